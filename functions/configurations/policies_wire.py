@@ -5,7 +5,7 @@ from typing import Annotated, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from headgate.http.wire import PrincipalOut, Time
+from headgate.http.wire import PrincipalOut
 from headgate.policies.service import Policies
 from headgate_engine.policies.model import (
     MAX_EXAMPLE,
@@ -22,6 +22,7 @@ from headgate_engine.policies.model import (
     Severity,
 )
 from headgate_engine.wire.inputs import Input
+from headgate_engine.wire.times import Time
 
 _MAX_CODES = 100
 

@@ -6,10 +6,11 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.configurations.model import Configuration, Status, Version
-from headgate.http.wire import ManagedBy, PrincipalOut, Time
+from headgate.http.wire import ManagedBy, PrincipalOut
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.policies.model import Suppression
 from headgate_engine.wire.inputs import PRESENT, CollectorVersion, Input, Name, Patch, Yaml
+from headgate_engine.wire.times import Time
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]
 

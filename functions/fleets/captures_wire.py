@@ -17,10 +17,11 @@ from headgate.captures.model import (
     Status,
 )
 from headgate.captures.service import Known
-from headgate.http.wire import PrincipalOut, Time
+from headgate.http.wire import PrincipalOut
 from headgate.instances.captured import Reason
 from headgate_engine.collector import Signal
 from headgate_engine.wire.inputs import Input
+from headgate_engine.wire.times import Time
 
 _COSTS: Final = (
     "The host's collector restarts twice, to add a branch to the pipeline and to remove it. Each time it refuses "

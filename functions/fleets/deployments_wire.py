@@ -14,11 +14,12 @@ from headgate.deployments.history import AssignedThen
 from headgate.deployments.model import NamedVersion, Role, VolumeMount
 from headgate.deployments.selectors import MOST_LABELS
 from headgate.fleets import tokens
-from headgate.http.wire import ConfigurationId, ManagedBy, PrincipalOut, Time
+from headgate.http.wire import ConfigurationId, ManagedBy, PrincipalOut
 from headgate.instances.counting import CountedGroup
 from headgate.instances.suitability import Unsuited
 from headgate_engine.validation.model import Finding
 from headgate_engine.wire.inputs import PRESENT, Input, Name, Patch, refused_as
+from headgate_engine.wire.times import Time
 
 Number = Annotated[int, Field(ge=1, le=99_999_999)]
 Replicas = Annotated[int, Field(ge=1, le=1_000)]

@@ -16,10 +16,10 @@ from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.routing import EXTENSION
-from headgate.http.wire import Time
 from headgate.instances import counting
 from headgate.storage.sealed import MAX_BYTES
 from headgate_engine.wire.inputs import Input, VariableName
+from headgate_engine.wire.times import Time
 
 
 def _one_line(value: str) -> str:

@@ -11,7 +11,7 @@ from fleets.wire import AssignmentOut, InstanceOut
 from headgate.deployments.model import Assignment
 from headgate.foundation import clock
 from headgate.http.parameters import moment
-from headgate.http.wire import ConfigurationId, PrincipalOut, Time
+from headgate.http.wire import ConfigurationId, PrincipalOut
 from headgate.instances import orders
 from headgate.instances.details import Known
 from headgate.instances.history import Listed, Then
@@ -20,6 +20,7 @@ from headgate.instances.states import InstanceState
 from headgate.instances.timeline import InstanceEvent
 from headgate.instances.truth import Attempt, Moment
 from headgate_engine.wire.inputs import Input
+from headgate_engine.wire.times import Time
 
 
 class VersionOut(AssignmentOut):

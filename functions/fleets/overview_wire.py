@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field
 
 from fleets.wire import FleetOut
 from headgate.foundation.caller import Caller
-from headgate.http.wire import Time
 from headgate.overview.model import Notice, NoticeKind, Overview
+from headgate_engine.wire.times import Time
 
 
 class NoticeOut(BaseModel):

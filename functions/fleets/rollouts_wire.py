@@ -10,10 +10,11 @@ from fleets.deployments_wire import Message, Number
 from fleets.instances_wire import VersionOut
 from fleets.wire import LabelKey, LabelValue
 from headgate.deployments.model import NamedVersion
-from headgate.http.wire import ConfigurationId, PrincipalOut, Time
+from headgate.http.wire import ConfigurationId, PrincipalOut
 from headgate.rollouts.model import MOST_STEPS, Failure, Gate, Order, Rollout, Status
 from headgate.rollouts.strategy import Gates, OnFailure, Preset, Step, Strategy, Window, preset
 from headgate_engine.wire.inputs import Input
+from headgate_engine.wire.times import Time
 
 _WEEK: Final = 7 * 24 * 3_600
 _MOST_HOSTS: Final = 100_000

@@ -19,7 +19,7 @@ from headgate.deployments.deliveries import MOST as MOST_DELIVERIES
 from headgate.deployments.model import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
-from headgate.http.wire import ManagedBy, PrincipalOut, Time
+from headgate.http.wire import ManagedBy, PrincipalOut
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
@@ -29,6 +29,7 @@ from headgate.instances.service import Seen
 from headgate.instances.states import INSTANCE_STATES, InstanceState
 from headgate_engine.collector import VARIABLE_NAME
 from headgate_engine.wire.inputs import MAX_VARIABLES, Input, Name, VariableValue, refused_as
+from headgate_engine.wire.times import Time
 
 _ENV_NAME: Final = re.compile(VARIABLE_NAME)
 # The script follows links, and refuses more of them.

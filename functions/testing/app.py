@@ -18,11 +18,12 @@ from headgate.jobs import service as jobs
 from headgate.rules import service as rules
 from headgate.runs import service as runs
 from headgate.runs import tracing
+from headgate_engine.wire.runs import RunOut
 from testing import comparisons, coverages, rule_pages, run_list_pages, run_pages, trace_wire, version_tests
 from testing.runs_wire import RunSummary, WantedRuns
 from testing.suite_wire import StartSuite, SuiteOut
 from testing.trace_wire import LARGE, RecordNumber, StepNumber, StepOut, StepsOut
-from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, SaveRulesByHand, StartRun
+from testing.wire import RuleSetOut, RuleSets, SaveRules, SaveRulesByHand, StartRun, run_out
 from web import pages
 
 router = group("/testing", "Pipeline tests")
@@ -42,7 +43,7 @@ def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         run = runs.start(caller, body.as_start())
     response.headers["Location"] = f"{PUBLIC}/testing/runs/{run.id}"
-    return RunOut.of(run)
+    return run_out(run)
 
 
 @router.get("/runs", operation_id="listRuns", openapi_extra=EXTENSION)
@@ -57,7 +58,7 @@ def list_runs(caller: Reader, paging: Paging, wanted: WantedRuns) -> Page[RunSum
 @router.get("/runs/{run_id}", operation_id="getRun")
 def get_run(run_id: RunId, caller: Reader) -> RunOut:
     """A test run: its status, and the result of each rule once the status is final."""
-    return RunOut.of(runs.get(caller, run_id))
+    return run_out(runs.get(caller, run_id))
 
 
 @router.get(

@@ -2,24 +2,16 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from headgate.http.wire import ConfigurationId
 from headgate.jobs.comparisons import Ask, Source
 from headgate.jobs.model import Job
-from headgate.version_tests.model import MAX_TESTS, NAME
-from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import Format, Sample
 from headgate_engine.testing.comparison import ComparisonResult
-from headgate_engine.testing.named_test import DURATION_SECONDS, NamedTest, signal_of
-from headgate_engine.testing.samples import of_json
+from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
-from testing.stand_ins import TakesStandIns
+from headgate_engine.wire.tests import MAX_IGNORED, ComparedTests, Ignored, TestName
 from testing.suite_wire import JobOut, fields_of
-from testing.tests_wire import MAX_IGNORED, Ignored
-from testing.wire import FeatureGate, Pipeline, SampleIn
-
-TestName = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=f"^{NAME.pattern}$")]
 
 
 class ComparedSourceIn(Input):
@@ -46,46 +38,6 @@ class ComparedSourceIn(Input):
         return Source(self.yaml, self.configuration_id, self.version_number, self.collector_version)
 
 
-class ComparedTestIn(TakesStandIns):
-    """A sample through one pipeline of both sides."""
-
-    name: TestName
-    target_pipeline: Pipeline
-    signal_type: Annotated[Signal | None, Field(description="By default, the pipeline's own")] = None
-    sample: SampleIn
-    sample_format: Format | None = None
-    sample_name: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None
-    duration_seconds: Annotated[int, Field(ge=1, le=60)] = DURATION_SECONDS
-    feature_gates: list[FeatureGate] = Field(default=[], max_length=20)
-    ignore: Annotated[list[Ignored] | None, Field(max_length=MAX_IGNORED, description="As in a saved test")] = None
-
-    def as_test(self) -> NamedTest:
-        """Raises SignalNotKnown if neither the test nor its pipeline says the signal."""
-        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
-        return NamedTest(
-            target_pipeline=self.target_pipeline,
-            signal_type=self.signal_type or signal_of(self.target_pipeline),
-            sample=sample.text,
-            sample_format="otlp" if sample.is_otlp else self.sample_format,
-            sample_name=self.sample_name,
-            duration_seconds=self.duration_seconds,
-            feature_gates=tuple(self.feature_gates),
-            ignore=None if self.ignore is None else tuple(self.ignore),
-            stand_ins=self.stand_ins(),
-        )
-
-
-def _distinct(tests: list[ComparedTestIn]) -> list[ComparedTestIn]:
-    names = [test.name for test in tests]
-    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if repeated is not None:
-        raise ValueError(f"The test name '{repeated}' is used twice")
-    return tests
-
-
-Tests = Annotated[list[ComparedTestIn], Field(min_length=1, max_length=MAX_TESTS), AfterValidator(_distinct)]
-
-
 class StartComparison(Input):
     """Two sides, and the samples that go through both.
 
@@ -95,7 +47,7 @@ class StartComparison(Input):
 
     left: ComparedSourceIn
     right: ComparedSourceIn
-    tests: Tests | None = None
+    tests: ComparedTests | None = None
     test_names: Annotated[list[TestName], Field(min_length=1, max_length=MAX_TESTS)] | None = None
     ignore: Annotated[
         list[Ignored] | None,

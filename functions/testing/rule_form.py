@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from headgate.foundation import errors
 from headgate_engine.collector import Signal
 from headgate_engine.rules.model import DEFAULT_CONTEXTS, Context, Rule
-from testing.wire import RuleIn
+from headgate_engine.wire.tests import RuleIn
 from web.html import Html, html
 from web.parts import area, choice, text
 

@@ -6,10 +6,12 @@ from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
 from headgate.foundation.ids import id_pattern
-from headgate.http.wire import PrincipalOut, Time
+from headgate.http.wire import PrincipalOut
 from headgate.runs.model import ListedRun, Status, Wanted
 from headgate_engine.collector import Signal
-from testing.wire import RecordsOut, shared
+from headgate_engine.wire.runs import RecordsOut
+from headgate_engine.wire.times import Time
+from testing.wire import shared
 
 
 def wanted_runs(

@@ -5,24 +5,15 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from headgate.foundation.caller import Caller
-from headgate.http.wire import ConfigurationId, Time
+from headgate.http.wire import ConfigurationId
 from headgate.jobs import suites
 from headgate.jobs.model import Job, Status
-from headgate.version_tests.model import MAX_TESTS, NAME
-from headgate_engine.testing.named_test import NamedTest
+from headgate_engine.testing.named_test import MAX_TESTS, NamedTest
 from headgate_engine.testing.suite_result import SuiteResult
 from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
 from headgate_engine.wire.refusals import HIDDEN
-from testing.tests_wire import NamedTestIn
-
-TestName = Annotated[str, StringConstraints(pattern=f"^{NAME.pattern}$")]
-
-
-class SuiteTestIn(NamedTestIn):
-    """A test of a text, with its name."""
-
-    name: TestName
-
+from headgate_engine.wire.tests import SuiteTestIn, TestName
+from headgate_engine.wire.times import Time
 
 # A name, or a test; the tags are not shown as parts of a place.
 _NameOrTest = Annotated[

@@ -1,80 +1,17 @@
 """What the endpoints of a version's tests take and give."""
 
-from typing import Annotated, Final, Self
+from typing import Self
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel
 
-from headgate.http.wire import PrincipalOut, Time
+from headgate.http.wire import PrincipalOut
 from headgate.suites.service import Overview, Shown
 from headgate.version_tests.model import Listed, Verdict
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import Format, Sample, Scalar
-from headgate_engine.rules.model import MAX_RULES, Context, Expect, Rule
-from headgate_engine.testing.named_test import DURATION_SECONDS, NamedTest, signal_of
-from headgate_engine.testing.samples import of_json
-from headgate_engine.wire.inputs import Text, Variables
-from testing.stand_ins import TakesStandIns
-from testing.wire import FeatureGate, Pipeline, RuleIn, SampleIn, distinct
-
-MAX_IGNORED: Final = 50
-
-Ignored = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
-
-
-class NamedTestIn(TakesStandIns):
-    """A sample through one pipeline, and `rules` for what comes out, the `expected` output, or both."""
-
-    target_pipeline: Pipeline
-    signal_type: Annotated[Signal | None, Field(description="By default, the pipeline's own")] = None
-    sample: SampleIn
-    sample_format: Format | None = None
-    sample_name: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None
-    duration_seconds: Annotated[int, Field(ge=1, le=60)] = DURATION_SECONDS
-    feature_gates: list[FeatureGate] = Field(default=[], max_length=20)
-    rules: Annotated[list[RuleIn], AfterValidator(distinct)] = Field(default=[], max_length=MAX_RULES)
-    expected: Annotated[
-        Text | None, Field(description="OTLP/JSON, one document a line; empty if nothing may come out")
-    ] = None
-    ignore: Annotated[
-        list[Ignored] | None,
-        Field(
-            max_length=MAX_IGNORED,
-            description="Paths that are not compared with `expected`; by default, `observed_time_unix_nano`. A time "
-            "in `expected` equals any that the run made",
-        ),
-    ] = None
-    env: Variables = Field(
-        default={},
-        description="Values for `${env:NAME}`: the collector's whole environment; stored and shown with the test",
-    )
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if not self.rules and self.expected is None:
-            raise ValueError("A test needs `rules`, `expected`, or both: without them, every output would pass")
-        if self.ignore is not None and self.expected is None:
-            raise ValueError("`ignore` is for what is compared with `expected`, which is not given")
-        if self.sample_format == "raw" and not isinstance(self.sample, str):
-            raise ValueError("A `sample` that is a JSON value is OTLP/JSON: send raw lines as text")
-        return self
-
-    def as_test(self) -> NamedTest:
-        """Raises SignalNotKnown if neither the test nor its pipeline says the signal."""
-        signal = self.signal_type or signal_of(self.target_pipeline)
-        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
-        return NamedTest(
-            target_pipeline=self.target_pipeline,
-            signal_type=signal,
-            sample=sample.text,
-            sample_format="otlp" if sample.is_otlp else self.sample_format,
-            sample_name=self.sample_name,
-            duration_seconds=self.duration_seconds,
-            feature_gates=tuple(self.feature_gates),
-            rules=tuple(rule.rule(signal) for rule in self.rules),
-            expected=self.expected,
-            ignore=None if self.ignore is None else tuple(self.ignore),
-            stand_ins=self.stand_ins(),
-        )
+from headgate_engine.rules.engine import Format, Scalar
+from headgate_engine.rules.model import Context, Expect, Rule
+from headgate_engine.testing.named_test import NamedTest
+from headgate_engine.wire.times import Time
 
 
 class TestRuleOut(BaseModel):

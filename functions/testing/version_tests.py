@@ -11,7 +11,8 @@ from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.suites import service as suites
-from testing.tests_wire import ListedTestOut, NamedTestIn, NamedTestOut, VersionTestsOut
+from headgate_engine.wire.tests import NamedTestIn
+from testing.tests_wire import ListedTestOut, NamedTestOut, VersionTestsOut
 
 router = group("/configurations", "Tests of a version")
 

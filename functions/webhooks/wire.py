@@ -7,11 +7,12 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from headgate.events.model import EventType
 from headgate.foundation.clock import now
 from headgate.foundation.ids import id_pattern
-from headgate.http.wire import PrincipalOut, Time
+from headgate.http.wire import PrincipalOut
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Format, SendError, Webhook
 from headgate.webhooks.service import Changes, Settings
 from headgate_engine.wire.inputs import PRESENT, Input, Name, Patch, refused_as
+from headgate_engine.wire.times import Time
 
 FleetIdInBody = Annotated[
     str,

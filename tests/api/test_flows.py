@@ -12,7 +12,7 @@ from headgate.flows import publish, store
 from headgate.flows.model import Flow, FlowRule, FlowTest, FullFlow
 from headgate.settings import settings
 from headgate.storage import aws
-from testing.tests_wire import NamedTestIn
+from headgate_engine.wire.tests import NamedTestIn
 from tests.support.members import API, JoinWith, Member
 
 FOLDER = Path(__file__).parents[2] / "flows"

@@ -14,7 +14,8 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.http.app import create_app
 from headgate.version_tests import store
-from headgate.version_tests.model import MAX_TESTS, Content, Listed, VersionTests
+from headgate.version_tests.model import Content, Listed, VersionTests
+from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_local.template import Template
 from testing import version_tests
 from tests.support.configurations import append, create, publish

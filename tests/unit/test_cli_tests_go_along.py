@@ -11,7 +11,7 @@ import pytest
 
 from headgate_cli.suites import fields
 from headgate_engine.testing.named_test import to_text
-from testing.tests_wire import NamedTestIn
+from headgate_engine.wire.tests import NamedTestIn
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run
 

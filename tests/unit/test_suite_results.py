@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from headgate.version_tests.model import MAX_TESTS
 from headgate_engine.rules.outputs import Difference, Differences, FieldDifference, SignalSummary
 from headgate_engine.testing import suite_result
 from headgate_engine.testing.model import MAX_RESULT_BYTES
+from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.testing.suite_result import RuleOutcome, TestOutcome
 
 

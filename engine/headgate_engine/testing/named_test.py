@@ -1,6 +1,7 @@
 """What a test says, and its one form as a text."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast, get_args
@@ -14,6 +15,8 @@ from headgate_engine.rules.engine import Format, Sample, Scalar, StandIns
 from headgate_engine.rules.model import Rule
 
 DURATION_SECONDS: Final = 5
+MAX_TESTS: Final = 50
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
 
 
 class SignalNotKnown(errors.Invalid):

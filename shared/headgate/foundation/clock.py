@@ -2,14 +2,13 @@
 
 from datetime import UTC, datetime
 
+from headgate_engine.times import rfc3339
+
+__all__ = ["now", "parse", "rfc3339"]
+
 
 def now() -> datetime:
     return datetime.now(UTC)
-
-
-def rfc3339(at: datetime) -> str:
-    """Returns `2026-11-20T19:32:02.123Z`; texts of this form sort as their times do."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
 
 
 def parse(text: str) -> datetime:

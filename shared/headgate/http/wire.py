@@ -2,18 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Annotated, Self
 
 from pydantic import (
     BaseModel,
     Field,
-    PlainSerializer,
     StringConstraints,
-    WithJsonSchema,
 )
 
-from headgate.foundation.clock import rfc3339
 from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import Principal, PrincipalKind
@@ -37,12 +33,6 @@ ConfigurationId = Annotated[
     StringConstraints(pattern=id_pattern("cfg")),
     refused_as("This must be the id of a configuration: `cfg_` and 26 characters"),
 ]
-Time = Annotated[
-    datetime,
-    PlainSerializer(rfc3339, return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-"""A time in an answer: RFC 3339, UTC, milliseconds."""
 
 
 _Managing = Annotated[

@@ -11,8 +11,8 @@ from headgate.foundation.caller import Caller
 from headgate.storage.retry import retry
 from headgate.suites.model import NoTests, TestsNotFound
 from headgate.version_tests import service as version_tests
-from headgate.version_tests.model import NAME, BadTestName, Evidence, Listed, NoSuchTest, VersionTests, text_digest
-from headgate_engine.testing.named_test import NamedTest, of_text, to_text
+from headgate.version_tests.model import BadTestName, Evidence, Listed, NoSuchTest, VersionTests, text_digest
+from headgate_engine.testing.named_test import NAME, NamedTest, of_text, to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ What a test says is a text here, known by its SHA-256: `headgate.suites` reads i
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,13 +14,12 @@ from typing import Final, Literal
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
 from headgate_engine.collector import Signal
+from headgate_engine.testing.named_test import MAX_TESTS
 
-MAX_TESTS: Final = 50
 MAX_BYTES: Final = 12 << 20
 """What all tests of a version say together, so that a suite of them fits a job."""
 MAX_EVIDENCE: Final = 10
 """As many suites are remembered, one for each text, tests and collector version."""
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
 
 Verdict = Literal["Success", "Fail", "Error"]
 

@@ -1,0 +1,110 @@
+"""A test run, as an answer has it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from headgate_engine.collector import Signal
+from headgate_engine.rules.engine import Format, Scalar
+from headgate_engine.rules.model import Context, Expect, Rule
+from headgate_engine.wire.times import Time
+
+Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
+
+
+class _Seen(Protocol):
+    """What came of a rule."""
+
+    @property
+    def passed(self) -> bool: ...
+
+    @property
+    def matched(self) -> int: ...
+
+    @property
+    def total(self) -> int: ...
+
+    @property
+    def message(self) -> str: ...
+
+
+class RuleResultOut(BaseModel):
+    """The result of one rule. `message` says what was seen: `0 of 14 log records matched; expected at least 1`."""
+
+    name: str
+    passed: bool
+    context: Context
+    condition: str
+    expect: Expect
+    min: int | None
+    max: int | None
+    matched: int
+    total: int
+    message: str
+    api_owned: bool
+
+    @classmethod
+    def of(cls, rule: Rule, seen: _Seen, *, api_owned: bool) -> Self:
+        return cls(
+            name=rule.name,
+            passed=seen.passed,
+            context=rule.context,
+            condition=rule.condition,
+            expect=rule.expect,
+            min=rule.min,
+            max=rule.max,
+            matched=seen.matched,
+            total=seen.total,
+            message=seen.message,
+            api_owned=api_owned,
+        )
+
+
+class RecordsOut(BaseModel):
+    """Log records, spans and data points by signal: `in` is the sample's (of text, its lines), `out` what came out."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    in_: dict[Signal, int] = Field(alias="in")
+    out: dict[Signal, int]
+
+    @classmethod
+    def of(cls, signal: Signal, records_in: int | None, records_out: Mapping[Signal, int] | None) -> Self | None:
+        """None if they were not counted."""
+        if records_in is None or records_out is None:
+            return None
+        return cls.model_validate({"in": {signal: records_in}, "out": records_out})
+
+
+class RunOut(BaseModel):
+    """A test run. `success` is null until the status is final; `validation_results` are there from then on.
+
+    `records` are there once the collector has run for its duration; if nothing came out, `stderr` begins with a line
+    that says so. The first line of a run in `Error` is its cause. `stderr` is the collector's standard error, errors
+    and warnings first, without the resource in each line, stack traces and repetitions. `…/stderr` has the whole text.
+    """
+
+    id: str
+    status: Status
+    success: bool | None
+    stderr: str
+    validation_results: Sequence[RuleResultOut] | None
+    records: RecordsOut | None
+    configuration_id: str | None
+    version_number: int | None
+    signal_type: Signal
+    target_pipeline: str
+    duration_seconds: int
+    collector_version: str
+    sample_format: Format | None
+    sample_name: str | None
+    feature_gates: Sequence[str]
+    trace: bool
+    skip: Sequence[str]
+    attributes: Mapping[str, Mapping[str, Scalar]]
+    env_names: Sequence[str]
+    output_pipelines: Sequence[str]
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
