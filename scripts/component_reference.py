@@ -16,9 +16,9 @@ from typing import Final
 
 from headgate import checker
 from headgate.reference import service as reference
-from headgate.reference.fields import Field, fields
-from headgate.reference.model import KINDS, Component, Kind
 from headgate.settings import settings
+from headgate_engine.reference.fields import Field, fields
+from headgate_engine.reference.model import KINDS, Component, Kind
 from headgate_local.options import read_options
 from scripts.default_version import default
 

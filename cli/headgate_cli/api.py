@@ -141,6 +141,9 @@ class Api(ABC):
     def _answer(self, request: Request) -> Answer:
         """Raises ServerError, NotAuthenticated, Unreachable."""
 
+    def close(self) -> None:  # noqa: B027 -- most have nothing to end
+        """End what was started for it."""
+
     def seal(self, text: str) -> str:
         """What only a holder of the same credential can make of the text; empty without a credential."""
         return hmac.digest(self._key, text.encode(), "sha256").hex() if self._key else ""

@@ -23,7 +23,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.reference import service as reference
-from headgate.reference.model import Kind
+from headgate_engine.reference.model import Kind
 
 router = group("", "Components")
 

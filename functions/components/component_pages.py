@@ -13,9 +13,9 @@ from components.wire import Type
 from headgate.flows.model import Example
 from headgate.foundation.caller import Caller
 from headgate.reference import service as reference
-from headgate.reference.fields import Field, fields
-from headgate.reference.model import KINDS, Component, Kind
 from headgate.settings import settings
+from headgate_engine.reference.fields import Field, fields
+from headgate_engine.reference.model import KINDS, Component, Kind
 from headgate_engine.wire.inputs import CollectorVersion
 from web.html import NOTHING, Html, html, joined
 from web.layout import page

@@ -6,8 +6,8 @@ from fastapi import Response
 from starlette.status import HTTP_304_NOT_MODIFIED
 
 from headgate.http.parameters import accepts_gzip, matches
-from headgate.reference.answers import plain
-from headgate.reference.model import Document
+from headgate_engine.reference.documents import plain
+from headgate_engine.reference.model import Document
 
 _MEDIA_TYPE: Final = "application/schema+json"
 # A day: a version that is built again by a newer Headgate may describe more.

@@ -9,7 +9,7 @@ from fastapi import Query, Response
 
 from components.component_pages import LONGEST_TEXT, OfVersion, breakable, components_path, version_choice
 from headgate.reference import service as reference
-from headgate.reference.model import OttlFunction, OttlPath, OttlReference
+from headgate_engine.reference.model import OttlFunction, OttlPath, OttlReference
 from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router

@@ -7,9 +7,9 @@ from fastapi import Path, Query
 from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.flows.model import Example
-from headgate.reference.fields import Field as FieldOfSchema
-from headgate.reference.fields import fields
-from headgate.reference.model import TYPE, Component, Kind, OttlComponent, OttlReference
+from headgate_engine.reference.fields import Field as FieldOfSchema
+from headgate_engine.reference.fields import fields
+from headgate_engine.reference.model import TYPE, Component, Kind, OttlComponent, OttlReference
 from headgate_engine.wire.inputs import CollectorVersion, refused_as
 
 Version = Annotated[

@@ -17,14 +17,14 @@ from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.installs import releases
 from headgate.policies import checking
-from headgate.policies.checking import Parts
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.validation import service as validation
+from headgate_engine.validation.checking import Parts
 from headgate_engine.validation.model import LintResult
-from headgate_engine.wire.upgrades import UpgradeReport
-from validation.check_wire import ValidationResult, ValidationResults
-from validation.wire import CheckTextUpgrade, InstalledVersionOut, Lint, Validate, ValidateBatch
+from headgate_engine.wire.checks import ValidationResult, ValidationResults
+from headgate_engine.wire.upgrades import CheckTextUpgrade, UpgradeReport
+from validation.wire import InstalledVersionOut, Lint, Validate, ValidateBatch
 
 router = group("", "Validation and linting")
 

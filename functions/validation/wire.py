@@ -6,14 +6,11 @@ from typing import Annotated, Final, Self
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from headgate.deployments.programs import Architecture
-from headgate.policies.checking import Request
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking, Source
-from headgate_engine.upgrades.service import Text
-from headgate_engine.validation.model import YAML_IN_BODY
 from headgate_engine.validation.service import ExpressionKind
-from headgate_engine.wire.inputs import CollectorVersion, Input, Variables, Yaml
-from headgate_engine.wire.upgrades import CheckUpgrade
+from headgate_engine.wire.checks import CheckedText
+from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
 
 MAX_EXPRESSIONS: Final = 200
 MAX_EXPRESSION: Final = 65_536
@@ -22,17 +19,6 @@ MAX_TEXTS: Final = 50
 
 Expression = Annotated[str, StringConstraints(max_length=MAX_EXPRESSION)]
 Expressions = Annotated[list[Expression], Field(max_length=MAX_EXPRESSIONS)]
-
-
-class CheckedText(Input):
-    """A whole configuration, the collector version that validates it, and values for its `${env:NAME}`."""
-
-    yaml: Yaml
-    version: CollectorVersion | None = None
-    env: Variables = Field(default_factory=dict)
-
-    def request(self) -> Request:
-        return Request(self.yaml, self.version, self.env)
 
 
 class Validate(CheckedText):
@@ -51,18 +37,6 @@ class ValidateBatch(Input):
     """Several configurations, at most 1 MB together."""
 
     items: list[NamedText] = Field(min_length=1, max_length=MAX_TEXTS)
-
-
-class CheckTextUpgrade(CheckUpgrade):
-    """A whole configuration, the collector versions to move it from and to, and values for its `${env:NAME}`."""
-
-    yaml: Yaml
-    source: CollectorVersion | None = Field(
-        default=None, alias="from", description="The server's default collector, if it is left out"
-    )
-
-    def text(self) -> Text:
-        return Text(self.yaml, self.env, YAML_IN_BODY)
 
 
 class Lint(Input):

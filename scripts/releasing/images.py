@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -17,7 +18,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from scripts.releasing import debian, oci
-from scripts.releasing.source import ROOT, CannotRelease, Source
+from scripts.releasing.source import ROOT, CannotRelease, Source, copy_tracked
 from scripts.releasing.wheels import Programs, locked
 from scripts.third_party import locked as hashes
 from scripts.third_party import normal
@@ -30,7 +31,8 @@ _MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 _USER: Final = 65532
 # What decides how a layer is made, beside what it is made of.
 _CODE: Final = tuple(Path(__file__).with_name(name) for name in ("debian.py", "images.py", "oci.py"))
-_COMMAND_LINE: Final = ("click", "httpx", "pyyaml")
+# With what the engine needs.
+_COMMAND_LINE: Final = ("click", "httpx", "pyyaml", "pydantic")
 _ACCOUNTS: Final = {
     "etc/passwd": f"root:x:0:0:root:/root:/bin/sh\nheadgate:x:{_USER}:{_USER}::/home/headgate:/bin/sh\n",
     "etc/group": f"root:x:0:\nheadgate:x:{_USER}:\n",
@@ -143,7 +145,7 @@ def _cached(cache: Path, key: str, make: Callable[[], oci.Layer]) -> oci.Blob:
 
 
 def _python(packages: set[str], wheels: list[Path], programs: Programs, source: Source, scratch: Path) -> oci.Blob:
-    """The wheels and the locked packages for the image's Python."""
+    """The wheels, the engine and the locked packages for the image's Python."""
     machine = _MACHINES[programs.architecture]
     lines = [
         f"{name}=={version} " + " ".join(f"--hash=sha256:{one}" for one in digests)
@@ -165,6 +167,8 @@ def _python(packages: set[str], wheels: list[Path], programs: Programs, source: 
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise CannotRelease(f"The image's packages cannot be installed:\n{done.stderr.strip()}")
+    copy_tracked(scratch, "engine/headgate_engine")
+    shutil.copytree(scratch / "engine/headgate_engine", site / "headgate_engine")
     layer = oci.Layer(source.epoch)
     for path in sorted(site.rglob("*")):
         name = path.relative_to(site)

@@ -88,7 +88,7 @@ def local_service(source: Source, target: Path) -> Path:
 
 
 def collector(source: Source, programs: Programs, target: Path) -> Path:
-    """`headgate-collector` for one platform."""
+    """`headgate-collector` for one platform: the programs, and the engine that asks them."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
         described = {}
@@ -103,6 +103,7 @@ def collector(source: Source, programs: Programs, target: Path) -> Path:
             "programs": described,
         }
         _write(stage / "headgate_collector/programs.json", json.dumps(description, indent=1, sort_keys=True) + "\n")
+        copy_tracked(stage, "engine/headgate_engine")
         _package(stage, "collector", source)
         return _built(stage, source, target, HEADGATE_PLATFORM=programs.platform)
 

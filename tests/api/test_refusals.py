@@ -7,11 +7,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from headgate_cli.api import ServerError
-from headgate_cli.local_testing.refusals import require_rules
 from headgate_engine.wire import refusals
 from headgate_engine.wire.inputs import Input
-from testing.wire import SaveRules
 from tests.support.routes import applications
 
 BAD: tuple[object, ...] = (
@@ -76,34 +73,3 @@ def test_a_sentence_says_what_the_field_must_be(kind: str, context: dict[str, ob
     entry = {"type": kind, "loc": ("body", "it"), "msg": "Input should be right", "ctx": context}
 
     assert refusals.plain(entry).message == sentence
-
-
-RULE = {"name": "some", "condition": "true"}
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        *(
-            [],
-            "x",
-            [RULE] * 21,
-            [5],
-            [{}],
-            [{**RULE, "name": " "}],
-            [{**RULE, "name": 5}],
-            [{**RULE, "name": "x" * 201}],
-        ),
-        *([{**RULE, "condition": "x" * 4_097}], [{**RULE, "context": "row"}], [{**RULE, "expect": "most"}]),
-        *([{**RULE, "min": -1}], [{**RULE, "max": 10**12}], [{**RULE, "min": "1"}], [{**RULE, "colour": 1}]),
-    ],
-    ids=str,
-)
-def test_the_command_line_refuses_rules_in_the_same_words(rules: object) -> None:
-    with pytest.raises(ValidationError) as refused:
-        SaveRules.model_validate({"signal_type": "logs", "rules": rules}, from_attributes=True)
-    with pytest.raises(ServerError) as refused_locally:
-        require_rules(rules)
-
-    told = [refusals.plain({**entry, "loc": ("body", *entry["loc"])}) for entry in refused.value.errors()]
-    assert refused_locally.value.errors == [{"loc": [*one.loc], "message": one.message} for one in told]

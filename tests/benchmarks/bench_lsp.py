@@ -13,9 +13,9 @@ from pathlib import Path
 import yaml
 from lsprotocol import types
 
-from headgate_cli.checks.local import LocalChecks
-from headgate_cli.local_collector import find
-from headgate_cli.lsp.sources import OfCollector
+from headgate_cli.local.api import LocalApi
+from headgate_cli.local.collectors import checker
+from headgate_cli.lsp.sources import OfApi
 from tests.benchmarks.bench_validate import CONFIGURATION, Times
 from tests.support.language_client import Editor
 
@@ -82,7 +82,8 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=40, help="answers of each kind")
     times: int = parser.parse_args().times
     text = configuration()
-    binary = find()
+    collectors = checker("")
+    binary = collectors.collectors.binary(collectors.default_version)
 
     spawned = Times("spawning `otelcol-contrib validate`")
     checked = Times("verdict, lint and policies of a warm collector")
@@ -92,7 +93,7 @@ def main() -> None:
         file = Path(folder, "collector.yaml")
         file.write_text(text)
         command = [str(binary), "validate", "--config", str(file)]
-        backend = OfCollector(LocalChecks())
+        backend = OfApi(LocalApi())
         writer = Writer(editor, text)
 
         def spawn() -> None:

@@ -5,15 +5,14 @@ python -m tests.benchmarks.bench_steps [--rounds 5]
 
 import argparse
 import json
-import os
 import resource
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from statistics import median
 
-from headgate.settings import settings
-from headgate_cli.checks.local import LocalChecks
-from headgate_cli.local_testing.cases import Case, Cases, Result
-from headgate_local.options import read_options
+from headgate_engine.checker.supervisor import Checker
+from tests.support import local_cases
+from tests.support.local_cases import Ran
 
 LINES = 10_000
 STATEMENTS = [
@@ -33,41 +32,34 @@ PROCESSORS: dict[str, object] = {
 @dataclass(frozen=True)
 class Cost:
     processor: float
-    result: Result
+    ran: Ran
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--rounds", type=int, default=5)
     rounds = arguments.parse_args().rounds
-    binary = read_options(os.environ).collectors / settings().collector_version / "otelcol-contrib"
     print(
         f"{LINES} lines, median of {rounds}: seconds of processor, without a trace, with it, ratio; bytes of the answer"
     )
-    with LocalChecks(str(binary)) as checks:
-        runs = Cases(checks)
+    with closing(local_cases.checker()) as collectors:
         for name in PROCESSORS:
-            plain = median(cost(runs, name, trace=False).processor for _ in range(rounds))
-            with_trace = [cost(runs, name, trace=True) for _ in range(rounds)]
+            plain = median(cost(collectors, name, trace=False).processor for _ in range(rounds))
+            with_trace = [cost(collectors, name, trace=True) for _ in range(rounds)]
             traced = median(one.processor for one in with_trace)
-            answer = len(json.dumps(with_trace[0].result.trace))
+            answer = len(with_trace[0].ran.trace.model_dump_json()) if with_trace[0].ran.trace else 0
             print(f"{name:<12} {plain:>6.2f} {traced:>6.2f} {traced / plain:>6.2f}x {answer:>10,}")
 
 
-def cost(runs: Cases, name: str, *, trace: bool) -> Cost:
+def cost(collectors: Checker, name: str, *, trace: bool) -> Cost:
     """What one run costs, without making a document of its trace."""
-    case = Case(
-        name,
-        configuration(name),
-        "\n".join(f"number {n} of a sample with some text in it" for n in range(LINES)),
-        {"target_pipeline": "logs", "signal_type": "logs", "duration_seconds": 10},
-        trace=trace,
-    )
+    sample = "\n".join(f"number {n} of a sample with some text in it" for n in range(LINES))
+    case = replace(local_cases.a_case(name, configuration(name), sample, "logs", 10), trace=trace)
     before = used()
-    (result,) = runs.run([case])
-    if result.status != "ran":
-        raise RuntimeError(result.stderr)
-    return Cost(used() - before, result)
+    (ran,) = local_cases.run(collectors, [case])
+    if ran.result.status != "ran":
+        raise RuntimeError(ran.result.stderr)
+    return Cost(used() - before, ran)
 
 
 def used() -> float:

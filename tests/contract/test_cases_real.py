@@ -1,15 +1,14 @@
 """Cases side by side on a real collector: each has the output of a run of its own, for its whole duration."""
 
-import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from headgate_cli.checks.local import LocalChecks
-from headgate_cli.local_testing.cases import Case, Cases, Result
-from headgate_local.options import read_options
-from tests.support import pipeline_cases, sizes
+from headgate_engine.testing.model import Case
+from tests.support import local_cases, pipeline_cases, sizes
+from tests.support.local_cases import Ran
 
 pytestmark = [pytest.mark.contract, pytest.mark.sized]
 
@@ -22,42 +21,35 @@ MAKES_TIMES = {"logs_count", "metrics_deltatocumulative"}
 
 
 @pytest.fixture(scope="module")
-def results() -> Iterator[dict[str, Result]]:
+def results() -> Iterator[dict[str, Ran]]:
     """What came of each case as one of many, and as a run of its own (`… alone`)."""
-    binary = read_options(os.environ).collectors / "0.139.0" / "otelcol-contrib"
-    with LocalChecks(str(binary)) as checks:
-        made = Cases(checks)
-        early = [a_case(name) for name in NAMES]
-        alone = [replace(one, id=f"{one.id} alone", may_end_early=False) for one in early if one.id not in WAITS]
-        yield {result.case.id: result for result in made.run([*early, *alone])}
+    early = [a_case(name) for name in NAMES]
+    alone = [replace(one, id=f"{one.id} alone", may_end_early=False) for one in early if one.id not in WAITS]
+    with closing(local_cases.checker()) as collectors:
+        yield {ran.result.case.id: ran for ran in local_cases.run(collectors, [*early, *alone])}
 
 
 def a_case(name: str) -> Case:
     tested = pipeline_cases.case(name)
-    question = {
-        "target_pipeline": tested.target_pipeline,
-        "signal_type": tested.signal_type,
-        "duration_seconds": tested.duration_seconds,
-    }
-    return Case(name, tested.yaml, tested.sample, question)
+    return local_cases.a_case(name, tested.yaml, tested.sample, tested.target_pipeline, tested.duration_seconds)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_output_is_that_of_a_run_of_its_own(name: str, results: dict[str, Result]) -> None:
+def test_the_output_is_that_of_a_run_of_its_own(name: str, results: dict[str, Ran]) -> None:
     early = results[name]
-    assert early.status == "ran", early.reason
+    assert early.result.status == "ran", early.result.reason
     if name in WAITS:
-        assert early.outcome["idle"] is False
+        assert early.left.outcome.idle is False
         return
     alone = results[f"{name} alone"]
-    ours, its = (pipeline_cases.records(one.output, name in MAKES_TIMES) for one in (early, alone))
+    ours, its = (pipeline_cases.records(one.result.output, name in MAKES_TIMES) for one in (early, alone))
 
-    assert (alone.status, alone.outcome["idle"]) == ("ran", False)
+    assert (alone.result.status, alone.left.outcome.idle) == ("ran", False)
     assert ours == its
-    assert early.records_out == alone.records_out
+    assert early.result.records_out == alone.result.records_out
 
 
-def test_what_waits_for_nothing_ends_early(results: dict[str, Result]) -> None:
-    early = [name for name in NAMES if results[name].outcome["idle"]]
+def test_what_waits_for_nothing_ends_early(results: dict[str, Ran]) -> None:
+    early = [name for name in NAMES if results[name].left.outcome.idle]
 
     assert len(early) > len(NAMES) / 2

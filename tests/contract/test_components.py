@@ -13,10 +13,10 @@ from headgate.checker import Asker
 from headgate.flows import source
 from headgate.reference import answers, builds
 from headgate.reference import service as reference
-from headgate.reference.fields import MOST_FIELDS, fields
-from headgate.reference.model import Kind, NotInThisBuild
 from headgate.settings import settings
 from headgate_engine.collectors import service as collectors
+from headgate_engine.reference.fields import MOST_FIELDS, fields
+from headgate_engine.reference.model import Kind, NotInThisBuild
 from headgate_local.options import read_options
 from scripts import component_reference
 from tests.support.second_version import needs_second_version, second_version, versions_in_turn

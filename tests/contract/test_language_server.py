@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from headgate_cli.checks.local import LocalChecks
+from headgate_cli.local.api import LocalApi
 from headgate_cli.lsp.ottl_fields import field_at
 from headgate_cli.lsp.tree import Path as Steps
 from tests.support.language_client import Editor, applied, position
@@ -339,7 +339,7 @@ def _is_found_at(editor: Editor, character: int) -> None:
 
 def test_a_setting_holds_ottl_exactly_where_the_linter_says() -> None:
     texts = [file.read_text() for file in sorted(Path(ROOT, "flows").glob("*/collector.yaml"))]
-    with LocalChecks() as checks:
+    with LocalApi() as checks:
         items = [item for text in texts for item in _items(checks, text)]
 
     wrong = [
@@ -353,7 +353,7 @@ def test_a_setting_holds_ottl_exactly_where_the_linter_says() -> None:
     assert wrong == []
 
 
-def _items(checks: LocalChecks, text: str) -> list[tuple[Steps, object, object]]:
+def _items(checks: LocalApi, text: str) -> list[tuple[Steps, object, object]]:
     answer = checks.post("/ottl/lint", {"yaml": text})
     items = answer["items"]
     assert isinstance(items, list)

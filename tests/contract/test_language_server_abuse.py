@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from headgate_cli.api import Entity
-from headgate_cli.checks.local import LocalChecks
 from headgate_cli.errors import Failed
+from headgate_cli.local.api import LocalApi
 from headgate_cli.lsp import actions, completion, convert, diagnostics, hover, navigation, ottl
 from headgate_cli.lsp.diagnostics import Diagnostic
 from headgate_cli.lsp.document import Document
 from headgate_cli.lsp.schema import Reference
-from headgate_cli.lsp.sources import OfCollector
+from headgate_cli.lsp.sources import OfApi
 from headgate_cli.lsp.text import Encoding, Text
 from tests.support import sizes
 from tests.support.service import ROOT
@@ -34,19 +34,19 @@ UNUSED = Diagnostic(0, 0, "warning", "unused_component", 'x; did you mean "batch
 
 
 @pytest.fixture(scope="module")
-def collector() -> Iterator[OfCollector]:
-    backend = OfCollector(LocalChecks())
+def collector() -> Iterator[OfApi]:
+    backend = OfApi(LocalApi())
     yield backend
     backend.close()
 
 
 @pytest.fixture(scope="module")
-def reference(collector: OfCollector) -> Reference:
+def reference(collector: OfApi) -> Reference:
     return Reference(collector.document())
 
 
 @pytest.fixture(scope="module")
-def lookup(collector: OfCollector) -> ottl.Lookup:
+def lookup(collector: OfApi) -> ottl.Lookup:
     """The real grammar of a component's context; nothing for a context that it does not have."""
     known: dict[tuple[str, str], Entity] = {}
 

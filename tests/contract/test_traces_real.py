@@ -3,10 +3,10 @@
 The runs are those of `headgate test run --local`: many collectors side by side, each until it has nothing left to do.
 """
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,9 @@ import pytest
 import yaml
 
 from headgate.flows import source
-from headgate.settings import settings
-from headgate_cli.checks.local import LocalChecks
-from headgate_cli.local_testing.cases import Case, Cases, Result
-from headgate_local.options import read_options
-from tests.support import pipeline_cases, sizes
+from headgate_engine.testing.model import Case
+from tests.support import local_cases, pipeline_cases, sizes
+from tests.support.local_cases import Ran
 
 pytestmark = [pytest.mark.contract, pytest.mark.sized]
 
@@ -42,51 +40,51 @@ REPEATS = {"span-metrics", "traces_spanmetrics"}
 def flow_case(slug: str) -> Case:
     flow = source.read(FLOWS / slug)
     trial = flow.file.test
-    return a_case(slug, flow.yaml, flow.sample, trial.target_pipeline, trial.signal_type, trial.duration_seconds)
+    return local_cases.a_case(slug, flow.yaml, flow.sample, trial.target_pipeline, trial.duration_seconds)
 
 
 def golden_case(name: str) -> Case:
     tested = pipeline_cases.case(name)
-    return a_case(name, tested.yaml, tested.sample, tested.target_pipeline, tested.signal_type, tested.duration_seconds)
-
-
-def a_case(name: str, text: str, sample: str, pipeline: str, signal: str, seconds: int) -> Case:
-    question = {"target_pipeline": pipeline, "signal_type": signal, "duration_seconds": seconds}
-    return Case(name, text, sample, question)
+    return local_cases.a_case(name, tested.yaml, tested.sample, tested.target_pipeline, tested.duration_seconds)
 
 
 @dataclass(frozen=True)
 class Proof:
     """A run without a trace, one with it, and one without each part that is said to have done something."""
 
-    plain: Result
-    traced: Result
-    without: dict[str, Result]
+    plain: Ran
+    traced: Ran
+    without: dict[str, Ran]
 
-    def output_of(self, result: Result) -> Counter[str]:
-        return pipeline_cases.records(result.output, self.plain.case.id in MADE_TIMES)
+    def output_of(self, ran: Ran) -> Counter[str]:
+        return pipeline_cases.records(ran.result.output, self.plain.result.case.id in MADE_TIMES)
+
+    @property
+    def trace(self) -> Json:
+        assert self.traced.trace is not None
+        return self.traced.trace.model_dump(mode="json")
 
 
 @pytest.fixture(scope="module")
 def proofs() -> Iterator[dict[str, Proof]]:
-    binary = read_options(os.environ).collectors / settings().collector_version / "otelcol-contrib"
     subjects = [*map(flow_case, FLOWS_HERE), *map(golden_case, CASES_HERE)]
-    with LocalChecks(str(binary)) as checks:
-        runs = Cases(checks)
-        both = runs.run([*subjects, *(replace(one, id=f"{one.id} traced", trace=True) for one in subjects)])
+    with closing(local_cases.checker()) as collectors:
+        both = local_cases.run(
+            collectors, [*subjects, *(replace(one, id=f"{one.id} traced", trace=True) for one in subjects)]
+        )
         plain, traced = both[: len(subjects)], both[len(subjects) :]
         changed = [
             replace(one, id=f"{one.id} without {what}", yaml=text)
-            for one, result in zip(subjects, traced, strict=True)
-            if one.id in FLOWS_HERE
-            for what, text in parts_left_out(one.yaml, dict(result.trace)).items()
+            for one, ran in zip(subjects, traced, strict=True)
+            if ran.trace and one.id in FLOWS_HERE
+            for what, text in parts_left_out(one.yaml, ran.trace.model_dump(mode="json")).items()
         ]
         # At most 200 run in one task.
         parts = [changed[start : start + 100] for start in range(0, len(changed), 100)]
-        left_out = {result.case.id: result for part in parts for result in runs.run(part)}
+        left_out = {ran.result.case.id: ran for part in parts for ran in local_cases.run(collectors, part)}
         yield {
             one.id: Proof(
-                was, has, {name: result for name, result in left_out.items() if name.startswith(f"{one.id} without ")}
+                was, has, {name: ran for name, ran in left_out.items() if name.startswith(f"{one.id} without ")}
             )
             for one, was, has in zip(subjects, plain, traced, strict=True)
         }
@@ -134,7 +132,7 @@ def test_the_output_with_a_trace_is_that_without(name: str, proofs: dict[str, Pr
     proof = proofs[name]
     plain, traced = proof.output_of(proof.plain), proof.output_of(proof.traced)
 
-    assert (proof.plain.status, proof.traced.status) == ("ran", "ran"), proof.traced.stderr
+    assert (proof.plain.result.status, proof.traced.result.status) == ("ran", "ran"), proof.traced.result.stderr
     assert set(plain) == set(traced)
     assert name in REPEATS or plain == traced
 
@@ -142,7 +140,7 @@ def test_the_output_with_a_trace_is_that_without(name: str, proofs: dict[str, Pr
 @pytest.mark.parametrize("name", [*FLOWS_HERE, *CASES_HERE])
 def test_every_record_is_accounted_for_at_every_step(name: str, proofs: dict[str, Proof]) -> None:
     proof = proofs[name]
-    trace: Json = dict(proof.traced.trace)
+    trace = proof.trace
 
     assert (trace["available"], trace["complete"], trace["left_out"]) == (True, True, {"records": 0, "bytes": 0})
     for step in trace["items"]:
@@ -150,7 +148,7 @@ def test_every_record_is_accounted_for_at_every_step(name: str, proofs: dict[str
         assert sum(ways) == step["records_in"], step["component"]
         assert len(step["records"]) + step["left_out"] == step["records_in"] + step["created"], step["component"]
     out = sum(step["records_out"] for step in trace["items"] if step["kind"] == "exporter")
-    assert out == sum((proof.traced.records_out or {}).values())
+    assert out == sum((proof.traced.result.records_out or {}).values())
 
 
 @pytest.mark.parametrize("slug", FLOWS_HERE)
@@ -160,6 +158,6 @@ def test_what_is_said_to_have_changed_a_record_changes_it(slug: str, proofs: dic
 
     assert proof.without
     unchanged = [
-        name for name, result in proof.without.items() if result.status != "ran" or proof.output_of(result) == before
+        name for name, ran in proof.without.items() if ran.result.status != "ran" or proof.output_of(ran) == before
     ]
     assert unchanged == []

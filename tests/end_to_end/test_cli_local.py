@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from headgate_cli import local_collector
+from headgate_cli.local import collectors
 from headgate_local.options import read_options
 from tests.support.cli_support import BROKEN, EDGE, Cli, Done
 
@@ -36,7 +36,7 @@ FILES = {
 COLLECTORS = {"HEADGATE_COLLECTORS_DIR": str(read_options(os.environ).collectors)}
 # Nothing of this reaches the service or a credential.
 ALONE = {**COLLECTORS, "HEADGATE_URL": "https://headgate.invalid", "SERVICE_API_TOKEN": ""}
-VERSION = local_collector.DEFAULT
+VERSION = collectors.DEFAULT
 
 
 def _locally(cli: Cli, *arguments: str) -> Done:
@@ -48,7 +48,7 @@ def _locally(cli: Cli, *arguments: str) -> Done:
     [
         ["validate"],
         ["validate", "--json", "--env", "TIMEOUT=7s", "--env", "UNUSED=x"],
-        ["validate", "--policies", "--version", local_collector.DEFAULT],
+        ["validate", "--policies", "--version", collectors.DEFAULT],
         ["validate", "--version", "0.1.0"],
         ["lint", "--notes"],
         ["lint", "--json"],

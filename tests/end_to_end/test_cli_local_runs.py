@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headgate_cli.local_testing.api import LocalTesting
+from headgate_cli.local.api import LocalApi
 from headgate_local.options import read_options
 from tests.support import sizes
 from tests.support.cli_support import BROKEN, EDGE, Cli, Done
@@ -243,7 +243,7 @@ def test_a_local_upgrade_check_says_what_the_service_says(cli: Cli) -> None:
 
 def both(cli: Cli, path: str, body: Any) -> tuple[Any, Any]:
     """A job of the service, and of this machine, when they have ended."""
-    with cli.api() as api, LocalTesting() as local, pytest.MonkeyPatch.context() as environment:
+    with cli.api() as api, LocalApi() as local, pytest.MonkeyPatch.context() as environment:
         environment.setenv("HEADGATE_COLLECTORS_DIR", COLLECTORS["HEADGATE_COLLECTORS_DIR"])
         started = api.post(path, json=body).raise_for_status().json()
         here = local.create(path, body)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate_cli import local_collector
+from headgate_cli.local import collectors
 from scripts.releasing import images, programs, wheels
 from scripts.releasing.source import Source, version
 from tests.support.cli_support import BROKEN, EDGE
@@ -39,7 +39,7 @@ def test_the_image_gives_verdicts_and_is_the_same_when_it_is_built_again(tmp_pat
     said = {name: validated(root, text) for name, text in (("right", EDGE), ("wrong", BROKEN))}
 
     assert hashlib.sha256(first.read_bytes()).digest() == hashlib.sha256(second.read_bytes()).digest()
-    assert said["right"] == (0, f"edge.yaml: valid on otelcol-contrib {local_collector.DEFAULT}\n")
+    assert said["right"] == (0, f"edge.yaml: valid on otelcol-contrib {collectors.DEFAULT}\n")
     assert said["wrong"][0] == 1
     assert "time: unknown unit [invalid_value]" in said["wrong"][1]
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from headgate_cli import collector_wheel, local_collector
-from headgate_cli.local_collector import NoCollector
+from headgate_cli import collector_wheel
+from headgate_cli.local import collectors
+from headgate_cli.local.collectors import NoCollector
 from tests.support.service import ROOT
 
 CONTENT = b"the program" * 1_000
@@ -43,24 +44,28 @@ def installed(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     sys.modules.pop(collector_wheel.PACKAGE, None)
 
 
+def find() -> Path:
+    return collectors.of_wheel()[collectors.default()]
+
+
 def unpacking(site: Path, cache: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", UNPACK, str(cache)]
     return subprocess.Popen(command, cwd=site, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_local_finds_it_without_a_checkout(installed: Path) -> None:
-    binary = local_collector.find()
+    binary = find()
 
     assert binary.read_bytes() == CONTENT
     assert binary.stat().st_mode & 0o111
     assert binary.is_relative_to(installed)
-    assert local_collector.installed() == ["0.139.0"]
+    assert collectors.installed() == ["0.139.0"]
 
 
 def test_it_is_unpacked_once(installed: Path) -> None:
-    first = local_collector.find().stat()
+    first = find().stat()
 
-    assert local_collector.find("0.139.0").stat().st_ino == first.st_ino
+    assert find().stat().st_ino == first.st_ino
 
 
 def test_processes_that_start_at_once_find_the_same_whole_program(site: Path, tmp_path: Path) -> None:
@@ -74,9 +79,9 @@ def test_processes_that_start_at_once_find_the_same_whole_program(site: Path, tm
 
 
 def test_a_program_that_was_cut_is_unpacked_again(installed: Path) -> None:
-    local_collector.find().write_bytes(CONTENT[:100])
+    find().write_bytes(CONTENT[:100])
 
-    assert local_collector.find().read_bytes() == CONTENT
+    assert find().read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def test_a_damaged_wheel_is_refused_and_leaves_nothing(installed: Path, site: Pa
     (site / "headgate_collector" / "otelcol-contrib.zst").write_bytes(packed)
 
     with pytest.raises(NoCollector, match=said):
-        local_collector.find()
+        find()
     assert [path.name for path in (installed / "wheel").iterdir()] == [".lock"]
 
 
@@ -101,7 +106,7 @@ def test_a_cache_that_cannot_be_written_is_named(installed: Path) -> None:
     installed.write_text("a file")
 
     with pytest.raises(NoCollector, match=r"cannot unpack the collector: .*cache"):
-        local_collector.find()
+        find()
 
 
 def test_only_the_last_two_releases_stay_unpacked(site: Path, installed: Path) -> None:
@@ -110,6 +115,6 @@ def test_only_the_last_two_releases_stay_unpacked(site: Path, installed: Path) -
         described = json.loads(description.read_text())
         described["programs"][PLACE]["build"] = build
         description.write_text(json.dumps(described))
-        local_collector.find()
+        find()
 
     assert len([path for path in (installed / "wheel").iterdir() if path.is_dir()]) == 2

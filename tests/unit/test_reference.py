@@ -15,7 +15,10 @@ from headgate import checker
 from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import HeadgateError
 from headgate.reference import answers, builds, service
-from headgate.reference.model import (
+from headgate.settings import settings
+from headgate_engine.checker.messages import MAX_BYTES
+from headgate_engine.collectors.model import Lacking
+from headgate_engine.reference.model import (
     ComponentNotFound,
     Kind,
     NotInOttl,
@@ -23,9 +26,6 @@ from headgate.reference.model import (
     ReferenceNotPossible,
     ReferenceUnavailable,
 )
-from headgate.settings import settings
-from headgate_engine.checker.messages import MAX_BYTES
-from headgate_engine.collectors.model import Lacking
 from headgate_engine.validation.model import CollectorVersionNotInstalled
 
 DEFAULT, OTHER = settings().collector_version, "9.9.9"

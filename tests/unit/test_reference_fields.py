@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from headgate.reference.fields import MOST_FIELDS, Field, fields
+from headgate_engine.reference.fields import MOST_FIELDS, Field, fields
 
 VARIABLE = {"$ref": "#/$defs/variable"}
 DEFINITIONS = {

@@ -8,12 +8,12 @@ from typing import Final, TypeVar
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Entity, ServerError, entities, number, optional, text
+from headgate_cli.api import Api, Entity, ServerError, entities, number, optional, text
 from headgate_cli.checks import findings, many
 from headgate_cli.checks.findings import Finding
-from headgate_cli.checks.local import Checking, connected_or_local
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.errors import FAILED, Ended, Failed, Unreachable
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import one_line
@@ -52,9 +52,9 @@ _version = click.option(
     "--policies", is_flag=True, help="Also check the organization's policies; with --local the built-in ones."
 )
 @output_format
-@connected_or_local
+@connected_or_local("Check")
 def validate(
-    api: Checking,
+    api: Api,
     files: Sequence[str],
     version: str | None,
     env: Sequence[tuple[str, str]],
@@ -100,8 +100,8 @@ def validate(
 @_version
 @click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
 @output_format
-@connected_or_local
-def lint(api: Checking, files: Sequence[str], version: str | None, notes: bool, output: str) -> None:
+@connected_or_local("Check")
+def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, output: str) -> None:
     """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.
 
     Ends with 0 if every expression is correct, with 1 if one is not or could not be checked.

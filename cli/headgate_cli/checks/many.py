@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from headgate_cli.api import Entity, entities
-from headgate_cli.checks.local import Checking
+from headgate_cli.api import Api, Entity, entities
 from headgate_cli.errors import Failed, NotAuthenticated
 
 # What a server takes in one request.
@@ -15,7 +14,7 @@ _MOST_TEXTS: Final = 50
 _MOST_BYTES: Final = 1_000_000
 
 
-def verdicts(api: Checking, requests: Sequence[Mapping[str, object]], query: str = "") -> Iterator[Entity | Failed]:
+def verdicts(api: Api, requests: Sequence[Mapping[str, object]], query: str = "") -> Iterator[Entity | Failed]:
     """The answer of POST /validate to each request, in order, or the error that it ended with. Raises NotAuthenticated.
 
     `query` is one of POST /validate. A server without POST /validate/batch is asked for each text.
@@ -35,7 +34,7 @@ def verdicts(api: Checking, requests: Sequence[Mapping[str, object]], query: str
             at += 1
 
 
-def answer(api: Checking, path: str, request: Mapping[str, object]) -> Entity | Failed:
+def answer(api: Api, path: str, request: Mapping[str, object]) -> Entity | Failed:
     """The answer to one request, or the error that it ended with. Raises NotAuthenticated."""
     try:
         return api.post(path, request)
@@ -45,7 +44,7 @@ def answer(api: Checking, path: str, request: Mapping[str, object]) -> Entity | 
         return error
 
 
-def _batch(api: Checking, batch: Sequence[Mapping[str, object]], query: str) -> Sequence[Entity]:
+def _batch(api: Api, batch: Sequence[Mapping[str, object]], query: str) -> Sequence[Entity]:
     """Nothing if the server refuses or fails: alone, each text gets its own error."""
     try:
         return entities(api.post(f"/validate/batch{query}", {"items": batch}), "items")[: len(batch)]

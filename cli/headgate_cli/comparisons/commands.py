@@ -18,7 +18,7 @@ from headgate_cli.comparisons.run import run as compare
 from headgate_cli.comparisons.sides import Pair, since, two
 from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.local_testing.api import connected_or_local
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.suites.files import FileTest
@@ -59,7 +59,7 @@ class CouldNotCompare(Failed):
 )
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a comment on a pull request.")
 @as_json
-@connected_or_local
+@connected_or_local("Run")
 def diff(
     api: Api,
     arguments: Sequence[str],

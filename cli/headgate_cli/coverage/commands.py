@@ -16,7 +16,7 @@ from headgate_cli.coverage import report
 from headgate_cli.coverage.run import Measured
 from headgate_cli.coverage.run import run as measure
 from headgate_cli.errors import FAILED, Ended
-from headgate_cli.local_testing.api import connected_or_local
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_result, say
 from headgate_cli.suites.select import suites
 from headgate_cli.untrusted import one_line
@@ -42,7 +42,7 @@ _MOST: Final = 100
     help="text for people, github for annotations in a workflow.",
 )
 @as_json
-@connected_or_local
+@connected_or_local("Run")
 def coverage(
     api: Api,
     arguments: Sequence[str],

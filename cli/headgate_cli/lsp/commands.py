@@ -70,15 +70,15 @@ def lsp(
 
 def _run(url: str, token: str, *, local: bool, collector: str, version: str) -> None:
     from headgate_cli import connection
-    from headgate_cli.checks.local import LocalChecks
+    from headgate_cli.local.api import LocalApi
     from headgate_cli.lsp import features, sources
 
     backend: sources.Backend
     try:
         if local:
-            backend = sources.OfCollector(LocalChecks(collector), version)
+            backend = sources.OfApi(LocalApi(collector), version)
         else:
-            backend = sources.OfServer(connection.api(url, token, waits=False), version)
+            backend = sources.OfApi(connection.api(url, token, waits=False), version)
     except Failed as reason:
         # The editor shows a message of a running server, and mostly hides why a process ended.
         backend = sources.Unavailable(reason)

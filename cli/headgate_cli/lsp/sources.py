@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from headgate_cli.api import Api, Entity, ServerError
-from headgate_cli.checks.local import LocalChecks
 from headgate_cli.errors import Failed
 
 CHECK: Final = "/validate?lint=true&policies=true"
@@ -73,13 +70,12 @@ def is_about_the_text(error: Failed) -> bool:
     return isinstance(error, ServerError) and error.status in (400, 413, 422)
 
 
-class OfServer:
-    """A server's answers. It does not wait for the limit of requests to pass: it raises RateLimited."""
-
-    is_limited = True
+class OfApi:
+    """The answers of a server, or of this machine. It does not wait for a limit of requests: it raises RateLimited."""
 
     def __init__(self, api: Api, version: str = "") -> None:
         self._api = api
+        self.is_limited = not api.is_local
         self._version: dict[str, str] = {"version": version} if version else {}
 
     def check(self, content: str) -> Entity:
@@ -97,32 +93,8 @@ class OfServer:
         return self._api.get("/ottl/reference", component=component, context=context, **self._version)
 
     def close(self) -> None:
-        """The connection ends with the process."""
-
-
-class OfCollector:
-    """The answers of a collector on this machine."""
-
-    is_limited = False
-
-    def __init__(self, checks: LocalChecks, version: str = "") -> None:
-        self._checks = checks
-        self._version = version
-
-    def check(self, content: str) -> Entity:
-        return self._checks.post(CHECK, {"yaml": content} | ({"version": self._version} if self._version else {}))
-
-    def document(self) -> Mapping[str, object]:
-        answer = self._checks.ask("reference", {"form": "document"}, self._version)
-        packed = base64.b64decode(str(answer.get("gzip", "")), validate=False)
-        unpacked = zlib.decompressobj(wbits=31).decompress(packed, _MOST_REFERENCE)
-        return _object(unpacked.decode(errors="replace"))
-
-    def ottl(self, component: str, context: str) -> Entity:
-        return self._checks.ask("ottl_reference", {"component": component, "context": context}, self._version)
-
-    def close(self) -> None:
-        self._checks.close()
+        """A connection ends with the process; a collector is ended here."""
+        self._api.close()
 
 
 def _object(written: str) -> Mapping[str, object]:

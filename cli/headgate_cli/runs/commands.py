@@ -19,7 +19,7 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.coverage.commands import coverage
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.local_testing.api import LocalTesting, connected_or_local
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules.files import refusal, rules_for
 from headgate_cli.runs import stand_ins, steps
@@ -106,7 +106,7 @@ def test() -> None:
 @click.option("--no-wait", is_flag=True, help="Print the run's id without waiting for the result.")
 @click.option("--watch", is_flag=True, help="Run again whenever one of the files changes; Ctrl-C stops.")
 @as_json
-@connected_or_local
+@connected_or_local("Run")
 def run(
     api: Api,
     configuration: str,
@@ -151,7 +151,7 @@ def run(
         raise click.UsageError("--rules, --rule and --saved-rules exclude each other: choose one")
     if saved_rules and is_file(configuration):
         raise click.UsageError("--saved-rules needs a configuration; a file has no saved rules")
-    if isinstance(api, LocalTesting):
+    if api.is_local:
         _require_local(configuration, saved_rules=saved_rules, no_wait=no_wait)
     if record and (not trace or no_wait):
         raise click.UsageError("--record needs --trace, and excludes --no-wait")

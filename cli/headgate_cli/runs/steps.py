@@ -10,7 +10,6 @@ import click
 from headgate_cli.api import Api, Entity, entities, number, optional
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.local_testing.steps import is_of
 from headgate_cli.output import print_json, print_result
 from headgate_cli.runs import step_views
 from headgate_cli.runs.ids import RunId
@@ -104,7 +103,7 @@ def with_records(api: Api, run_id: str, n: int, record: int | None) -> Entity:
         if "items" in page:
             # Too large for an answer: the link has all steps with all records.
             page = next((step for step in entities(page, "items") if step.get("n") == n), {})
-            records = [entry for entry in entities(page, "records") if is_of(entry, record)]
+            records = [entry for entry in entities(page, "records") if _is_of(entry, record)]
             return {**page, "records": records}
         records += entities(page, "records")
         cursor = optional(page, "next_cursor")
@@ -112,3 +111,9 @@ def with_records(api: Api, run_id: str, n: int, record: int | None) -> Entity:
             return {**page, "records": records}
         query["cursor"] = cursor
     raise Failed("the server sent a list that does not end")
+
+
+def _is_of(entry: Entity, record: object) -> bool:
+    """Whether an entry of a step is that record of the sample, or was made of it; any is without a record."""
+    made_of = entry.get("records")
+    return record in (None, entry.get("record")) or (isinstance(made_of, list) and record in made_of)

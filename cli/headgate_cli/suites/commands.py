@@ -14,7 +14,7 @@ from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.local_testing.api import LocalTesting, connected_or_local
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import minute, print_commands, print_json, print_result, say, table
 from headgate_cli.suites import golden, junit, report
 from headgate_cli.suites.run import Ran
@@ -45,7 +45,7 @@ from headgate_cli.upgrade import targets
     help="text for people, github for annotations in a workflow.",
 )
 @as_json
-@connected_or_local
+@connected_or_local("Run")
 def suite(
     api: Api,
     arguments: Sequence[str],
@@ -90,7 +90,7 @@ def suite(
         raise click.UsageError("--yes is for --update")
     if update and not yes and not sys.stdin.isatty():
         raise click.UsageError("--update asks before it writes; outside of a terminal, use --yes")
-    if pushed and isinstance(api, LocalTesting):
+    if pushed and api.is_local:
         raise click.UsageError("--pushed tests versions on a server: leave out --local")
     chosen = suites(api, arguments or ["."], names, pushed=pushed, may_await=update)
     stored = next((one.label for one in chosen if one.is_stored), "")

@@ -14,10 +14,10 @@ from headgate_cli.checks import findings
 from headgate_cli.collector_version import VERSION, CollectorVersion
 from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import one_line
-from headgate_cli.upgrade.local import connected_or_local
 
 _NOT_IN_BUILD: Final = "component_not_in_build"
 
@@ -56,7 +56,7 @@ class _Search:
 @click.option("--bad", type=CollectorVersion(), help="A version that refuses it; the newest installed by default.")
 @variables.env
 @as_json
-@connected_or_local
+@connected_or_local("Check")
 def bisect(
     api: Api, file: str, good: str | None, bad: str | None, env: Sequence[tuple[str, str]], as_json: bool
 ) -> None:

@@ -15,12 +15,12 @@ from headgate_cli.checks.commands import output_format
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
 from headgate_cli.upgrade.bisect import bisect
 from headgate_cli.upgrade.fix import fix
-from headgate_cli.upgrade.local import connected_or_local
 from headgate_cli.upgrade.targets import Target
 
 # Problems that are the same for every text.
@@ -59,7 +59,7 @@ class _Checked:
 @click.option("--strict", is_flag=True, help="End with 1 also if the texts work, but anything differs.")
 @variables.env
 @output_format
-@connected_or_local
+@connected_or_local("Check")
 def check(
     api: Api,
     arguments: Sequence[str],

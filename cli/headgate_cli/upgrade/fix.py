@@ -18,11 +18,11 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.push import change_draft
 from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import diff, print_json, print_result, print_text, say
 from headgate_cli.safe_files import STDIN, name, read, read_bytes, replace
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
-from headgate_cli.upgrade.local import connected_or_local
 from headgate_cli.upgrade.targets import Stored
 
 _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -36,7 +36,7 @@ _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 @click.option("--save", is_flag=True, help="Save a stored version's text as a new draft for the collector version.")
 @variables.env
 @as_json
-@connected_or_local
+@connected_or_local("Check")
 def fix(
     api: Api,
     arguments: Sequence[str],

@@ -11,6 +11,7 @@ from headgate_engine.checker.descriptions import Described
 from headgate_engine.checker.errors import NoChecker, NotInstalled, Unusable
 from headgate_engine.collector import DISTRIBUTION, by_age
 from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking
+from headgate_engine.validation.model import CollectorVersionNotInstalled
 
 _STEPS: Final = "steps"
 
@@ -28,6 +29,16 @@ def installed(*, asker: Asker) -> list[InstalledVersion]:
         asker.collectors.describe(asker.default_version, asker=asker)
         raise NotInstalled(asker.default_version, tuple(version.version for version in versions))
     return sorted(versions, key=lambda version: by_age(version.version), reverse=True)
+
+
+def require_installed(version: str, field: str, *, asker: Asker, within: tuple[str, ...] = ()) -> None:
+    """Raises CollectorVersionNotInstalled about that field of the request, and Unavailable."""
+    if version == asker.default_version:
+        return
+    installed = asker.collectors.installed(asker=asker)
+    if version not in installed:
+        message = f"Collector {version} is not installed; installed: {', '.join(installed)}"
+        raise CollectorVersionNotInstalled(message, field, within=within)
 
 
 def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:

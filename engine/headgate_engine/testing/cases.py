@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
@@ -17,7 +18,7 @@ from headgate_engine.rules.engine import Prepared, Results
 from headgate_engine.testing import notes
 from headgate_engine.testing.model import Case, CaseResult, Unworkable
 from headgate_engine.testing.outcome import NEVER_EXECUTED, Left
-from headgate_engine.validation.model import ComponentNotInBuild
+from headgate_engine.validation.model import YAML_IN_BODY, ComponentNotInBuild
 
 # A step of a job has 60 s, some of which the kind needs.
 _JUDGING_SECONDS: Final = 40.0
@@ -72,6 +73,29 @@ def task_of(prepared: Iterable[tuple[Case, Prepared]]) -> dict[str, object]:
     return {"cases": cases, "inputs": inputs}
 
 
+@dataclass(frozen=True, slots=True)
+class Startable:
+    """What a run starts with. `refusal` is why it is not run, though nothing is wrong with the request."""
+
+    prepared: Prepared | None
+    refusal: str | None
+
+
+def startable(case: Case, *, asker: Asker, yaml_at: tuple[str, ...] = YAML_IN_BODY) -> Startable:
+    """What a run of this case starts with. Raises Invalid for what cannot be run at all, and Unavailable."""
+    try:
+        prepared = Preparing(asker).prepared(case, yaml_at)
+        engine.require_compilable(prepared.signals, case.rules, asker=asker, version=case.collector_version)
+        return Startable(prepared, not_installed(case.collector_version, asker))
+    except engine.Unpreparable as problem:
+        raise problem.as_invalid(yaml_at) from problem
+    except engine.RunRefused as refused:
+        return Startable(None, refused.reason)
+    except ComponentNotInBuild as lacking:
+        # As if this collector were not installed: for this configuration it is not.
+        return Startable(None, lacking.detail)
+
+
 class Preparing:
     """Makes cases ready."""
 
@@ -99,7 +123,7 @@ class Preparing:
             return Ready(id=case.id, reason=mistake.detail, field="rules"), None
         return self.ready(case, prepared), prepared
 
-    def prepared(self, case: Case) -> Prepared:
+    def prepared(self, case: Case, yaml_at: tuple[str, ...] = YAML_IN_BODY) -> Prepared:
         """What the collector is to run. Raises what `engine.prepare` does."""
         return engine.prepare(
             case.yaml,
@@ -111,6 +135,7 @@ class Preparing:
             duration_seconds=case.duration_seconds,
             feature_gates=case.feature_gates,
             stand_ins=case.stand_ins,
+            yaml_at=yaml_at,
         )
 
     def ready(self, case: Case, prepared: Prepared) -> Ready:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -10,10 +11,12 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.collector import Signal
+from headgate_engine.errors import FieldError, Invalid
 from headgate_engine.rules import outputs
 from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, Ran
 from headgate_engine.testing.model import LONGEST, Case, CaseResult, Unworkable
-from headgate_engine.testing.named_test import of_text
+from headgate_engine.testing.named_test import NamedTest, of_text, to_text
+from headgate_engine.testing.samples import require_small
 
 SideName = Literal["left", "right"]
 # A result may have 4 MB: the differences of all tests, at most twice this, and what the collectors said.
@@ -146,6 +149,37 @@ class _Inspection(BaseModel):
     """What is needed of the answer to `inspect`."""
 
     components: list[_Component]
+
+
+class BadIgnoredPath(Invalid):
+    """A path of `ignore` that no record can have."""
+
+    code = "bad_path"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, [FieldError(("body", "ignore"), message)])
+
+
+def require_paths(ignore: Sequence[str], *, asker: Asker) -> None:
+    """Raises BadIgnoredPath, Unavailable."""
+    try:
+        outputs.compare("", "", ignore=ignore, asker=asker)
+    except Incomparable as refused:
+        raise BadIgnoredPath(refused.message) from refused
+
+
+def request_of(left: Side, right: Side, tests: Mapping[str, NamedTest], ignore: Sequence[str] | None) -> JsonValue:
+    """The request of a comparison. Raises SampleTooLarge."""
+    for test in tests.values():
+        require_small(test.as_sample())
+    asked = Request(
+        left=left,
+        right=right,
+        tests=[Test(name=name, text=to_text(replace(test, rules=(), expected=None))) for name, test in tests.items()],
+        ignore=None if ignore is None else list(ignore),
+    )
+    document: JsonValue = asked.model_dump(mode="json")
+    return document
 
 
 def cases(request: JsonValue, _asker: Asker) -> Sequence[Case]:

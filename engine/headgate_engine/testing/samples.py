@@ -1,11 +1,28 @@
-"""Samples that come as JSON values: OTLP/JSON, one document or a list of them."""
+"""Samples: how large they may be, and those that come as JSON values: OTLP/JSON, one document or a list of them."""
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from pydantic import JsonValue
 
+from headgate_engine.errors import TooLarge
 from headgate_engine.rules.engine import Sample
+
+MAX_SAMPLE_BYTES: Final = 1_048_576
+
+
+class SampleTooLarge(TooLarge):
+    """The sample is over 1 MB."""
+
+    def __init__(self) -> None:
+        super().__init__("The sample is over 1 MB (1,048,576 bytes)")
+
+
+def require_small(sample: Sample) -> None:
+    """Raises SampleTooLarge."""
+    if len(sample.text.encode()) > MAX_SAMPLE_BYTES:
+        raise SampleTooLarge
 
 
 def of_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> Sample:

@@ -16,8 +16,8 @@ from headgate_engine.upgrades.model import (
     Verdict,
 )
 from headgate_engine.upgrades.service import Text
-from headgate_engine.validation.model import Finding
-from headgate_engine.wire.inputs import CollectorVersion, Input, Variables
+from headgate_engine.validation.model import YAML_IN_BODY, Finding
+from headgate_engine.wire.inputs import CollectorVersion, Input, Variables, Yaml
 
 
 class CheckUpgrade(Input):
@@ -32,6 +32,18 @@ class CheckUpgrade(Input):
     def text_of(self, yaml: str | None, collector_version: str, loc: tuple[str, ...]) -> Text:
         """A stored version's text; `loc` is the part of the request that names it."""
         return Text(yaml or "", self.env, loc, collector_version)
+
+
+class CheckTextUpgrade(CheckUpgrade):
+    """A whole configuration, the collector versions to move it from and to, and values for its `${env:NAME}`."""
+
+    yaml: Yaml
+    source: CollectorVersion | None = Field(
+        default=None, alias="from", description="The server's default collector, if it is left out"
+    )
+
+    def text(self) -> Text:
+        return Text(self.yaml, self.env, YAML_IN_BODY)
 
 
 class Verdicts(BaseModel):

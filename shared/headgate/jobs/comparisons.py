@@ -1,23 +1,20 @@
 """Starting comparisons: two versions or texts, and the tests that both are given."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from headgate import checker
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import FieldError, Invalid, NotFound
 from headgate.jobs import service
 from headgate.jobs.model import Job
-from headgate.runs.model import MAX_SAMPLE_BYTES, SampleTooLarge
 from headgate.settings import settings
 from headgate.suites import service as suites
-from headgate_engine.rules import outputs
-from headgate_engine.rules.outputs import Incomparable
-from headgate_engine.testing.comparison import Request, Side, SideName, Test
-from headgate_engine.testing.named_test import NamedTest, to_text
-from headgate_engine.validation.model import CollectorVersionNotInstalled
+from headgate_engine.collectors import service as collectors
+from headgate_engine.testing import comparison
+from headgate_engine.testing.comparison import Side, SideName
+from headgate_engine.testing.named_test import NamedTest
 
 
 class NothingToCompare(Invalid):
@@ -27,15 +24,6 @@ class NothingToCompare(Invalid):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, [FieldError(("body", "tests"), message)])
-
-
-class BadIgnoredPath(Invalid):
-    """A path of `ignore` that no record can have."""
-
-    code = "bad_path"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, [FieldError(("body", "ignore"), message)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +66,18 @@ def start(caller: Caller, asked: Ask) -> Job:
     asker = Asker.of(caller)
     sources: dict[SideName, Source] = {"left": asked.left, "right": asked.right}
     resolved = {name: _resolve(caller, name, source) for name, source in sources.items()}
-    _require_installed(sources, resolved, asker)
+    for name, source in sources.items():
+        field = "collector_version" if source.collector_version else "version_number"
+        collectors.require_installed(resolved[name].side.collector_version, field, asker=asker, within=(name,))
     if asked.ignore is not None:
-        _require_paths(asked.ignore, asker)
+        comparison.require_paths(asked.ignore, asker=asker)
     tests = _tests(asked)
-    for test in tests.values():
-        if len(test.sample.encode()) > MAX_SAMPLE_BYTES:
-            raise SampleTooLarge
-    request = Request(
-        left=resolved["left"].side,
-        right=resolved["right"].side,
-        tests=[Test(name=name, text=to_text(_without_rules(test))) for name, test in tests.items()],
-        ignore=None if asked.ignore is None else list(asked.ignore),
-    )
+    request = comparison.request_of(resolved["left"].side, resolved["right"].side, tests, asked.ignore)
     right = resolved["right"].side
     return service.start(
         caller,
         "comparison",
-        request.model_dump(mode="json"),
+        request,
         published=all(one.published for one in resolved.values()),
         configuration_id=right.configuration_id,
         version_number=right.version_number,
@@ -121,29 +103,6 @@ def _resolve(caller: Caller, name: SideName, source: Source) -> _Resolved:
     return _Resolved(side, published=stored.status == "published")
 
 
-def _require_installed(
-    sources: Mapping[SideName, Source], resolved: Mapping[SideName, _Resolved], asker: Asker
-) -> None:
-    """Raises CollectorVersionNotInstalled, Unavailable."""
-    wanted = {name: one.side.collector_version for name, one in resolved.items()}
-    if set(wanted.values()) == {settings().collector_version}:
-        return
-    installed = checker.installed(asker=asker)
-    for name, version in wanted.items():
-        if version not in installed:
-            field = "collector_version" if sources[name].collector_version else "version_number"
-            message = f"Collector {version} is not installed; installed: {', '.join(installed)}"
-            raise CollectorVersionNotInstalled(message, field, within=(name,))
-
-
-def _require_paths(ignore: Sequence[str], asker: Asker) -> None:
-    """Raises BadIgnoredPath, Unavailable."""
-    try:
-        outputs.compare("", "", ignore=ignore, asker=asker)
-    except Incomparable as refused:
-        raise BadIgnoredPath(refused.message) from refused
-
-
 def _tests(asked: Ask) -> Mapping[str, NamedTest]:
     """The caller may see the versions by now. Raises NothingToCompare."""
     if asked.tests is not None:
@@ -164,7 +123,3 @@ def _named(tests: Mapping[str, NamedTest], names: Sequence[str] | None) -> Mappi
     if absent:
         raise NothingToCompare(f"There is no test {', '.join(absent)}; the tests are {', '.join(tests)}")
     return {name: tests[name] for name in names}
-
-
-def _without_rules(test: NamedTest) -> NamedTest:
-    return replace(test, rules=(), expected=None)

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
-from headgate import checker
 from headgate.checker import Asker
 from headgate.foundation.caller import Caller
 from headgate.jobs import service
 from headgate.jobs.model import Job
 from headgate.settings import settings
 from headgate.suites import service as suites
+from headgate_engine.collectors import service as collectors
 from headgate_engine.testing import coverage
 from headgate_engine.testing.named_test import NamedTest
-from headgate_engine.validation.model import CollectorVersionNotInstalled
 
 
 def start_of_version(
@@ -31,7 +30,9 @@ def start_of_version(
     service.require_room(caller)
     chosen = suites.select(caller, configuration_id, n, names)
     version = collector_version or chosen.collector_version
-    _require_installed(caller, version, "collector_version" if collector_version else "version_number")
+    collectors.require_installed(
+        version, "collector_version" if collector_version else "version_number", asker=Asker.of(caller)
+    )
     return service.start(
         caller,
         "coverage",
@@ -57,19 +58,9 @@ def start_of_text(
     """
     service.require_room(caller)
     version = collector_version or settings().collector_version
-    _require_installed(caller, version, "collector_version")
+    collectors.require_installed(version, "collector_version", asker=Asker.of(caller))
     request = coverage.request_of(yaml, tests, collector_version=version, max_mutants=max_mutants)
     return service.start(caller, "coverage", request, published=False, secret=_secret(tests))
-
-
-def _require_installed(caller: Caller, version: str, field: str) -> None:
-    """Raises CollectorVersionNotInstalled, Unavailable."""
-    if version == settings().collector_version:
-        return
-    installed = checker.installed(asker=Asker.of(caller))
-    if version not in installed:
-        message = f"Collector {version} is not installed; installed: {', '.join(installed)}"
-        raise CollectorVersionNotInstalled(message, field)
 
 
 def _secret(tests: Sequence[tuple[str, NamedTest]]) -> bool:

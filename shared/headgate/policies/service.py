@@ -16,17 +16,13 @@ from headgate.policies import store
 from headgate.policies.model import PoliciesChanged, PoliciesInvalid, Stored
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
-from headgate_engine.policies import engine
-from headgate_engine.policies.engine import Found, TriedRule
+from headgate_engine.policies import engine, judging
+from headgate_engine.policies.engine import TriedRule
 from headgate_engine.policies.model import (
-    FailedRule,
     Policy,
-    PolicyFinding,
     PolicyResult,
     Rule,
     Settings,
-    Severity,
-    Suppressed,
     Suppression,
     Text,
 )
@@ -85,7 +81,7 @@ def check(caller: Caller, text: Text, timeout: float | None = None) -> PolicyRes
 
     Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
     """
-    return _checked(store.get(caller.organization_id).settings, text, Asker.of(caller), timeout)
+    return judging.judge(store.get(caller.organization_id).settings, text, asker=Asker.of(caller), timeout=timeout)
 
 
 def suppressions(caller: Caller, text: Text) -> Sequence[Suppression]:
@@ -100,52 +96,12 @@ def stored(caller: Caller) -> Stored:
 
 def judge(caller: Caller, settings: Settings, text: Text) -> PolicyResult:
     """What a text breaks by these settings; one question to the collector. Raises what `check` does."""
-    return _checked(settings, text, Asker.of(caller), None)
+    return judging.judge(settings, text, asker=Asker.of(caller))
 
 
 def unchanged(caller: Caller, known: Stored) -> Write:
     """For a transaction that depends on the settings: it fails unless they are still these."""
     return store.unchanged(caller.organization_id, known)
-
-
-def _checked(settings: Settings, text: Text, asker: Asker, timeout: float | None) -> PolicyResult:
-    answer = engine.broken(text, settings, asker=asker, timeout=timeout)
-    own = {rule.name: rule.severity for rule in settings.rules}
-    findings = [*_judged(answer.findings, settings, own)]
-    failed = [FailedRule(one.name, own.get(one.name, "warning"), one.error) for one in answer.failed_rules]
-    passed = not any(one.counts for one in findings) and not any(one.severity == "error" for one in failed)
-    return PolicyResult(
-        passed=passed,
-        findings=findings,
-        suppressions=[
-            Suppression(one.code, one.line, one.until or None, one.reason, one.used, one.problem)
-            for one in answer.suppressions
-        ],
-        failed_rules=failed,
-    )
-
-
-def _judged(found: Sequence[Found], settings: Settings, own: dict[str, Severity]) -> Iterator[PolicyFinding]:
-    """The findings as the organization judges them, without those that it has switched off."""
-    for one in found:
-        severity = own.get(one.code) or settings.severity(one.code, one.severity)
-        if severity == "off":
-            continue
-        yield PolicyFinding(
-            code=one.code,
-            severity=severity,
-            message=one.message,
-            way_out=one.way_out,
-            component_path=one.component_path,
-            line=one.line or None,
-            column=one.column or None,
-            suppressed=_suppressed(one),
-        )
-
-
-def _suppressed(found: Found) -> Suppressed | None:
-    by = found.suppressed
-    return None if by is None else Suppressed(by.line, by.until or None, by.reason)
 
 
 def _refuse_changed(current: Stored, if_match: frozenset[str] | None) -> None:

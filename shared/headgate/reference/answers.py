@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import threading
 import time
-import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
-from headgate import checker
-from headgate.checker import Asker, NoChecker, NotInstalled, Refused
-from headgate.foundation.errors import Unavailable
-from headgate.reference.model import ReferenceNotPossible, ReferenceUnavailable
-from headgate.settings import settings
-from headgate_engine.checker.messages import MAX_BYTES
-from headgate_engine.validation.model import CollectorVersionNotInstalled
+from headgate.checker import Asker
+from headgate_engine.reference.model import ReferenceUnavailable
 
 Known = TypeVar("Known")
 
 ASKER: Final = Asker("reference", "reference")
 """Asks in nobody's name, so in a process that reads nobody's text: one that has could lie to everyone else."""
-_SECONDS: Final = 20.0
 _PATIENCE_SECONDS: Final = 10.0
 # A version that is built again has other answers.
 _FRESH_SECONDS: Final = 300.0
-_UNKNOWN_OP: Final = "unknown_op"
-_UNKNOWN_FORM: Final = "The collector told what it takes in an unknown form; build it again"
-
-
-class UnknownForm(ReferenceUnavailable):
-    """The check process answered something else than what was asked."""
-
-    def __init__(self) -> None:
-        super().__init__(_UNKNOWN_FORM)
 
 
 @dataclass(slots=True)
@@ -104,57 +85,3 @@ class Answers(Generic[Known]):
         """Ask for everything again."""
         with self._lock:
             self._places.clear()
-
-
-def asked(op: str, fields: Mapping[str, object], version: str) -> Mapping[str, object]:
-    """What that version's check process answers.
-
-    Raises CollectorVersionNotInstalled and ReferenceNotPossible, about the parameter `version`, and
-    ReferenceUnavailable on an outage.
-    """
-    by_default = version == settings().collector_version
-    try:
-        return checker.call(op, fields, asker=ASKER, version=version, timeout=_SECONDS)
-    except Refused as refused:
-        if refused.code == _UNKNOWN_OP and not by_default:
-            raise ReferenceNotPossible(
-                f"Collector {version} was built before it could tell what it takes: have it built again, or choose "
-                "another version"
-            ) from refused
-        raise ReferenceUnavailable(f"The collector could not tell what it takes ({refused.code})") from refused
-    except Unavailable as error:
-        if isinstance(error, NotInstalled) and not by_default:
-            raise CollectorVersionNotInstalled(error.detail, "version", "query") from error
-        if isinstance(error, NoChecker) and not by_default:
-            raise ReferenceNotPossible(
-                f"Collector {version} is an official release, which cannot tell what it takes: choose a version that "
-                "the list of collector versions shows with `can.lint`"
-            ) from error
-        raise ReferenceUnavailable(f"{error.detail}; what the collector takes is not known") from error
-
-
-def unpacked(answer: Mapping[str, object]) -> tuple[str, bytes, bytes]:
-    """The digest, the compressed and the plain text of an answer that holds one. Raises UnknownForm."""
-    digest, compressed = answer.get("digest"), answer.get("gzip")
-    if not isinstance(digest, str) or not isinstance(compressed, str):
-        raise UnknownForm
-    try:
-        content = base64.b64decode(compressed, validate=True)
-        text = plain(content)
-    except (ValueError, binascii.Error) as error:
-        raise UnknownForm from error
-    if hashlib.sha256(text).hexdigest() != digest:
-        raise UnknownForm
-    return digest, content, text
-
-
-def plain(compressed: bytes) -> bytes:
-    """The text in a gzip member of at most MAX_BYTES. Raises ValueError."""
-    reader = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-    try:
-        text = reader.decompress(compressed, MAX_BYTES)
-    except zlib.error as error:
-        raise ValueError("not gzip") from error
-    if not reader.eof or reader.unused_data:
-        raise ValueError("too large, or not one whole member")
-    return text

@@ -12,8 +12,12 @@ from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, Validatio
 
 from headgate import checker
 from headgate.foundation.errors import Unavailable
-from headgate.reference.answers import ASKER, Answers, UnknownForm, asked, unpacked
-from headgate.reference.model import (
+from headgate.reference.answers import ASKER, Answers
+from headgate.settings import settings
+from headgate_engine.checker import messages
+from headgate_engine.collectors import service as collectors
+from headgate_engine.reference.documents import UnknownForm, asked, unpacked
+from headgate_engine.reference.model import (
     TYPE,
     Component,
     Document,
@@ -22,9 +26,6 @@ from headgate.reference.model import (
     OttlReference,
     ReferenceUnavailable,
 )
-from headgate.settings import settings
-from headgate_engine.checker import messages
-from headgate_engine.collectors import service as collectors
 
 # A build's components take some 5 MB; an OTTL reference, some 200 KB.
 _MOST_BUILDS: Final = 8
@@ -84,7 +85,7 @@ def build(version: str) -> Build:
     """The components of that version. Raises as `answers.asked`."""
 
     def ask() -> Build:
-        _, _, text = unpacked(asked("reference", {"form": "components"}, version))
+        _, _, text = unpacked(asked("reference", {"form": "components"}, version, asker=ASKER))
         try:
             # By `messages`, which refuses what is nested too deeply.
             told = _Components.model_validate(messages.parsed(text))
@@ -103,7 +104,7 @@ def document(version: str) -> Document:
     """The schema of a whole configuration of that version. Raises as `answers.asked`."""
 
     def ask() -> Document:
-        digest, compressed, _ = unpacked(asked("reference", {"form": "document"}, version))
+        digest, compressed, _ = unpacked(asked("reference", {"form": "document"}, version, asker=ASKER))
         return Document(digest, compressed)
 
     return _documents.get(_key(version), ask)
@@ -114,7 +115,7 @@ def ottl_components(version: str) -> tuple[OttlComponent, ...]:
 
     def ask() -> tuple[OttlComponent, ...]:
         try:
-            told = _OttlComponents.model_validate(asked("ottl_reference", {}, version))
+            told = _OttlComponents.model_validate(asked("ottl_reference", {}, version, asker=ASKER))
         except ValidationError as error:
             raise UnknownForm from error
         return tuple(told.components)
@@ -128,7 +129,7 @@ def ottl(component: str, context: str, version: str) -> OttlReference:
     def ask() -> OttlReference:
         try:
             return _references().validate_python(
-                asked("ottl_reference", {"component": component, "context": context}, version)
+                asked("ottl_reference", {"component": component, "context": context}, version, asker=ASKER)
             )
         except ValidationError as error:
             raise UnknownForm from error

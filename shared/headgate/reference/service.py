@@ -11,7 +11,10 @@ from headgate.flows.model import Example
 from headgate.foundation.errors import Unavailable
 from headgate.reference import builds
 from headgate.reference.answers import ASKER
-from headgate.reference.model import (
+from headgate.settings import settings
+from headgate.storage.page import Slice
+from headgate_engine.collectors import service as collectors
+from headgate_engine.reference.model import (
     Component,
     ComponentNotFound,
     Document,
@@ -22,9 +25,6 @@ from headgate.reference.model import (
     OttlReference,
     ReferenceUnavailable,
 )
-from headgate.settings import settings
-from headgate.storage.page import Slice
-from headgate_engine.collectors import service as collectors
 
 
 def versions() -> tuple[str, ...]:

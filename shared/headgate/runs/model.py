@@ -15,8 +15,6 @@ from headgate_engine.testing.outcome import NEVER_EXECUTED
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
 
-MAX_SAMPLE_BYTES: Final = 1_048_576
-
 
 LONGEST_REASON: Final = 300
 """In characters, of the reason in a list."""
@@ -52,13 +50,6 @@ class NoSavedRules(errors.Invalid):
 
 class Untrusted(Exception):
     """The test runner left files that no run can leave. The message says why, for a person."""
-
-
-class SampleTooLarge(errors.TooLarge):
-    """The sample is over 1 MB."""
-
-    def __init__(self) -> None:
-        super().__init__("The sample is over 1 MB (1,048,576 bytes)")
 
 
 @dataclass(frozen=True, slots=True)

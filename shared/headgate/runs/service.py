@@ -15,25 +15,15 @@ from headgate.foundation.ids import new_id
 from headgate.observability import metrics
 from headgate.rules import service as rule_sets
 from headgate.runs import runner, store, turns, variables
-from headgate.runs.model import (
-    MAX_SAMPLE_BYTES,
-    ListedRun,
-    NoSavedRules,
-    OutputNotReady,
-    Run,
-    RunNotFound,
-    RunRule,
-    SampleTooLarge,
-    Wanted,
-)
+from headgate.runs.model import ListedRun, NoSavedRules, OutputNotReady, Run, RunNotFound, RunRule, Wanted
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate_engine.collector import DISTRIBUTION, Signal
-from headgate_engine.rules import engine
 from headgate_engine.rules.engine import Sample, StandIns
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing import cases
-from headgate_engine.validation.model import ComponentNotInBuild
+from headgate_engine.testing.model import Case
+from headgate_engine.testing.samples import MAX_SAMPLE_BYTES, SampleTooLarge
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
 LARGEST_ANSWER: Final = 2_500_000
@@ -113,34 +103,24 @@ def start(caller: Caller, asked: Start) -> Run:
     rules = _rules(asked)
     version = asked.collector_version or source.collector_version
     turns.require_room(caller.organization_id)
-    refusal: str | None = None
-    signals: tuple[Signal, ...] = (asked.signal_type,)
+    case = Case(
+        id="run",
+        yaml=source.yaml,
+        target_pipeline=asked.target_pipeline,
+        signal_type=asked.signal_type,
+        sample=asked.sample,
+        collector_version=version,
+        duration_seconds=asked.duration_seconds,
+        feature_gates=tuple(asked.feature_gates),
+        rules=tuple(run_rule.rule for run_rule in rules),
+        stand_ins=asked.stand_ins,
+    )
     try:
-        prepared = engine.prepare(
-            source.yaml,
-            asked.target_pipeline,
-            asked.signal_type,
-            asked.sample,
-            asker=asker,
-            version=version,
-            yaml_at=source.named_at,
-            duration_seconds=asked.duration_seconds,
-            feature_gates=asked.feature_gates,
-            stand_ins=asked.stand_ins,
-        )
-        signals = tuple(prepared.signals)
-        engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker, version=version)
-        refusal = cases.not_installed(version, asker)
-    except engine.Unpreparable as problem:
-        raise problem.as_invalid(source.named_at) from problem
-    except engine.RunRefused as refused:
-        refusal = refused.reason
-    except ComponentNotInBuild as lacking:
-        # As if this collector were not installed: for this configuration it is not.
-        refusal = lacking.detail
+        startable = cases.startable(case, asker=asker, yaml_at=source.named_at)
     except errors.Unavailable as outage:
         outage.add_consequence("no test run was made, try again shortly")
         raise
+    signals: tuple[Signal, ...] = tuple(startable.prepared.signals) if startable.prepared else (asked.signal_type,)
     at = clock.now()
     run = Run(
         id=new_id("run", at),
@@ -167,8 +147,8 @@ def start(caller: Caller, asked: Start) -> Run:
         rules=rules,
         created_at=at,
     )
-    if refusal is not None:
-        refused_run = run.refuse(refusal, at)
+    if startable.refusal is not None:
+        refused_run = run.refuse(startable.refusal, at)
         store.create(refused_run)
         return refused_run
     _launch(run, source.yaml, asked.sample.text, asked.stand_ins.env)

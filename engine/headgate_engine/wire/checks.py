@@ -3,13 +3,32 @@
 from collections.abc import Iterable, Sequence
 from typing import Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from headgate.foundation.errors import Invalid, Unavailable, code_of
-from headgate.policies.checking import Checked, Part
+from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
+from headgate_engine.validation.checking import Checked, Part, Request
 from headgate_engine.validation.model import Finding, Graph, LintResult, Variable, WrappedConfiguration
+from headgate_engine.wire.inputs import CollectorVersion, Input, Variables, Yaml
+
+
+class CheckedText(Input):
+    """A whole configuration, the collector version that validates it, and values for its `${env:NAME}`."""
+
+    yaml: Yaml
+    version: CollectorVersion | None = None
+    env: Variables = Field(default_factory=dict)
+
+    def request(self) -> Request:
+        return Request(self.yaml, self.version, self.env)
+
+
+class LintedText(Input):
+    """A whole configuration, and the collector version whose parsers check its OTTL."""
+
+    yaml: Yaml
+    version: CollectorVersion | None = None
 
 
 class PartProblem(BaseModel):

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec
 
 import click
 from click.core import ParameterSource
 
 from headgate_cli import connection
 from headgate_cli.api import Api
+from headgate_cli.local.api import LocalApi
 
 P = ParamSpec("P")
-Asked = TypeVar("Asked")
 
 
-def choosing(
-    does: str, local: Callable[[str], AbstractContextManager[Asked]], served: Callable[[Api], Asked]
-) -> Callable[[Callable[Concatenate[Asked, P], None]], Callable[P, None]]:
-    """Decorates a command, which is passed what it asks: `served` of the API, or `local` of `--collector`'s path.
+def connected_or_local(does: str) -> Callable[[Callable[Concatenate[Api, P], None]], Callable[P, None]]:
+    """Pass a command the API of a server, or with `--local` that of this machine. Adds the options that choose.
 
     `does` begins the help of `--local`.
     """
 
-    def decorate(command: Callable[Concatenate[Asked, P], None]) -> Callable[P, None]:
+    def decorate(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
         @click.option("--local", is_flag=True, help=f"{does} with a collector on this machine, without a server.")
         @click.option(
             "--collector",
@@ -39,17 +36,15 @@ def choosing(
             if not is_local:
                 if collector:
                     raise click.UsageError("--collector is the collector of --local: add --local")
-                connection.with_api(lambda api, *given, **named: command(served(api), *given, **named))(
-                    *args, **options
-                )
+                connection.with_api(command)(*args, **options)
                 return
             context = click.get_current_context()
             for name in ("url", "token"):
                 if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                     raise click.UsageError(f"--{name} names a server, and --local asks none: leave one of them out")
                 options.pop(name)
-            with local(str(collector or "")) as asked:
-                command(asked, *args, **options)
+            with LocalApi(str(collector or "")) as api:
+                command(api, *args, **options)
 
         return connection.server_options(with_options)
 

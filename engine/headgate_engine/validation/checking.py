@@ -1,0 +1,87 @@
+"""One check of a text: the verdict, and with it lint, policies and pipelines where they are asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.errors import Invalid, Unavailable
+from headgate_engine.policies import judging
+from headgate_engine.policies.model import PolicyResult, Settings, Text
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import YAML_IN_BODY, Graph, LintResult, NotChecked, ValidationResult
+
+_Result = TypeVar("_Result", LintResult, PolicyResult, Graph)
+
+# API Gateway gives up after 30 s. The last part begins before SECONDS, and has _SHORTEST then.
+SECONDS: Final = 22.0
+_SECONDS_OF_ONE: Final = 10.0
+_SHORTEST: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[_Result]):
+    """A part that was asked for: its result, or why there is none. It never takes the verdict away."""
+
+    result: _Result | None
+    problem: Invalid | Unavailable | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Parts are None if they were not asked for."""
+
+    verdict: ValidationResult
+    lint: Part[LintResult] | None
+    policies: Part[PolicyResult] | None
+    graph: Part[Graph] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A text, the collector version that checks it (None for the default one), and values for its `${env:NAME}`."""
+
+    yaml: str
+    version: str | None
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is asked for beside the verdict."""
+
+    lint: bool = False
+    policies: bool = False
+    graph: bool = False
+
+
+def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, ends: float | None = None) -> Checked:
+    """The verdict, and the parts that are asked for, policies by these settings. Raises what `validate` does.
+
+    No part begins after `ends`, by the monotonic clock.
+    """
+    yaml, version, env = request.yaml, request.version, request.env
+    ends = ends or time.monotonic() + SECONDS
+    verdict = validation.validate(yaml, version, env, asker=asker)
+    text = Text(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"))
+    return Checked(
+        verdict,
+        _part(parts.lint, lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left), ends),
+        _part(parts.policies, lambda left: judging.judge(settings, text, asker=asker, timeout=left), ends),
+        _part(parts.graph, lambda left: validation.graph(yaml, version, env, asker=asker, timeout=left), ends),
+    )
+
+
+def _part(asked: bool, ask: Callable[[float], _Result], ends: float) -> Part[_Result] | None:
+    if not asked:
+        return None
+    left = ends - time.monotonic()
+    try:
+        if left <= 0:
+            raise NotChecked("The check took too long; this part was not checked, try again")
+        return Part(ask(max(_SHORTEST, min(_SECONDS_OF_ONE, left))), None)
+    except (Invalid, Unavailable) as problem:
+        return Part(None, problem)
