@@ -182,13 +182,36 @@ def test_a_local_comparison_says_what_the_service_says(cli: Cli) -> None:
     ]
 
 
-@pytest.mark.full
+# What the service cuts, and what only a comparison of versions tells: a former name, many errors, many differences.
+DRIFTING = """\
+receivers: {filelog: {include: [/x]}}
+processors: {transform: {error_mode: ignore, log_statements: [STATEMENTS]}}
+exporters: {otlphttp: {endpoint: "http://x"}}
+service: {pipelines: {logs: {receivers: [filelog], processors: [transform], exporters: [otlphttp]}}}
+"""
+FAILING = [f"'set(log.attributes[\"a{n}\"], ParseJSON(log.body))'" for n in range(60)]
+
+
+def drifting(side: str) -> str:
+    changing = [f"'set(log.attributes[\"{side}{n}\"], log.body)'" for n in range(12)]
+    return DRIFTING.replace("STATEMENTS", ", ".join(FAILING + changing))
+
+
 def test_a_local_comparison_on_two_collectors_says_what_the_service_says(cli: Cli) -> None:
-    versions = [{"yaml": FILES["edge.yaml"], "collector_version": version} for version in ("0.139.0", "0.158.0")]
-    tests = [{"name": "changed", **LOG}]
-    body = {"left": versions[0], "right": versions[1], "tests": tests, "ignore": []}
+    tests = [{"name": f"small-{n}", **LOG} for n in range(3)]
+    tests.append({"name": "large", **LOG, "sample": "".join(f"line {n} of many that differ\n" for n in range(400))})
+    body = {
+        "left": {"yaml": drifting("l"), "collector_version": "0.139.0"},
+        "right": {"yaml": drifting("r"), "collector_version": "0.158.0"},
+        "tests": tests,
+    }
     asked, told = both(cli, "/testing/comparisons", body)
+
     same(told["result"], asked["result"])
+    aliases = [one["component"] for one in asked["result"]["starts"]["right"]]
+    assert "exporters::otlphttp" in aliases
+    assert max(len(one["left"]["stderr"]) for one in asked["result"]["tests"]) == 2_000
+    assert asked["result"]["tests"][-1]["differences"]["left_out"] > 0
 
 
 def test_a_local_coverage_says_what_the_service_says(cli: Cli) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field
 
-from headgate.foundation.errors import FieldError, Invalid, NotFound, Unavailable, first_of
+from headgate_engine.errors import FieldError, Invalid, NotFound, Unavailable, first_of
 
 Kind = Literal["receiver", "processor", "exporter", "connector", "extension"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
