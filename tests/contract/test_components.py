@@ -15,6 +15,7 @@ from headgate.reference import answers, builds
 from headgate.reference import service as reference
 from headgate.settings import settings
 from headgate_engine.collectors import service as collectors
+from headgate_engine.reference import documents
 from headgate_engine.reference.fields import MOST_FIELDS, fields
 from headgate_engine.reference.model import Kind, NotInThisBuild
 from headgate_local.options import read_options
@@ -43,7 +44,7 @@ def installed() -> Iterator[None]:
 
 
 def schema_of(version: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(answers.plain(reference.document(version).compressed))
+    found: dict[str, Any] = json.loads(documents.plain(reference.document(version).compressed))
     return found
 
 
@@ -87,7 +88,7 @@ def test_a_former_name_leads_to_its_component(version: str) -> None:
 
 @pytest.mark.parametrize("version", versions_in_turn(5))
 def test_the_schema_of_a_configuration_has_every_component_and_fits_in_an_answer(version: str) -> None:
-    text = answers.plain(reference.document(version).compressed)
+    text = documents.plain(reference.document(version).compressed)
     definitions = schema_of(version)["$defs"]
 
     assert [one.position for one in reference.found(version) if one.position not in definitions] == []

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from headgate.checker import Checker, CheckerFailed, Refused
-from headgate_engine.validation.model import NOT_IN_BUILD
+from headgate_engine.checker.errors import NOT_IN_BUILD
 from tests.support import linked_modules
 from tests.support.askers import ASKER
 

@@ -13,7 +13,7 @@ from headgate_engine.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Ex
 from headgate_engine.testing.coverage import MAX_MUTANTS, MUTANTS
 from headgate_engine.testing.named_test import DURATION_SECONDS, MAX_TESTS, NAME, NamedTest, signal_of
 from headgate_engine.testing.samples import of_json
-from headgate_engine.wire.inputs import MAX_DOCUMENTS, Text, CollectorVersion, Input, Name, Variables, Yaml, refused_as
+from headgate_engine.wire.inputs import MAX_DOCUMENTS, CollectorVersion, Input, Name, Text, Variables, Yaml, refused_as
 from headgate_engine.wire.stand_ins import TakesStandIns
 
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
