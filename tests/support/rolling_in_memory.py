@@ -23,7 +23,7 @@ from headgate.instances.host import Ability, Counters, HostReport
 from headgate.instances.model import Instance
 from headgate.instances.offers import offer, with_offer
 from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
-from headgate.instances.watch import departure, is_measured, watched, with_departure
+from headgate.instances.watch import departures, is_measured, watched
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
 from headgate.rollouts.progress import advance
@@ -143,9 +143,8 @@ class Host:
         rollout = group.rollout
         measured = rollout is not None and is_measured(known, after, rollout)
         watch = watched(known, after, said, rollout, desired, at) if rollout and measured else None
-        left = departure(self.instance, after, rollout, at)
-        departures = with_departure(after.departures, left) if left else after.departures
-        self.instance = replace(after, last_seen_at=at, watch=watch, departures=departures)
+        left = departures(self.instance, after, rollout, watch, at)
+        self.instance = replace(after, last_seen_at=at, watch=watch, departures=left)
         if sent is not None:
             self._take(sent, group, at)
 

@@ -283,6 +283,18 @@ def test_a_rollback_offers_the_groups_own_version_again_if_no_rollout_completed(
     assert (code, sent(server, "PATCH", GROUP)) == (0, {**version(3), "message": "Rollback"})
 
 
+def test_a_rollback_offers_the_groups_version_again_to_hosts_that_did_not_go_back(
+    server: Server, groups: Groups, run: Run
+) -> None:
+    failure = {"instance_id": "ins_1", "gate": "rollback_failed", "message": "no such exporter"}
+    groups.rollouts = [rollout("rolled_back", 9, 3, failures=[failure]), rollout("completed", 3, 2)]
+    groups.assigned |= {"goes_back_to": version(2)}
+
+    code, _, _ = run("rollback servers Default")
+
+    assert (code, sent(server, "PATCH", GROUP)) == (0, {**version(3), "message": "Rollback"})
+
+
 def test_a_group_of_two_fleets_has_to_be_named_with_its_fleet(server: Server, groups: Groups, run: Run) -> None:
     groups.fleets = [{"id": FLEET, "label": "servers"}, {"id": FLEET[:-1] + "z", "label": "edge"}]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.api import Api, Entity, entities, optional, text
 from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
@@ -17,6 +17,7 @@ from headgate_cli.rollouts import follow, lookup
 from headgate_cli.untrusted import one_line
 
 _UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted")
+_TAKEN_BACK: Final = ("rolled_back", "aborted")
 _FLEET_AND_GROUP: Final = 2
 # Begins the messages of what this command assigns, by which it knows them again.
 _ROLLBACK: Final = "Rollback"
@@ -33,7 +34,8 @@ Version = tuple[str, object]
 def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool) -> None:
     """Let a deployment group go back to the last version that was good, all hosts at once.
 
-    A rollout that is under way is aborted. Otherwise the group is assigned the last version before the one it runs that
+    A rollout that is under way is aborted. If hosts did not go back from one that was taken back, the group's own
+    version is assigned again, so that they try it. Otherwise the group is assigned the last version before the one it runs that
     a host of it ran healthily for a time, or if none did, that it completed; doing it again goes further back. If no
     version is known before, and the last rollout did not complete, the group's own version is assigned again. FLEET can
     be left out if one fleet alone has a group of that name.
@@ -55,7 +57,7 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
         raise Failed("the group is going back already: `headgate rollout watch` shows how far it is")
     group = path.removesuffix("/rollouts")
     now = api.get(group)
-    good = _version(now.get("goes_back_to"))
+    good = _again(newest, now) or _version(now.get("goes_back_to"))
     good = good or last_good([*([newest] if newest else []), *rollouts], _version(now))
     if good is None and newest is not None and newest["status"] != "completed":
         # Hosts that did not come back from that rollout are offered it again.
@@ -77,6 +79,13 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
         as_json,
         f"{one_line(text(changed, 'name'))} ({one_line(text(changed, 'id'))}) goes back to {lookup.version(changed)}",
     )
+
+
+def _again(newest: Entity | None, now: Entity) -> Version | None:
+    """What the group runs, if hosts did not go back to it."""
+    failures = entities(newest, "failures") if newest and newest.get("failures") else []
+    ended = newest is not None and newest["status"] in _TAKEN_BACK
+    return _version(now) if ended and any(one.get("gate") == "rollback_failed" for one in failures) else None
 
 
 def last_good(rollouts: Iterable[Entity], now: Version | None) -> Version | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -99,13 +98,25 @@ class Departure:
         return f"{what} before it had run the version in health for its soak"
 
 
-def departure(
+def departures(
+    before: Instance | None, after: Instance, rollout: RunningRollout | None, watch: Watch | None, at: datetime
+) -> tuple[Departure, ...]:
+    """The newest rollouts that the instance left in its turn, one entry each, after a message.
+
+    `rollout` is that of the group that it is in by then, `watch` what that measures: its turn may have come again.
+    """
+    departure = _departure(before, after, rollout, at)
+    if departure is not None:
+        others = [other for other in after.departures if other.rollout_id != departure.rollout_id]
+        return (*others[1 - _MOST_DEPARTURES :], departure)
+    again = watch.rollout_id if watch and watch.is_due else None
+    return tuple(other for other in after.departures if other.rollout_id != again)
+
+
+def _departure(
     before: Instance | None, after: Instance, rollout: RunningRollout | None, at: datetime
 ) -> Departure | None:
-    """How a message takes an instance out of the rollout in whose turn it was; None if it does not.
-
-    `rollout` is that of the group that it is in after the message.
-    """
+    """How the message takes the instance out of a rollout; None if it does not."""
     watch = before.watch if before else None
     if before is None or watch is None or not watch.is_due:
         return None
@@ -119,12 +130,6 @@ def departure(
     if not (moved or relabelled):
         return None
     return Departure(watch.rollout_id, watch.revision, at, watch.well_since, relabelled=not moved)
-
-
-def with_departure(departures: Sequence[Departure], departure: Departure) -> tuple[Departure, ...]:
-    """The newest few, one of each rollout."""
-    others = [other for other in departures if other.rollout_id != departure.rollout_id]
-    return (*others[1 - _MOST_DEPARTURES :], departure)
 
 
 def is_measured(before: Instance, after: Instance, rollout: RunningRollout) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -24,7 +23,7 @@ from headgate.instances.model import Instance
 from headgate.instances.orders import PendingOrder
 from headgate.instances.reports import Report
 from headgate.instances.states import SAVED_EVERY
-from headgate.instances.watch import Departure, Watch, departure, is_measured, watched, with_departure
+from headgate.instances.watch import Watch, departures, is_measured, watched
 from headgate.observability.log import logger
 from headgate.opamp import messages, pace, placement, senders, signatures, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
@@ -136,6 +135,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     send_interval = report.takes_interval and (
         report.sequence_num == 0 or check.request_full_state or known.told_seconds != interval
     )
+    watch = _watch(known, after, report, group, desired, at)
     after = replace(
         after,
         last_seen_at=max(at, known.last_seen_at),
@@ -146,8 +146,8 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         scope=token.scope,
         key=sender.key,
         move_until=None if moves else known.move_until,
-        watch=_watch(known, after, report, group, desired, at),
-        departures=_departures(before, after, group, at),
+        watch=watch,
+        departures=departures(before, after, group.rollout, watch, at),
     )
     after, lists = _components(known, after, report, at)
     # Read before anything is written, so that a fault here leaves nothing half done.
@@ -205,12 +205,6 @@ def _watch(
     if rollout is None or not is_measured(before, after, rollout):
         return None
     return watched(before, after, report.host, rollout, desired, at)
-
-
-def _departures(before: Instance | None, after: Instance, group: Deployment, at: datetime) -> Sequence[Departure]:
-    """The rollouts that the instance left after its turn came, with the one that this message takes it out of."""
-    left = departure(before, after, group.rollout, at)
-    return with_departure(after.departures, left) if left else after.departures
 
 
 @dataclass(frozen=True, slots=True)

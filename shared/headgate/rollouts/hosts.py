@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from headgate.deployments.model import Deployment
+from headgate.deployments.model import Assignment, Deployment
 from headgate.deployments.running import Place, RunningRollout
 from headgate.instances.desired import Desired
 from headgate.instances.model import Instance
@@ -49,6 +49,10 @@ class Host:
     def counts(self) -> bool:
         return self.phase not in ("absent", "not_moved")
 
+    def proved(self, version: Assignment) -> bool:
+        """Whether it has run the version healthily for a time."""
+        return any(healthy.assignment == version for healthy in self.instance.healthy)
+
     @property
     def watch(self) -> Watch:
         """What the rollout measured on an instance whose turn has come."""
@@ -87,7 +91,8 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
         if instance.overridden(at) or instance.uninstalled:
             # Somebody pinned it to another version, or removed it: it is not the rollout's.
             return Host(instance, place, due, "absent")
-        departure = None if due else instance.departure_from(running)
+        goes_back = here and rollout.status == "rolling_back"
+        departure = None if due or goes_back else instance.departure_from(running)
         if departure is not None:
             phase, message = _of_left(departure.well_since, departure.at, departure.words, place, rollout, at)
             return Host(instance, place, True, phase, message)

@@ -280,6 +280,8 @@ def _completed(state: State, listed: Sequence[Host]) -> State:
     running = state.running
     if not _present(listed):
         state = _noted(state, ["no instance of the group reports, so that nothing was judged"])
+    # So that it can be gone back to, also if another version is assigned before a host reports again.
+    proven = any(host.due and host.phase == "applied" and host.proved(running.to) for host in listed)
     done = _counted(state).with_rollout(status="completed", reason=None, finished_at=state.at)
     group = replace(
         state.group,
@@ -287,6 +289,7 @@ def _completed(state: State, listed: Sequence[Host]) -> State:
         assigned_revision=running.revision,
         assigned_at=state.at,
         healthy=state.group.healthy_before(running.to),
+        proven_revision=running.revision if proven else state.group.proven_revision,
         rollout=None,
         collector=running.collector or state.group.collector,
     )
