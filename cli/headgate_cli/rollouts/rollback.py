@@ -35,10 +35,10 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
     """Let a deployment group go back to the last version that was good, all hosts at once.
 
     A rollout that is under way is aborted. If hosts did not go back from one that was taken back, the group's own
-    version is assigned again, so that they try it. Otherwise the group is assigned the last version before the one it runs that
-    a host of it ran healthily for a time, or if none did, that it completed; doing it again goes further back. If no
-    version is known before, and the last rollout did not complete, the group's own version is assigned again. FLEET can
-    be left out if one fleet alone has a group of that name.
+    version is assigned again, so that they try it. Otherwise the group is assigned the last version before the one it
+    runs that a host of it ran healthily for a time, or if none did, that it completed; doing it again goes further
+    back. If no version is known before, and the last rollout did not complete, the group's own version is assigned
+    again. FLEET can be left out if one fleet alone has a group of that name.
 
     \b
     Examples:
