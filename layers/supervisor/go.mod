@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/google/uuid v1.6.0
+	github.com/headgate/headgate/layers/collector v0.0.0
 	github.com/open-telemetry/opamp-go v0.23.0
 	github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor v0.149.0
 	go.uber.org/zap v1.27.1
@@ -107,3 +108,6 @@ require (
 	google.golang.org/grpc v1.79.3 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
+
+// The list of secrets, which its policies use too.
+replace github.com/headgate/headgate/layers/collector => ../collector

@@ -105,8 +105,11 @@ def digest(target: Target) -> str:
     """A hash of what the binary is made from."""
     total = hashlib.sha256(repr((target.architecture, FLAGS)).encode())
     sources = [path for path in MODULE.rglob("*.go") if not path.name.endswith("_test.go")]
-    for path in sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"]):
-        name, content = str(path.relative_to(MODULE)).encode(), path.read_bytes()
+    own = sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"])
+    named = [(str(path.relative_to(MODULE)), path) for path in own]
+    named += [(f"secrets/{path.name}", path) for path in sorted(collector.secrets())]
+    for text, path in named:
+        name, content = text.encode(), path.read_bytes()
         total.update(b"%d %s %d " % (len(name), name, len(content)) + content)
     return total.hexdigest()
 

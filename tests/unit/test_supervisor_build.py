@@ -47,6 +47,31 @@ def test_what_goes_into_the_program_makes_it_anew_and_nothing_else_does(module: 
         before = digest(module)
 
 
+def test_the_list_of_secrets_makes_both_programs_anew(tmp_path: Path) -> None:
+    layers = Path(shutil.copytree(ROOT / "layers", tmp_path / "layers"))
+    program = """
+import supervisor_build as b
+from building import collector
+target = b.Target.named("amd64")
+print(b.digest(target), *(collector.digest(target, version) for version in collector.versions()))
+"""
+
+    def digests() -> list[str]:
+        environment = {"PYTHONPATH": f"{layers / 'collector'}:{layers / 'supervisor'}"}
+        command = [sys.executable, "-c", program]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    before = digests()
+    for name in ("written.go", "gitleaks.json"):
+        file = layers / "collector" / "secrets" / name
+        file.write_text(file.read_text() + "\n")
+        after = digests()
+        assert not set(before) & set(after)
+        before = after
+    (layers / "collector" / "secrets" / "corpus_test.go").write_text("package secrets\n")
+    assert digests() == before
+
+
 def test_it_says_which_official_supervisor_it_is(module: Path) -> None:
     assert printed(module, "version").stdout == "0.149.0\n"
     default = (ROOT / "layers" / "collector" / "versions" / "DEFAULT").read_text()

@@ -88,11 +88,18 @@ def digest(target: Target, version: str, *, first: bool = False) -> str:
     sources = [path for folder in folders for path in folder.rglob("*.go") if not path.name.endswith("_test.go")]
     if not first:
         sources = [path for path in sources if not path.is_relative_to(own / "first")]
+    sources += secrets()
     modules = [folder / name for folder in (own, extract) for name in ("go.mod", "go.sum")]
     for path in sorted([*sources, *modules]):
         name, content = str(path.relative_to(SHARED)).encode(), path.read_bytes()
         total.update(b"%d %s %d " % (len(name), name, len(content)) + content)
     return total.hexdigest()
+
+
+def secrets() -> list[Path]:
+    """The sources and data of the list of secrets, which the supervisor is built from too."""
+    files = (SHARED / "secrets").iterdir()
+    return [path for path in files if path.suffix in {".go", ".json"} and not path.name.endswith("_test.go")]
 
 
 def environment(target: Target) -> dict[str, str]:

@@ -226,20 +226,51 @@ func TestNoSecretIsInAnAnswer(t *testing.T) {
 	}
 }
 
+// No name of a setting says what these are, and they look like any hash.
+func TestSecretsAsPairsAndParametersAreFound(t *testing.T) {
+	for name, text := range map[string]string{
+		"a pair":         "exporters: {otlp: {endpoint: 'a:1', headers: [{name: api-key, value: %s}]}}\n",
+		"a pair after":   "exporters: {otlp: {endpoint: 'a:1', headers: [{value: %s, name: x-auth-token}]}}\n",
+		"an action":      "processors: {attributes: {actions: [{key: api_token, value: %s, action: insert}]}}\n",
+		"telemetry":      "service: {telemetry: {metrics: {readers: [{periodic: {exporter: {otlp: {headers: [{name: api-key, value: %s}]}}}}]}}}\n",
+		"a parameter":    "exporters: {otlphttp: {endpoint: 'http://example.com/v1?api_key=%s'}}\n",
+		"the second one": "exporters: {otlphttp: {endpoint: 'https://example.com/v1?a=1&token=%s#x'}}\n",
+		"a connection":   "receivers: {sqlserver: {datasource: 'Server=db;User Id=sa;Password=%s;'}}\n",
+		"a DSN":          "receivers: {sqlquery: {datasource: 'host=a;password=%s'}}\n",
+		"Oracle's":       "receivers: {oracledb: {x: 'jdbc:oracle:thin:shop/%s@db:1521'}}\n",
+	} {
+		const secret = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+		findings := judged(t, strings.ReplaceAll(text, "%s", secret))
+		if !slices.Contains(codesOf(findings), "secret_in_text") {
+			t.Errorf("%s: it is not found: %+v", name, findings)
+		}
+		for _, one := range findings {
+			if strings.Contains(one.Message+one.ComponentPath, secret[:12]) {
+				t.Errorf("%s: %+v", name, one)
+			}
+		}
+	}
+}
+
 func TestWhatIsNotASecret(t *testing.T) {
 	for name, text := range map[string]string{
-		"a variable":         "exporters: {otlp: {headers: {authorization: 'Bearer ${env:TOKEN}'}}}",
-		"an organization's":  "exporters: {otlp: {headers: {authorization: '$orgvar:TOKEN'}}}",
-		"a file":             "exporters: {otlp: {token_file: /var/run/secrets/kubernetes.io/serviceaccount/token, password_file: /a}}",
-		"a placeholder":      "exporters: {otlp: {headers: {api-key: <your key here>, token: xxxxxxxxxxxxxxxxxxxx, secret: changeme-please}}}",
-		"a tenant":           "exporters: {otlp: {headers: {X-Scope-OrgID: tenant-1}}}",
-		"an image":           "receivers: {x: {image: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'}}",
-		"a statement":        `processors: {transform: {log_statements: ['set(attributes["user.hash"], SHA256(attributes["user.id"]))']}}`,
-		"a pattern":          `processors: {redaction: {blocked_values: ['(?i)\bbearer\s+[A-Za-z0-9._~+/-]+=*', 'AKIA[0-9A-Z]{16}']}}`,
-		"an address":         "exporters: {otlp: {endpoint: 'https://user@example.com:4317'}}",
-		"a name of a header": "extensions: {headers_setter: {headers: [{key: authorization, from_context: authorization}]}}",
-		"an empty default":   "receivers: {postgresql: {password: '${env:P:-}'}}",
-		"words":              "exporters: {otlp: {headers: {token: this.is.the.name.of.a.token.elsewhere}}}",
+		"a variable":          "exporters: {otlp: {headers: {authorization: 'Bearer ${env:TOKEN}'}}}",
+		"an organization's":   "exporters: {otlp: {headers: {authorization: '$orgvar:TOKEN'}}}",
+		"a file":              "exporters: {otlp: {token_file: /var/run/secrets/kubernetes.io/serviceaccount/token, password_file: /a}}",
+		"a placeholder":       "exporters: {otlp: {headers: {api-key: <your key here>, token: xxxxxxxxxxxxxxxxxxxx, secret: changeme-please}}}",
+		"a tenant":            "exporters: {otlp: {headers: {X-Scope-OrgID: tenant-1}}}",
+		"an image":            "receivers: {x: {image: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'}}",
+		"a statement":         `processors: {transform: {log_statements: ['set(attributes["user.hash"], SHA256(attributes["user.id"]))']}}`,
+		"a pattern":           `processors: {redaction: {blocked_values: ['(?i)\bbearer\s+[A-Za-z0-9._~+/-]+=*', 'AKIA[0-9A-Z]{16}']}}`,
+		"an address":          "exporters: {otlp: {endpoint: 'https://user@example.com:4317'}}",
+		"a name of a header":  "extensions: {headers_setter: {headers: [{key: authorization, from_context: authorization}]}}",
+		"an empty default":    "receivers: {postgresql: {password: '${env:P:-}'}}",
+		"a pair with a name":  "exporters: {otlp: {headers: [{name: api-key, value: '${env:KEY}'}, {name: x-tenant, value: shop}]}}",
+		"a parameter":         "exporters: {otlphttp: {endpoint: 'https://example.com/v1?api_key=${env:KEY}&api_key_id=17'}}",
+		"another parameter":   "exporters: {otlphttp: {endpoint: 'https://example.com/v1?key=region&token=example-token'}}",
+		"a statement's":       `processors: {transform: {log_statements: ['replace_pattern(body, "password=[^ ]*", "password=***")']}}`,
+		"an address' pattern": `processors: {transform: {log_statements: ['replace_pattern(body, "https?://[^?]+\?token=[^&]*", "")']}}`,
+		"words":               "exporters: {otlp: {headers: {token: this.is.the.name.of.a.token.elsewhere}}}",
 	} {
 		if findings := judged(t, text+"\n"); slices.Contains(codesOf(findings), "secret_in_text") {
 			t.Errorf("%s: %+v", name, findings)

@@ -59,6 +59,7 @@ service:
 				byLine[i+1], column[i+1] = what, utf8.RuneCountInString(line[:at])+1
 			}
 		}
+		named := namesIn(c.document)
 		c.document.Scalars(func(path []string, node *yaml.Node) bool {
 			what := ""
 			for line := node.Line; line <= node.Line+strings.Count(node.Value, "\n") && what == ""; line++ {
@@ -66,7 +67,7 @@ service:
 				delete(byLine, line)
 			}
 			if what == "" && len(node.Value) <= maxSecret {
-				what = secretAt(path, node.Value)
+				what = secretAt(named.of(path), node.Value)
 			}
 			if what != "" {
 				found.atPosition(slices.Clone(path), source.Position{Line: node.Line, Column: node.Column},

@@ -238,7 +238,7 @@ func TestACaptureEndsWithItsRecordsAndTheirSampleIsTold(t *testing.T) {
 }
 
 func TestNoneOfTwoHundredSecretsIsAmongTheBytesThatLeaveTheHost(t *testing.T) {
-	planted, texts := secrets(200)
+	planted, texts := plantedSecrets(200)
 	for signal, place := range places {
 		asked := `{"capture":{"id":"cap_%d","signal":"` + signal + `","pipeline":"` + signal + `","component":"otlp","context":"` +
 			contexts[signal][0] + `","condition":"true","records":100,"seconds":60,"redaction":{"kinds":["` +

@@ -161,7 +161,9 @@ var hostile = []string{
 	"password", "password ", `password "`, `token '" `, `"password",`, "password:{", `password=["`, "--token ", "<password>", "://a:b/",
 	"1 ", "4111.", "4 - ", "a.", "a@", "\u200b", "password: | ", "pw: a: ", "pw=", `pw \"`, "pw=`", "password=a ", "password   ",
 	"-----BEGIN ", "eyJaaaaa.", "aB3-", "pw=''", "api key is ",
-	"curl -u ", "mysql ", "curl a:b -u\"",
+	"curl -u ", "mysql ", "curl a:b -u\"", "mysql -p", "docker login ", "docker login -p a", "AUTH ", "AUTH a\n", "conn a/", "exp a/b ", "scott/a@", "identified by '", "grant a identified by ",
+	"set password for ", "creds=", "login=a:", "connectionstring=a=b ", "?code=", "https://a?b=", "<a key=\"password\">", "echo a:b |", "%20", "4111%20", "4111,", "4111\n", "PASS a\n",
+	"adafruit ", "sk_live_", "ghp_a", "$6$", "key 1 ", "community ", "eyJaaaaa.eyJ", "password 7 ", "basic_auth:", "PuTTY-User-Key-File-3: ",
 }
 
 // `go test -bench Hostile ./internal/capture`: a text of four times the length takes four times as long.

@@ -7,14 +7,16 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/headgate/headgate/layers/collector/secrets"
 )
 
 var everything = Redaction{Kinds: []string{credentials, cardNumbers, mailAddresses, randomTexts}}
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// secrets makes n secrets, each with the text around it. They are the same in each run.
-func secrets(n int) (planted, texts []string) {
+// plantedSecrets makes n secrets, each with the text around it. They are the same in each run.
+func plantedSecrets(n int) (planted, texts []string) {
 	chance := rand.New(rand.NewPCG(22, 3))
 	some := func(n int, from string) string {
 		text := make([]byte, n)
@@ -25,7 +27,7 @@ func secrets(n int) (planted, texts []string) {
 	}
 	card := func() string {
 		for {
-			if number := "4" + some(15, "0123456789"); isCard(number) {
+			if number := "4" + some(15, "0123456789"); secrets.IsCard(number) {
 				return number
 			}
 		}

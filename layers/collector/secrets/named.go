@@ -1,4 +1,4 @@
-package capture
+package secrets
 
 import (
 	"regexp"
@@ -21,7 +21,7 @@ const (
 // names finds the words for secrets. Group 1 may have blanks in its values, and groups 1 and 2 may go on in a name.
 var names = regexp.MustCompile(`(?i)((?:pass[-_ ]?(?:word|phrase)|passwd|pwd|secret)(?:[-_. ](?:access[-_. ]?)?(?:key|value|hash))?)` +
 	`|((?:token|jwt|credentials?|(?:access|account|api|encryption|master|private|shared|signing|ssh)[-_. ]?key)(?:[-_. ](?:id|value))?)` +
-	`|(?:pass(?:code)?|pword|pswd?|pw|authorization|cookie|session[-_. ]?(?:id|key)|signature|(?:\b|_)(?:sig|pin))(?:[-_]?[0-9]{1,3})?`)
+	`|(?:pass(?:code)?|pword|pswd?|pw|authorization|cookie|session[-_. ]?(?:id|key)|signature|(?:\b|_)(?:sig|pin|psk))(?:[-_]?[0-9]{1,3})?`)
 
 // schemes finds those of HTTP's authorization with what follows.
 var schemes = regexp.MustCompile(`(?i)\b(basic|digest|negotiate)\s+[A-Za-z0-9._~+/=-]{6,}`)
@@ -36,7 +36,7 @@ var valueName = regexp.MustCompile(`(?i)^(value|val|v|data|content|default|text)
 func withoutNamed(text string) string {
 	text = schemes.ReplaceAllStringFunc(text, func(found string) string {
 		if words := strings.Fields(found); isUnlikeAWord(words[len(words)-1]) {
-			return redacted
+			return Redacted
 		}
 		return found
 	})
@@ -52,15 +52,21 @@ func withoutNamed(text string) string {
 		if found[2] >= 0 || found[4] >= 0 {
 			one.end = suffixEnd(text, one.word)
 		}
-		if end := one.valueEnd(text); end > 0 {
+		if end := one.valueEnd(text); end > 0 && !isNothing(text[found[0]:end]) {
 			clean.WriteString(text[from:found[0]])
-			clean.WriteString(redacted)
+			clean.WriteString(Redacted)
 			from = end
 		}
 	}
 	clean.WriteString(text[from:])
 	return clean.String()
 }
+
+// nothing finds names whose values say that there is no secret, and results of tests.
+var nothing = regexp.MustCompile(`^\pL+["']?\s*[=:]\s*["']?(?i:none|null|nil|true|false|ok)["']?$|^PASS:?\s+(?:Test|\S+\.[cm]?[jt]sx?$)`)
+
+// isNothing reports whether a name with its value holds no secret.
+func isNothing(text string) bool { return nothing.MatchString(text) }
 
 // secretName is where a word for a secret ends, where the name with it does, and whether its values are phrases.
 type secretName struct {
@@ -337,9 +343,9 @@ func endOfGroup(text string, at int) int {
 	return at
 }
 
-// plain is a text as the patterns know it: without characters that are not seen, with one kind of blanks and hyphens, and
+// Plain is a text as the patterns know it: without characters that are not seen, with one kind of blanks and hyphens, and
 // with ASCII instead of its wide forms.
-func plain(text string) string {
+func Plain(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c < utf8.RuneSelf:
