@@ -118,9 +118,8 @@ func (r *rule) secret(at []int) (start, end int) {
 	return at[0], at[1]
 }
 
-// withoutKnown takes vendors' secrets out of a text.
-func withoutKnown(text string) string {
-	found := Known(text)
+// without takes what was found out of a text.
+func without(text string, found []Found) string {
 	if len(found) == 0 {
 		return text
 	}

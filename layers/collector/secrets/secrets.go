@@ -57,7 +57,7 @@ func Redact(text string, kinds Kinds) string {
 func (k *Kinds) searched(text string) string {
 	text = replaced(text, k.Own)
 	if k.Credentials {
-		text = withoutKnown(text)
+		text = without(text, Known(text))
 		lower := strings.ToLower(text)
 		for _, each := range [][]written{ways, commands} {
 			for i := range each {
@@ -99,6 +99,12 @@ func Written(text string) []Found {
 		}
 	}
 	return all
+}
+
+// RedactError returns an error or a line of a log without the secrets in it. A name alone does not make what follows it a
+// secret: `token: is required` stays.
+func RedactError(text string) string {
+	return without(text, append(Written(text), InAddresses(text)...))
 }
 
 func replaced(text string, patterns []*regexp.Regexp) string {

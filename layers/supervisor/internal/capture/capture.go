@@ -114,8 +114,8 @@ func (c *Captures) Exited() {
 	}
 }
 
-// Outgoing takes what the supervisor says of a capture's configuration out of its message, and tells the service of the
-// capture.
+// Outgoing takes what the supervisor says of a capture's configuration, and secrets in errors, out of its message, and
+// tells the service of the capture.
 func (c *Captures) Outgoing(message *protobufs.AgentToServer) {
 	c.mutex.Lock()
 	c.noteStatus(message)
@@ -123,6 +123,7 @@ func (c *Captures) Outgoing(message *protobufs.AgentToServer) {
 	custom := c.tell(message)
 	c.mutex.Unlock()
 	c.host.OutgoingWith(message, custom)
+	withoutSecrets(message)
 }
 
 // Answered takes an order of the service, and changes the answer so that the supervisor adds or removes the branch.

@@ -487,3 +487,20 @@ func TestABranchThatIsNotTakenUpIsOfferedAgainAndThenRemoved(t *testing.T) {
 		t.Errorf("%v", said)
 	}
 }
+
+func TestErrorsThatLeaveTheHostHaveNoSecrets(t *testing.T) {
+	const address, stays = "https://ada:hunter2@db.example.com refused", "'token': is required"
+	health := func(text string) *protobufs.ComponentHealth { return &protobufs.ComponentHealth{LastError: text} }
+	message := &protobufs.AgentToServer{
+		RemoteConfigStatus: &protobufs.RemoteConfigStatus{ErrorMessage: address},
+		Health:             health(stays),
+	}
+	message.Health.ComponentHealthMap = map[string]*protobufs.ComponentHealth{"pipeline:logs": health("key AKIA" + strings.Repeat("Q7", 8))}
+	withoutSecrets(message)
+	if message.RemoteConfigStatus.ErrorMessage != "https[REDACTED]db.example.com refused" || message.Health.LastError != stays {
+		t.Errorf("%v", message)
+	}
+	if got := message.Health.ComponentHealthMap["pipeline:logs"].LastError; got != "key [REDACTED]" {
+		t.Errorf("%q", got)
+	}
+}

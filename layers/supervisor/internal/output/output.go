@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/headgate/headgate/layers/collector/secrets"
 )
 
 const (
@@ -126,7 +128,8 @@ func cause(lines []string) string {
 }
 
 func cut(text string) string {
-	text = strings.TrimSpace(text)
+	// Before it is cut: half a secret has another form.
+	text = strings.TrimSpace(secrets.RedactError(text))
 	if len(text) > maxCause {
 		return strings.ToValidUTF8(text[:maxCause], "") + " ..."
 	}

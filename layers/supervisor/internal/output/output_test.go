@@ -23,6 +23,11 @@ func TestCause(t *testing.T) {
 			"x\ncollector server run finished with error: one; \ntwo",
 			"one; \ntwo",
 		},
+		{
+			"an address with a password",
+			"x\ncollector server run finished with error: cannot reach \"https://ada:hunter2@db.example.com\": token: is required",
+			"cannot reach \"https[REDACTED]db.example.com\": token: is required",
+		},
 		{"a crash", "2026\tinfo\tready\npanic: nil\n\ngoroutine 1", "panic: nil\n\ngoroutine 1"},
 		{"errors of one that runs on", "2026\tinfo\ta\n2026\terror\tb\n2026\tinfo\tc", "2026\terror\tb"},
 		{
