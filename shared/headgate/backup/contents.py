@@ -204,3 +204,10 @@ def is_token(record: Record) -> bool:
         return False
     sort = str(record.item["sk"]) if "sk" in record.item else ""
     return sort == "token" or (record.table == "identity" and sort.startswith(keys.TOKENS))
+
+
+def without_key(record: Record) -> Record:
+    """The record without a host's key, by which the host proves itself."""
+    if isinstance(record, BucketObject) or record.table != "fleets" or "instance_id" not in record.item:
+        return record
+    return TableItem(record.table, {name: value for name, value in record.item.items() if name != "key"})

@@ -234,7 +234,9 @@ _TOKEN: Final[Mapping[str, Check]] = {
     "access": one_of("read", "read_write"),
     "created_at": checks.time,
 }
-_CONTENT: Final[Mapping[str, Check]] = {"content": checks.packed, "content_key": text(100)}
+_CONTENT: Final[Mapping[str, Check]] = {"content": checks.packed, "content_key": text(100), "components": text()}
+_CREATED_BY: Final[Mapping[str, Check]] = {"created_by": checks.principal}
+_BEHIND: Final[Mapping[str, Check]] = {**_CREATED_BY, "owner": checks.principal}
 
 KINDS: Final = (
     Kind(
@@ -351,7 +353,7 @@ KINDS: Final = (
         keys.SERVICE_ACCOUNTS,
         lambda index, item: keys.service_account(index.organization_id, items.text(item, "service_account_id")),
         {"service_account_id": an_id("sva"), "name": _NAME, "created_at": checks.time},
-        {"revision": checks.number},
+        {"revision": checks.number, **_CREATED_BY},
     ),
     Kind(
         "Token in a list",
@@ -360,7 +362,7 @@ KINDS: Final = (
         keys.TOKENS,
         _token_listing,
         {**_TOKEN, "value_hash": checks.digest},
-        _EXPIRY,
+        {**_EXPIRY, **_BEHIND},
     ),
     Kind(
         "Token",
@@ -369,7 +371,7 @@ KINDS: Final = (
         "token",
         _token,
         {**_TOKEN, "organization_name": _NAME, "service_account_name": _NAME},
-        {**_EXPIRY, **_PASSING},
+        {**_EXPIRY, **_PASSING, **_BEHIND, "account_created_by": checks.principal},
     ),
     Kind(
         "Person",
@@ -488,6 +490,8 @@ KINDS: Final = (
             "managed_by": _NAME,
             "rollout": checks.mapping,
             "collector": checks.mapping,
+            "proven_revision": checks.number,
+            "healthy_versions": checks.entries,
         },
     ),
     Kind(
@@ -583,6 +587,13 @@ KINDS: Final = (
             "token_id": _NAME,
             "host": checks.mapping,
             "watch": checks.mapping,
+            "scope": _NAME,
+            "key": checks.mapping,
+            "departures": checks.entries,
+            "healthy_versions": checks.entries,
+            "move_until": checks.time,
+            "uninstalled": checks.flag,
+            "well_since": checks.time,
             "expires": checks.number,
         },
     ),

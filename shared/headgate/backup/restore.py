@@ -109,10 +109,13 @@ def _is_vouched(header: Header, seal: Seal, seal_key: str | None) -> bool:
 
 
 def _vouched(records: Iterable[Record], left_out: list[str], *, vouched: bool) -> Iterator[Record]:
-    """The records, without tokens if no seal vouches for them; these are named in `left_out`."""
+    """The records, without tokens if no seal vouches for them; these are named in `left_out`. Hosts show their keys
+    anew."""
     for record in records:
-        if vouched or not contents.is_token(record):
+        if vouched:
             yield record
+        elif not contents.is_token(record):
+            yield contents.without_key(record)
         elif isinstance(record, TableItem) and "service_account_id" in record.item and "value_hash" in record.item:
             left_out.append(f"token {items.text(record.item, 'name')} ({items.text(record.item, 'token_id')})")
         elif isinstance(record, TableItem) and record.table == "fleets":
