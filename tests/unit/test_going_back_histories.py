@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -195,8 +196,9 @@ ACTS: Final = st.one_of(
 )
 
 
+@pytest.mark.sized
 @given(st.lists(ACTS, max_size=14))
-@settings(max_examples=either(200, 20_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=either(150, 5_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_host_ends_on_a_version_that_works_whatever_happened(acts: list[Act]) -> None:
     world = World.new()
     world.assign(1)
