@@ -1,4 +1,4 @@
-"""A host whose supervisor signs its messages, as layers/supervisor/internal/identity does."""
+"""A host whose supervisor signs its messages."""
 
 import base64
 from dataclasses import dataclass, field
@@ -14,6 +14,12 @@ from tests.support.opamp_agent import Agent
 
 def _encoded(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def signed(key: SigningKey, token: str, group: str, place: str, body: bytes) -> str:
+    """The header of a message, as layers/supervisor/internal/identity writes it."""
+    message = "\n".join(("headgate-host-message-v1", hash_of(token), group, place, "")).encode() + body
+    return f"v1.{_encoded(bytes(key.verify_key))}.{place}.{_encoded(key.sign(message).signature)}"
 
 
 @dataclass
@@ -34,10 +40,7 @@ class SigningHost:
 
     def signature(self, body: bytes) -> str:
         self.number += 1
-        place = f"{self.start}.{self.number}"
-        signed = "\n".join(("headgate-host-message-v1", hash_of(self.token), self.group, place, "")).encode() + body
-        public, proof = bytes(self.key.verify_key), self.key.sign(signed).signature
-        return f"v1.{_encoded(public)}.{place}.{_encoded(proof)}"
+        return signed(self.key, self.token, self.group, f"{self.start}.{self.number}", body)
 
     def posts(self, body: bytes, signature: str | None = None) -> Response:
         """Send the message with a signature of its own, or with that one."""
