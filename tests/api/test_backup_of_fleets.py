@@ -31,6 +31,7 @@ from tests.support.backups import (
 from tests.support.fleet_of_agents import Clock, make_fleet, now
 from tests.support.members import API, Member
 from tests.support.rolling import QUICK, RollingGroup
+from tests.support.signing_host import SigningHost
 from tests.support.world import create_state_machines
 
 __all__ = ["alone", "ann", "fleet_endpoint", "now"]
@@ -65,13 +66,13 @@ def test_a_fleet_accepts_its_old_token_and_the_one_of_the_new_deployment(
 
 
 @pytest.mark.usefixtures("fleets_without_collector")
-def test_an_import_counts_the_collectors_of_each_fleet(
+def test_an_import_counts_the_collectors_of_each_fleet_and_knows_their_keys(
     alone: template.Template, ann: Member, now: Clock, tmp_path: Path
 ) -> None:
     path = tmp_path / "acme.jsonl.gz"
     fleet, other = make_fleet(ann, label="One"), make_fleet(ann, label="Two")
     fleet.assign(1)
-    agents = [fleet.agent() for _ in range(3)]
+    agents = [fleet.agent(), fleet.agent(), SigningHost.of(fleet).agent()]
     for agent in agents[:2]:
         agent.start()
         agent.applies()
@@ -91,6 +92,8 @@ def test_an_import_counts_the_collectors_of_each_fleet(
 
     assert fleet.counts() == expected
     assert other.counts() == {"total": 1, "stale": 1}
+    assert ann.http.get(f"{API}/fleets/{fleet.id}").json()["hosts_without_key"] == 2
+    assert fleet.post(agents[2].full().SerializeToString()).json()["code"] == "signature_missing"
     agents[0].heartbeat()
     agents[2].heartbeat()
     assert fleet.counts() == {"total": 3, "applied": 1, "pending_pickup": 1, "stale": 1}

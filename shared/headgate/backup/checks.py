@@ -16,6 +16,7 @@ Check = Callable[[Value], bool]
 # DynamoDB's limits on an item: its size, and how deep its values are nested.
 _LONGEST: Final = 400_000
 _DEEPEST: Final = 16
+_KEY_BYTES: Final = 32
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _PRINCIPALS: Final[Mapping[str, Prefix]] = {"user": "usr", "service_account": "sva"}
@@ -43,6 +44,15 @@ def flag(value: Value) -> bool:
 
 def packed(value: Value) -> bool:
     return isinstance(value, bytes) and len(value) <= _LONGEST
+
+
+def host_key(value: Value) -> bool:
+    if not isinstance(value, Mapping) or value.keys() != {"public", "start", "number"}:
+        return False
+    public = value["public"]
+    return (
+        isinstance(public, bytes) and len(public) == _KEY_BYTES and number(value["start"]) and number(value["number"])
+    )
 
 
 def time(value: Value) -> bool:

@@ -13,7 +13,7 @@ from headgate.foundation.ids import encode_id, new_uuid
 from headgate.instances.captured import OpenCapture
 from headgate.instances.desired import Desired, Outcome
 from headgate.instances.host import UNKNOWN, Host
-from headgate.instances.host_key import HostKey
+from headgate.instances.host_key import MOVE_ALLOWED_FOR, HostKey
 from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.reports import NEVER_CONFIGURED, UNDESCRIBED, Description, Health, ReportedConfig
 from headgate.instances.states import InstanceState, mark_of, shown, stale
@@ -117,7 +117,9 @@ class Instance:
 
     def move_allowed(self, at: datetime) -> datetime | None:
         """Until when another host may take its place, as a person allowed; None if that is not allowed at that time."""
-        return self.move_until if self.move_until and at < self.move_until else None
+        # What an import brings may be of any time.
+        allowed = self.move_until is not None and at < self.move_until <= at + MOVE_ALLOWED_FOR
+        return self.move_until if allowed else None
 
     def outcome_of(self, config_hash: str) -> Outcome | None:
         return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)
