@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nacl.signing import SigningKey
 
 from headgate.deployments import service as deployments
 from headgate.fleets import tokens
@@ -30,6 +31,7 @@ from headgate_local import aws_server, moto_patches, template
 from headgate_local.moto_data import MotoData
 from tests.support.lambda_runtime import LambdaFunction, started
 from tests.support.opamp_agent import Agent
+from tests.support.signing_host import signed
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 4
@@ -42,13 +44,14 @@ class Stack:
     fleet: Fleet
     functions: list[LambdaFunction]
 
-    def event(self, body: bytes, *, token: str | None = None) -> dict[str, object]:
+    def event(self, body: bytes, *, token: str | None = None, **more: str) -> dict[str, object]:
         """As an HTTP API makes one of a protobuf body: in base64."""
         headers = {
             "host": "example.execute-api.us-east-1.amazonaws.com",
             "content-type": "application/x-protobuf",
             "authorization": f"Bearer {token or tokens.value_of(self.fleet.id, 1)}",
             "x-deployment-id": str(self.fleet.default_deployment_id),
+            **more,
         }
         http = {"method": "POST", "path": "/v1/opamp", "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1", "userAgent": ""}
         return {
@@ -174,8 +177,36 @@ def test_many_agents_of_several_processes_are_counted_exactly(stack: Stack) -> N
     assert fleet.instances["idle"] >= 8 * PROCESSES
 
 
+def test_of_two_keys_that_register_in_two_processes_at_once_one_is_the_hosts(stack: Stack) -> None:
+    token, group = tokens.value_of(stack.fleet.id, 1), str(stack.fleet.default_deployment_id)
+    uids = [Agent(stack.post).uid for _ in range(6)]
+
+    def starts(function: int) -> list[bytes]:
+        """The ids that the processes of this key have after their first message."""
+        key = SigningKey.generate()
+        after = []
+        for uid in uids:
+            body = Agent(stack.post, uid=uid).full().SerializeToString()
+            header = {"x-host-signature": signed(key, token, group, "1.1", body)}
+            answer = stack.functions[function].invoke(stack.event(body, **header))
+            assert answer["statusCode"] == 200, answer
+            told = wire.ServerToAgent.FromString(base64.b64decode(str(answer["body"])))
+            after.append(told.agent_identification.new_instance_uid or uid)
+            again = stack.functions[(function + 1) % PROCESSES].invoke(stack.event(body, **header))
+            # Another process knows what the first one has stored.
+            assert again["statusCode"] == (403 if after[-1] == uid else 200)
+        return after
+
+    before = total(stack)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(starts, (0, 2))
+
+    assert [(one == uid) + (two == uid) for uid, one, two in zip(uids, first, second, strict=True)] == [1] * len(uids)
+    assert total(stack) == before + len(uids)
+
+
 def test_the_function_starts_without_the_web_framework(stack: Stack) -> None:
-    script = "import sys, opamp.app; print(sorted({'fastapi', 'pydantic', 'uvicorn'} & set(sys.modules)))"
+    script = "import sys, opamp.app; print(sorted({'fastapi', 'pydantic', 'uvicorn', 'nacl'} & set(sys.modules)))"
     path = os.pathsep.join(str(ROOT / folder) for folder in ("shared", "engine", "functions"))
     variables = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=variables)

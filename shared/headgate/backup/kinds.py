@@ -581,6 +581,7 @@ KINDS: Final = (
             "applying_since": checks.time,
             "state_message": _LONG,
             "stopped": checks.flag,
+            "uninstalled": checks.flag,
             "noted": checks.mapping,
             "orders": checks.entries,
             "override": checks.mapping,
