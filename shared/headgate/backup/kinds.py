@@ -492,8 +492,6 @@ KINDS: Final = (
             "managed_by": _NAME,
             "rollout": checks.mapping,
             "collector": checks.mapping,
-            "proven_revision": checks.number,
-            "healthy_versions": checks.entries,
         },
     ),
     Kind(
@@ -581,7 +579,6 @@ KINDS: Final = (
             "applying_since": checks.time,
             "state_message": _LONG,
             "stopped": checks.flag,
-            "uninstalled": checks.flag,
             "noted": checks.mapping,
             "orders": checks.entries,
             "override": checks.mapping,
