@@ -121,6 +121,30 @@ def test_what_people_order_and_what_a_host_reports_at_once_lose_nothing(fleet: F
     assert events.count("override") == 3
 
 
+def test_hosts_that_prove_a_version_at_once_disturb_no_change_of_their_group(
+    fleet: Fleet, ann: Member, now: Clock
+) -> None:
+    fleet.assign(1)
+    agents = [fleet.agent(host_name=f"edge-{n}") for n in range(8)]
+    for agent in agents:
+        agent.start()
+        agent.applies()
+    group = f"/api/v1/public/fleets/{fleet.id}/deployments/{fleet.deployment_id}"
+    now.moves(seconds=60)
+    bodies = [agent.message().SerializeToString() for agent in agents]
+    with ThreadPoolExecutor(12) as pool:
+        beats = [pool.submit(fleet.post, body) for body in bodies]
+        renamed = [pool.submit(ann.http.patch, group, json={"name": f"web {n}"}) for n in range(4)]
+        assert {one.result().status_code for one in (*beats, *renamed)} == {200}
+
+    # A rename may have taken the note away, and the next message writes it again.
+    agents[0].heartbeat()
+    fleet.assign(2)
+    known = ann.http.get(group).json()
+    assert known["goes_back_to"] == {"configuration_id": fleet.configuration_id, "version_number": 1}
+    assert known["name"].startswith("web ")
+
+
 def test_many_who_end_an_override_end_it_once(fleet: Fleet, ann: Member) -> None:
     fleet.assign(1)
     fleet.agent().start()
