@@ -68,15 +68,15 @@ func random(one *rule) *rule {
 	return one
 }
 
-// Found is a secret in a text: from Start to End, and what it is.
-type Found struct {
+// Match is a secret in a text: from Start to End, and what it is.
+type Match struct {
 	Start, End int
 	What       string
 }
 
 // Known returns the vendors' secrets in a text, rule by rule. They may overlap.
-func Known(text string) []Found {
-	var all []Found
+func Known(text string) []Match {
+	var all []Match
 	lower := strings.ToLower(text)
 	if len(lower) != len(text) {
 		// A letter whose small form is longer or shorter: the search goes without keywords' places anyway.
@@ -89,7 +89,7 @@ func Known(text string) []Found {
 		for _, at := range one.compiled().FindAllStringSubmatchIndex(text, -1) {
 			start, end := one.secret(at)
 			if one.Entropy == 0 || Entropy(text[start:end]) > one.Entropy {
-				all = append(all, Found{start, end, one.ID})
+				all = append(all, Match{start, end, one.ID})
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func (r *rule) secret(at []int) (start, end int) {
 }
 
 // without takes what was found out of a text.
-func without(text string, found []Found) string {
+func without(text string, found []Match) string {
 	if len(found) == 0 {
 		return text
 	}

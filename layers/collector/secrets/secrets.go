@@ -88,13 +88,13 @@ func (k *Kinds) searched(text string) string {
 }
 
 // Written returns the secrets that a text gives away by how they are written, and the vendors' ones.
-func Written(text string) []Found {
+func Written(text string) []Match {
 	all := Known(text)
 	lower := strings.ToLower(text)
 	for _, each := range [][]written{ways, commands} {
 		for i := range each {
 			if each[i].mayBeIn(lower) {
-				each[i].find(text, func(start, end int) { all = append(all, Found{start, end, each[i].what}) })
+				each[i].find(text, func(start, end int) { all = append(all, Match{start, end, each[i].what}) })
 			}
 		}
 	}

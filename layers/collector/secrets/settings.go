@@ -15,16 +15,16 @@ var (
 	pair  = regexp.MustCompile(`(?:[?&;]|^)\s*([\w.-]+)\s*=\s*([^&;\s#]+)`)
 )
 
-// IsPasswordSetting and IsSecretSetting report whether a setting of a configuration holds a password or another secret by
-// its name: stricter than IsName, as settings also name files, fields and lengths of secrets.
+// IsPasswordSetting reports whether a setting of a configuration holds a password by its name: stricter than IsName, as
+// settings also name files, fields and lengths of secrets.
 func IsPasswordSetting(key string) bool { return passwordSetting.MatchString(key) }
 
-// IsSecretSetting is described there.
+// IsSecretSetting reports whether a setting holds another secret by its name.
 func IsSecretSetting(key string) bool { return secretSetting.MatchString(key) }
 
 // InAddresses returns the values of secrets that are parameters of addresses and connection strings.
-func InAddresses(text string) []Found {
-	var all []Found
+func InAddresses(text string) []Match {
+	var all []Match
 	if !strings.Contains(text, "=") {
 		return nil
 	}
@@ -32,7 +32,7 @@ func InAddresses(text string) []Found {
 		for _, at := range pair.FindAllStringSubmatchIndex(text[address[0]:address[1]], -1) {
 			key := text[address[0]+at[2] : address[0]+at[3]]
 			if IsPasswordSetting(key) || IsSecretSetting(key) || strings.EqualFold(key, "sig") {
-				all = append(all, Found{address[0] + at[4], address[0] + at[5], "a secret in an address"})
+				all = append(all, Match{address[0] + at[4], address[0] + at[5], "a secret in an address"})
 			}
 		}
 	}

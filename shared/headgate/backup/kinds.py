@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from headgate.audit import keys as audit_keys
-from headgate.backup import checks
+from headgate.backup import checks, places
 from headgate.backup.archive import TableName
 from headgate.backup.checks import Check, an_id, one_of, text
+from headgate.backup.places import Index
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
-from headgate.foundation.principal import Principal
 from headgate.identity import keys
 from headgate.storage import items
 from headgate.storage.items import Item
@@ -25,26 +25,6 @@ from headgate.version_tests import keys as test_keys
 
 _NAME: Final = text(1_000)
 _LONG: Final = text(20_000)
-
-
-@dataclass(slots=True)
-class Index:
-    """What an archive holds, by the ids that its other records may name."""
-
-    organization_id: str
-    people: set[str] = field(default_factory=set)
-    members: dict[str, str] = field(default_factory=dict)
-    """Roles by the person's id."""
-    service_accounts: set[str] = field(default_factory=set)
-    token_hashes: dict[str, str] = field(default_factory=dict)
-    """The id of each token in a service account's list by its hash."""
-    configurations: set[str] = field(default_factory=set)
-    versions: set[tuple[str, int]] = field(default_factory=set)
-    fleets: dict[str, str] = field(default_factory=dict)
-    """Labels by the fleet's id."""
-    groups: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The fleet and the name of each group by its id."""
-    objects: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,150 +59,6 @@ def _begins(sort: str, start: str) -> bool:
     return sort.startswith(start) if start.endswith("#") or not start else sort == start
 
 
-def _version_of(index: Index, item: Item, start: str) -> tuple[str, int]:
-    """The version that a text, tests or evidence stand beside: only their keys name it."""
-    number = items.text(item, "item").removeprefix(start)[:8]
-    configuration_id = items.text(item, "configuration_id").removeprefix(test_keys.evidence_of(""))
-    version = configuration_id, int(number) if number.isascii() and number.isdecimal() else -1
-    if version not in index.versions:
-        raise KeyError(f"version {number} of {configuration_id}")
-    return version
-
-
-def _configuration(index: Index, item: Item) -> Key:
-    configuration_id = items.text(item, "configuration_id")
-    owner = items.mapping(item, "owner")
-    principal = Principal("user", items.text(owner, "id"), "")
-    archived, shown = "archived_at" in item, "published_version" in item
-    places = {
-        "own": configuration_keys.own(index.organization_id, principal, archived=archived),
-        "published": configuration_keys.published(index.organization_id, archived=archived) if shown else None,
-        "by_update": configuration_keys.by_update(items.text(item, "updated_at"), configuration_id),
-    }
-    _require({name: item.get(name) for name in places}, places)
-    return configuration_keys.configuration(index.organization_id, configuration_id)
-
-
-def _version(index: Index, item: Item) -> Key:
-    configuration_id = items.text(item, "configuration_id")
-    if configuration_id not in index.configurations:
-        raise KeyError(configuration_id)
-    published = configuration_id if item["status"] == "published" else None
-    _require({"published_of": item.get("published_of")}, {"published_of": published})
-    return configuration_keys.version(configuration_id, items.number(item, "n"))
-
-
-def _fleet_of(index: Index, item: Item) -> str:
-    """The fleet that the item names, or in whose partition it is. Its group may be gone, but is not another fleet's."""
-    fleet_id = items.optional_text(item, "fleet_id") or items.text(item, "pk").partition("#")[2]
-    of_group, _ = index.groups.get(items.optional_text(item, "deployment_id") or "", (fleet_id, ""))
-    if fleet_id not in index.fleets or of_group != fleet_id:
-        raise KeyError(fleet_id)
-    return fleet_id
-
-
-def _name_marker(index: Index, item: Item) -> Key:
-    return fleet_keys.name(*index.groups[items.text(item, "deployment_id")])
-
-
-def _group(index: Index, item: Item) -> Key:
-    if "configuration_id" in item:
-        version = items.text(item, "configuration_id"), items.number(item, "version_number")
-        if version not in index.versions:
-            raise KeyError(f"version {version[1]} of {version[0]}")
-    return fleet_keys.deployment(_fleet_of(index, item), items.text(item, "deployment_id"))
-
-
-def _instance_event(index: Index, item: Item) -> Key:
-    """The instance may be gone, so only the key names it."""
-    fleet_id = _fleet_of(index, {"pk": str(item["pk"]).replace("history#", "fleet#", 1)})
-    _, instance_id, _, place = items.text(item, "sk").split("#")
-    _require({"instance": an_id("ins")(instance_id), "place": place.isascii() and place.isdecimal()}, _ALL_TRUE)
-    return fleet_keys.instance_event(fleet_id, instance_id, items.text(item, "at"), place)
-
-
-_ALL_TRUE: Final = {"instance": True, "place": True}
-
-
-def _deployment_event(index: Index, item: Item) -> Key:
-    """The group may be gone."""
-    fleet_id, deployment_id = _fleet_of(index, item), items.text(item, "deployment_id")
-    return fleet_keys.deployment_event(fleet_id, deployment_id, items.text(item, "at"), items.number(item, "number"))
-
-
-def _fleet_token(index: Index, item: Item) -> Key:
-    _fleet_of(index, item)
-    if "deployment_id" in item and item["deployment_id"] not in index.groups:
-        raise KeyError(items.text(item, "deployment_id"))
-    return fleet_keys.token(_hash_in(item))
-
-
-def _token(index: Index, item: Item) -> Key:
-    value_hash = _hash_in(item)
-    if index.token_hashes[value_hash] != items.text(item, "token_id"):
-        raise KeyError(items.text(item, "token_id"))
-    return keys.token(value_hash)
-
-
-def _hash_in(item: Item) -> str:
-    value_hash = items.text(item, "pk").partition("#")[2]
-    _require({"hash": checks.digest(value_hash)}, {"hash": True})
-    return value_hash
-
-
-def _token_listing(index: Index, item: Item) -> Key:
-    account = _service_account_of(index, item, "service_account_id")
-    return keys.token_listing(index.organization_id, account, items.text(item, "token_id"))
-
-
-def _service_account_of(index: Index, item: Item, name: str) -> str:
-    account = items.text(item, name)
-    if account not in index.service_accounts:
-        raise KeyError(account)
-    return account
-
-
-def _member(index: Index, item: Item) -> Key:
-    if item["kind"] == "user":
-        principal_id = items.text(item, "principal_id")
-        if principal_id not in index.people:
-            raise KeyError(principal_id)
-    else:
-        principal_id = _service_account_of(index, item, "principal_id")
-    return keys.member(index.organization_id, principal_id)
-
-
-def _person(index: Index, item: Item) -> Key:
-    user_id = items.text(item, "user_id")
-    if user_id not in index.members:
-        raise KeyError(f"a membership of {user_id}")
-    return keys.user(user_id)
-
-
-def _membership(index: Index, item: Item) -> Key:
-    user_id = items.text(item, "pk").partition("#")[2]
-    if user_id not in index.members:
-        raise KeyError(f"the member {user_id}")
-    return keys.membership(user_id, index.organization_id)
-
-
-def _rollout(index: Index, item: Item) -> Key:
-    """Its text is read by the rollouts' own model, see `backup.contents`."""
-    deployment_id = items.text(item, "pk").partition("#")[2]
-    if deployment_id not in index.groups:
-        raise KeyError(deployment_id)
-    rollout_id = items.text(item, "sk").removeprefix(fleet_keys.ROLLOUTS)
-    _require({"rollout": an_id("rol")(rollout_id)}, {"rollout": True})
-    return fleet_keys.rollout(deployment_id, rollout_id)
-
-
-def _require(seen: Mapping[str, object], expected: Mapping[str, object]) -> None:
-    """Raises ValueError with the name of the first value that is another one."""
-    for name, value in expected.items():
-        if seen[name] != value:
-            raise ValueError(f"{name} does not follow from the rest of the record")
-
-
 _EXPIRY: Final[Mapping[str, Check]] = {"expires": checks.number, "expires_at": checks.time}
 # Earlier releases counted the use of a credential in its own item.
 _PASSING: Final[Mapping[str, Check]] = {"rate_minute": checks.number, "rate_used": checks.number}
@@ -244,7 +80,7 @@ KINDS: Final = (
         "configurations",
         "org_",
         "",
-        _configuration,
+        places.configuration,
         {
             "name": _NAME,
             "collector_distribution": _NAME,
@@ -269,7 +105,7 @@ KINDS: Final = (
         "versions",
         "cfg_",
         configuration_keys.VERSIONS,
-        _version,
+        places.version,
         {
             "n": checks.number,
             "status": one_of("draft", "published"),
@@ -287,7 +123,7 @@ KINDS: Final = (
         "versions",
         "cfg_",
         "yaml#",
-        lambda index, item: configuration_keys.yaml(*_version_of(index, item, "yaml#")),
+        lambda index, item: configuration_keys.yaml(*places.version_of(index, item, "yaml#")),
         {},
         _CONTENT,
     ),
@@ -297,7 +133,7 @@ KINDS: Final = (
         "cfg_",
         configuration_keys.RULES,
         lambda index, item: configuration_keys.rules(
-            *_version_of(index, item, configuration_keys.RULES), items.text(item, "pipeline")
+            *places.version_of(index, item, configuration_keys.RULES), items.text(item, "pipeline")
         ),
         {
             "pipeline": _LONG,
@@ -312,7 +148,7 @@ KINDS: Final = (
         "versions",
         "cfg_",
         "tests#",
-        lambda index, item: test_keys.tests(*_version_of(index, item, "tests#")),
+        lambda index, item: test_keys.tests(*places.version_of(index, item, "tests#")),
         {"revision": checks.number, "tests": checks.entries},
     ),
     Kind(
@@ -320,7 +156,7 @@ KINDS: Final = (
         "versions",
         "evidence#",
         "evidence#",
-        lambda index, item: test_keys.evidence(*_version_of(index, item, "evidence#")),
+        lambda index, item: test_keys.evidence(*places.version_of(index, item, "evidence#")),
         {"revision": checks.number, "evidence": checks.entries},
     ),
     Kind(
@@ -336,7 +172,7 @@ KINDS: Final = (
         "identity",
         "organization#",
         keys.MEMBERS,
-        _member,
+        places.member,
         {
             "principal_id": an_id("usr", "sva"),
             "kind": one_of("user", "service_account"),
@@ -360,7 +196,7 @@ KINDS: Final = (
         "identity",
         "organization#",
         keys.TOKENS,
-        _token_listing,
+        places.token_listing,
         {**_TOKEN, "value_hash": checks.digest},
         {**_EXPIRY, **_BEHIND},
     ),
@@ -369,7 +205,7 @@ KINDS: Final = (
         "identity",
         "token#",
         "token",
-        _token,
+        places.token,
         {**_TOKEN, "organization_name": _NAME, "service_account_name": _NAME},
         {**_EXPIRY, **_PASSING, **_BEHIND, "account_created_by": checks.principal},
     ),
@@ -378,11 +214,18 @@ KINDS: Final = (
         "identity",
         "user#",
         "user",
-        _person,
+        places.person,
         {"user_id": an_id("usr"), "email": text(320), "created_at": checks.time},
         {"sessions_ended_at": checks.time},
     ),
-    Kind("Membership of a person", "identity", "user#", keys.MEMBERS, _membership, {"organization_id": an_id("org")}),
+    Kind(
+        "Membership of a person",
+        "identity",
+        "user#",
+        keys.MEMBERS,
+        places.membership,
+        {"organization_id": an_id("org")},
+    ),
     Kind(
         "Audit record",
         "identity",
@@ -455,7 +298,7 @@ KINDS: Final = (
         "fleets",
         "token#",
         "token",
-        _fleet_token,
+        places.fleet_token,
         {"fleet_id": an_id("flt"), "organization_id": an_id("org")},
         {"expires_at": checks.time, "deployment_id": an_id("dep")},
     ),
@@ -464,7 +307,7 @@ KINDS: Final = (
         "fleets",
         "fleet#",
         fleet_keys.DEPLOYMENTS,
-        _group,
+        places.group,
         {
             "deployment_id": an_id("dep"),
             "fleet_id": an_id("flt"),
@@ -499,7 +342,7 @@ KINDS: Final = (
         "fleets",
         "fleet#",
         "env#",
-        lambda index, item: fleet_keys.env(_fleet_of(index, item), items.text(item, "deployment_id")),
+        lambda index, item: fleet_keys.env(places.fleet_of(index, item), items.text(item, "deployment_id")),
         {
             "fleet_id": an_id("flt"),
             "deployment_id": an_id("dep"),
@@ -512,7 +355,7 @@ KINDS: Final = (
         "fleets",
         "fleet#",
         "selectors",
-        lambda index, item: fleet_keys.selectors(_fleet_of(index, item)),
+        lambda index, item: fleet_keys.selectors(places.fleet_of(index, item)),
         {"fleet_id": an_id("flt"), "selectors": checks.mapping, "revision": checks.number},
     ),
     Kind(
@@ -520,7 +363,7 @@ KINDS: Final = (
         "fleets",
         "fleet#",
         fleet_keys.NAMES,
-        _name_marker,
+        places.name_marker,
         {"deployment_id": an_id("dep")},
     ),
     Kind(
@@ -528,7 +371,7 @@ KINDS: Final = (
         "fleets",
         "history#",
         fleet_keys.DEPLOYMENT_EVENTS,
-        _deployment_event,
+        places.deployment_event,
         {
             "at": checks.time,
             "event": one_of("created", "assigned", "cleared", "deleted"),
@@ -550,7 +393,7 @@ KINDS: Final = (
         "fleets",
         "fleet#",
         fleet_keys.INSTANCES,
-        lambda index, item: fleet_keys.instance(_fleet_of(index, item), items.text(item, "instance_id")),
+        lambda index, item: fleet_keys.instance(places.fleet_of(index, item), items.text(item, "instance_id")),
         {
             "instance_id": an_id("ins"),
             "fleet_id": an_id("flt"),
@@ -602,7 +445,7 @@ KINDS: Final = (
         "fleets",
         "fleet#",
         "components",
-        lambda index, item: fleet_keys.components(_fleet_of(index, item)),
+        lambda index, item: fleet_keys.components(places.fleet_of(index, item)),
         {"lists": checks.mapping, "revision": checks.number},
     ),
     Kind(
@@ -610,7 +453,7 @@ KINDS: Final = (
         "fleets",
         "history#",
         fleet_keys.INSTANCE_EVENTS,
-        _instance_event,
+        places.instance_event,
         {"at": checks.time, "event": _NAME, "state": _NAME, "expires": checks.number},
         {
             "running": checks.mapping,
@@ -631,7 +474,7 @@ KINDS: Final = (
         "fleets",
         "rollouts#dep_",
         fleet_keys.ROLLOUTS,
-        _rollout,
+        places.rollout,
         {"rollout": text(), "revision": checks.number},
         {"expires": checks.number},
     ),

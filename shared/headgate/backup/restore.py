@@ -17,7 +17,7 @@ from typing import Final, cast
 
 from headgate.backup import archive, contents, export, seals
 from headgate.backup.archive import TABLES, BucketObject, Header, Record, Seal, TableItem
-from headgate.backup.kinds import Index
+from headgate.backup.places import Index
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
