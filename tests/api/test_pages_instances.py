@@ -118,6 +118,14 @@ def test_another_version_is_run_for_a_while_and_the_groups_again(
     assert send_form(browser, page_path(fleet), "/override/end").status_code == 404
 
 
+def test_another_host_is_let_take_its_place_by_a_form(fleet: Fleet, agent: Agent, browser: TestClient) -> None:
+    assert "none: its messages are not signed" in browser.get(page_path(fleet)).text
+    assert send_form(browser, page_path(fleet), "/allow-move").status_code == 303
+
+    assert "Another host may take its place until 2026-11-21 13:00:00 UTC" in browser.get(page_path(fleet)).text
+    assert "instance.move_allowed" in changes_of(fleet)
+
+
 @pytest.mark.parametrize(
     ("form", "problem"),
     [

@@ -49,14 +49,16 @@ IDENTITY: Final[Mapping[str, Rights]] = {
         "GetItem": "first_organization email# user#",
         "PutItem": "first_organization organization# email# user#",
     },
-    "InstallFunction": {"GetItem": "signing_key"},
+    # It records each delivery of secrets.
+    "InstallFunction": {"GetItem": "signing_key", "PutItem": "audit#"},
 }
 _OF_FLEETS: Final = "organization# fleet# token# history# census#"
 FLEETS: Final[Mapping[str, Rights]] = {
     "FleetsFunction": {
         "GetItem": "organization# fleet# census# rollouts#",
         **dict.fromkeys(("UpdateItem", "DeleteItem"), _OF_FLEETS),
-        **dict.fromkeys(("PutItem", "ConditionCheckItem"), f"{_OF_FLEETS} rollouts#"),
+        "ConditionCheckItem": f"{_OF_FLEETS} rollouts#",
+        "PutItem": f"{_OF_FLEETS} rollouts# install#",
         "BatchGetItem": "fleet# rollouts#",
         "Query": "organization# fleet# census# history# rollouts#",
     },
@@ -66,7 +68,7 @@ FLEETS: Final[Mapping[str, Rights]] = {
         "GetItem": "token# census#",
         **dict.fromkeys(("PutItem", "ConditionCheckItem", "UpdateItem"), "fleet# census# history#"),
     },
-    "InstallFunction": {"GetItem": "organization# fleet# token#"},
+    "InstallFunction": {"GetItem": "organization# fleet# token# install#", "UpdateItem": "install#"},
     "NotifyFunction": {"GetItem": "organization# fleet#", "Query": "fleet# census#"},
     "WebhooksFunction": dict.fromkeys(("GetItem", "Query"), "organization#"),
     "RolloutStepsFunction": {

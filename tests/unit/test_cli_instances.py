@@ -111,6 +111,14 @@ def test_an_order_is_sent_and_said_when_it_is_done(server: Server, fleets: Fleet
     assert "headgate instance history servers" in err
 
 
+def test_another_host_is_let_take_a_place(server: Server, fleets: Fleets, run: Run) -> None:
+    fleets.found[f"{PATH}/{HOST}/allow-move"] = {"move_allowed_until": AT}
+    code, out, _ = run(f"instance allow-move servers {HOST}")
+
+    said = f"another host may take the place of {HOST} until 2026-11-22 17:00 (UTC)\n"
+    assert (code, out, sent(server, "POST")[0]) == (0, said, "/allow-move")
+
+
 def test_an_override_names_a_version_and_a_time(server: Server, fleets: Fleets, run: Run) -> None:
     fleets.found[f"{PATH}/{HOST}/override"] = version(3, until="2026-12-01T08:00:00.000Z")
     code, out, _ = run(f"instance override servers {HOST} shop@3 --until 2026-12-01T08:00:00Z -m because")
