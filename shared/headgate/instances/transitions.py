@@ -145,11 +145,13 @@ def _outcomes(before: Instance, message: Report, desired: Desired, at: datetime)
     health = _health(before, message)
     status: Literal["applied", "failed"] = "applied" if report.status == "applied" else "failed"
     if status == "applied" and _is_unproven(known, health):
-        status = "failed"
         if report.config_hash == desired.config_hash and known.revision != desired.revision:
             # A person has assigned it again.
             again = replace(known, status="offered", revision=desired.revision, returns=1, unclear_since=at)
             return tuple(again if other is known else other for other in before.outcomes)
+        if known.status == "failed":
+            return before.outcomes
+        status = "failed"
     if status == "failed":
         still_open = _open(known, "unclear" if report.status == "applied" else message.cause, health, at)
         if still_open is not None:
