@@ -128,10 +128,15 @@ TRIALS: Final = (
         saved=False,
     ),
 )
+# As the supervisor says that a collector ended.
+_TAKEN: Final = (
+    "simulated: listen tcp 127.0.0.1:4317: bind: address already in use\n"
+    "(Agent exited unexpectedly with exit code 1 while applying configuration)"
+)
 HOSTS: Final = (
     *(Host(f"demo-web-{n}", DEFAULT_GROUP) for n in range(1, 7)),
     Host("demo-batch-1", SECOND_GROUP),
-    Host("demo-batch-2", SECOND_GROUP, "simulated: listen tcp 127.0.0.1:4317: bind: address already in use"),
+    Host("demo-batch-2", SECOND_GROUP, _TAKEN),
 )
 
 
