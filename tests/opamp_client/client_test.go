@@ -226,6 +226,8 @@ const (
 	applying = protobufs.RemoteConfigStatuses_RemoteConfigStatuses_APPLYING
 	applied  = protobufs.RemoteConfigStatuses_RemoteConfigStatuses_APPLIED
 	failed   = protobufs.RemoteConfigStatuses_RemoteConfigStatuses_FAILED
+	// What the official supervisor puts before a collector's words. Of others the service says that the reason is unclear.
+	refused = "configuration validation failed: config validation failed: exit status 1, output: Error: "
 )
 
 func TestARolloutAFailureAndClearing(t *testing.T) {
@@ -248,7 +250,7 @@ func TestARolloutAFailureAndClearing(t *testing.T) {
 	config, text = a.offered(t)
 	equal(t, text, version(2))
 	a.says(t, config, applying, "")
-	a.says(t, config, failed, "bind: address already in use")
+	a.says(t, config, failed, refused+"bind: address already in use")
 	config, text = a.offered(t)
 	equal(t, text, version(1))
 	a.says(t, config, applied, "")
