@@ -66,6 +66,21 @@ def test_an_agent_that_cannot_tell_its_health_is_taken_at_its_word(fleet: Fleet)
     assert fleet.state() == "applied"
 
 
+def test_a_host_that_is_uninstalled_says_so_and_one_that_is_installed_again_is_there(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    agent.leaves(b'{"v":1,"uninstalled":true}')
+    (seen,) = fleet.instances()
+    assert (fleet.state(), seen["state_message"]) == ("stopped", "The supervisor was uninstalled")
+
+    agent.start()
+    assert fleet.state() == "applied"
+    agent.leaves()
+    assert fleet.instances()[0]["state_message"] == "The supervisor was shut down"
+
+
 @pytest.mark.parametrize("n", [1, None])
 def test_a_host_that_was_stopped_in_order_waits_until_it_starts_again(fleet: Fleet, now: Clock, n: int | None) -> None:
     fleet.assign(n)

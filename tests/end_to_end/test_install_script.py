@@ -176,6 +176,8 @@ def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
     left.mkdir()
     host.uninstall()
     assert not host.root.exists()
+    fleet_host.until(lambda: host.instance()["state"] == "stopped", lambda: str(host.instance()))
+    assert host.instance()["state_message"] == "The supervisor was uninstalled"
 
 
 def test_a_port_that_another_supervisor_answers_on_is_told_before_anything_is_made(host: Host) -> None:

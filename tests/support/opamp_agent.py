@@ -104,10 +104,14 @@ class Agent:
             told |= {"sample": base64.b64encode(zlib.compress(lines.encode())).decode(), "reason": "records"}
         return self.tells(json.dumps({**told, **more}).encode(), "capture")
 
-    def leaves(self) -> wire.ServerToAgent:
-        """The last message of a supervisor that is stopped in order."""
+    def leaves(self, why: bytes = b"") -> wire.ServerToAgent:
+        """The last message of a supervisor that is stopped in order, and what it tells of that."""
         message = self.message()
         message.agent_disconnect.SetInParent()
+        if why:
+            message.custom_message.capability = "io.headgate.host"
+            message.custom_message.type = "report"
+            message.custom_message.data = why
         return self.send(message)
 
     def send(self, message: wire.AgentToServer) -> wire.ServerToAgent:

@@ -626,7 +626,6 @@ remove() {
   if inside var/; then mkdir "$root/var/uninstalled" 2>/dev/null || :; fi
   if [ "$(service_root)" = "$root" ]; then remove_service; fi
   stop_process
-  if inside var/; then rmdir "$root/var/uninstalled" 2>/dev/null || :; fi
   while IFS=' ' read -r kind name; do
     case /$name/ in
       */../* | */./* | *//*) continue ;;
@@ -638,6 +637,7 @@ remove() {
   done <"$root/$listing"
   rm -rf "$root"/.installing-*
   # Temporary files of a supervisor that was killed.
+  if inside var/; then rmdir "$root/var/uninstalled" 2>/dev/null || :; fi
   if inside var/; then rm -f "$root"/var/identity.json-* "$root"/var/headgate-*.json-* "$root"/var/validate-config-*.yaml; fi
   # Files that are left in these folders are somebody else's.
   for name in bin etc var; do

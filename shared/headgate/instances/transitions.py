@@ -18,6 +18,7 @@ from headgate.instances.states import InstanceState
 WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
 """The collector's own message: it refuses to start so without a supervisor."""
 STOPPED: Final = "The supervisor was shut down"
+UNINSTALLED: Final = "The supervisor was uninstalled"
 ANOTHER_TEXT: Final = (
     "The host reports that it applied this version, but runs another text. `retry` offers it again; if that does not "
     "help, install the host again"
@@ -108,7 +109,7 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
         return "apply_failed", failure.message or None
     reported, health = instance.reported, instance.health
     if instance.stopped:
-        return "stopped", STOPPED
+        return "stopped", UNINSTALLED if instance.uninstalled else STOPPED
     if reported.config_hash != desired.config_hash:
         return "pending_pickup", obstacle(instance, desired.collector)
     outcome = instance.outcome_of(desired.config_hash)
