@@ -19,7 +19,10 @@ export SAM_CLI_TELEMETRY := 0
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/engine:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
 export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/headgate
+# Tests have collectors of their own, among them a reduced one that nobody is to run, unless the environment names a folder.
+TEST_COLLECTORS := $(or $(HEADGATE_COLLECTORS_DIR),$(HEADGATE_CACHE)/collectors-for-tests)
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
+collectors test go-test python-test trust bench: export HEADGATE_COLLECTORS_DIR := $(TEST_COLLECTORS)
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -69,8 +72,9 @@ $(DOCS_VENV)/.ready: requirements/docs.txt
 	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/docs.txt
 	@touch $@
 
-collector: ## Build the collector, or with VERSION=X.Y.Z add another version beside it
-	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION)
+collector: ## Build the collector, or add a whole VERSION=X.Y.Z beside it (MANIFEST=FILE; REDUCED=1 for what the proxy serves)
+	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION) REDUCED=$(REDUCED) \
+		MANIFEST="$(if $(MANIFEST),$(abspath $(MANIFEST)))"
 
 collector-upgrade: venv supervisor $(SAM_VENV)/.ready ## Try VERSION=X.Y.Z as the default collector, and make it that if all passes
 	@test -n "$(VERSION)" || { echo "VERSION=X.Y.Z is needed: the version to raise the default collector to" >&2; exit 1; }
@@ -123,27 +127,42 @@ PYTEST := $(PY) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadsco
 SUITES ?= end_to_end contract trust api unit
 RECORDED_CALLS := $(CURDIR)/build/recorded_calls
 
-collectors: venv ## Build the collector of every version in layers/collector/versions
-	@$(MAKE) --no-print-directory -C layers/collector collectors
+collectors: venv ## Build the collectors that tests need: the default one, its first program, and a reduced one
+	@$(MAKE) --no-print-directory -C layers/collector default-collectors fixture
 
-test: venv console collectors supervisor $(SAM_VENV)/.ready ## Set up and run every test, or with SUITES="unit api" those of tests/
+# Each part says how long it took, and all do so at the end.
+PART := scripts/part
+test: ## Set up and run every test, or with SUITES="unit api" those of tests/
+	@$(PART) --begin
+	@$(PART) "set-up of Python and SAM" $(MAKE) --no-print-directory venv $(SAM_VENV)/.ready
+	@$(PART) "console, with its tests" $(MAKE) --no-print-directory test-console
+	@$(PART) "default collector" $(MAKE) --no-print-directory -C layers/collector default-collectors
+	@$(PART) "supervisor" $(MAKE) --no-print-directory supervisor
+	@$(PART) "helm, actionlint, Chromium" $(MAKE) --no-print-directory test-programs
+	@status=0; $(MAKE) --no-print-directory --jobs 2 go-test python-test || status=$$?; $(PART) --end; exit $$status
+
+test-console: venv console
+	@scripts/console test
+
+test-programs:
 	@scripts/ensure_helm >/dev/null
 	@scripts/ensure_actionlint >/dev/null
 	@scripts/ensure_chromium $(PY)
-	@scripts/console test
-	@$(MAKE) --no-print-directory --jobs 2 go-test python-test
 
+# The reduced collector is built beside the tests that do not need it (tests/support/second_version.py).
 go-test:
-	@$(MAKE) --no-print-directory -C layers/collector go-test
-	@$(MAKE) --no-print-directory -C layers/supervisor go-test
+	@$(PART) "reduced collector" $(MAKE) --no-print-directory -C layers/collector fixture
+	@$(PART) "Go tests of the collector" $(MAKE) --no-print-directory -C layers/collector go-test
+	@$(PART) "Go tests of the supervisor" $(MAKE) --no-print-directory -C layers/supervisor go-test
 
 # What the functions called of AWS in all end-to-end tests is looked at when all of them have run.
 POLICIES := tests/end_to_end/test_policies.py
 # So that a second version that is missing fails its tests, which skip it where nobody has built one.
-SECOND_COLLECTOR = $$($(MAKE) --no-print-directory -s -C layers/collector newest)
+SECOND_COLLECTOR = $$($(MAKE) --no-print-directory -s -C layers/collector second)
 python-test:
 	@rm -rf "$(RECORDED_CALLS)"
-	@HEADGATE_SECOND_COLLECTOR="$(SECOND_COLLECTOR)" RECORDED_CALLS="$(RECORDED_CALLS)" $(PYTEST) $(SUITES:%=tests/%) --ignore $(POLICIES)
+	@HEADGATE_SECOND_COLLECTOR="$(SECOND_COLLECTOR)" RECORDED_CALLS="$(RECORDED_CALLS)" \
+		$(PART) "Python tests" $(PYTEST) $(SUITES:%=tests/%) --ignore $(POLICIES)
 	@if [ -n "$(findstring end_to_end,$(SUITES))" ]; then RECORDED_CALLS="$(RECORDED_CALLS)" $(PY) -m pytest $(POLICIES); fi
 
 test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Java 17 and Maven
@@ -215,7 +234,7 @@ audit: venv collector ## Ask the vulnerability databases of Python and Go about 
 	@$(HEADGATE_CACHE)/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/lambda.txt
 	@$(MAKE) --no-print-directory -C layers/collector go-audit
 
-bench: venv console collector supervisor ## Print the benchmarks, each against its baseline
+bench: venv console collectors supervisor ## Print the benchmarks, each against its baseline
 	@$(PY) -m tests.benchmarks
 
 screenshots: venv console collector ## Make the pictures of the console in docs/screenshots
@@ -261,5 +280,5 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			$$( [ $$name != run ] || echo -c requirements/dev.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv console console-built collector collectors collector-upgrade supervisor image publish-install dev build deploy accept destroy logs test go-test python-test \
+.PHONY: help venv console console-built collector collectors collector-upgrade supervisor image publish-install dev build deploy accept destroy logs test test-console test-programs go-test python-test \
 	test-dynamodb-local lint lint-style lint-types lint-template lint-api lint-go trust docs policies licences sbom release audit bench screenshots openapi protobuf lock

@@ -172,11 +172,11 @@ def go() -> Iterator[Component]:
 
 def programs() -> dict[str, Path]:
     """The programs built on this machine, by name. Every architecture links the same modules."""
-    versions = ROOT / "layers" / "collector" / "versions"
-    default = (versions / "DEFAULT").read_text().strip()
+    layer = ROOT / "layers" / "collector"
+    default = (layer / "versions" / "DEFAULT").read_text().strip()
     built = {
         "collector" if version == default else f"collector {version}": COLLECTORS / version / "otelcol-contrib"
-        for version in sorted(folder.name for folder in versions.glob("*.*.*"))
+        for version in sorted({folder.name for folder in layer.glob("*/*.*.*") if (folder / "main.go").is_file()})
     }
     supervisors = sorted((COLLECTORS.parent / "supervisor").glob("linux-*/headgate-supervisor"))
     if supervisors:

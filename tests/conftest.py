@@ -13,7 +13,7 @@ from headgate.identity import invitations
 from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate_local import template
-from tests.support import members
+from tests.support import members, second_version
 from tests.support.aws import aws_for
 from tests.support.members import JoinWith
 
@@ -25,6 +25,20 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     if isinstance(val, bytes) and val.startswith(b"\x1f\x8b"):
         return "gzip"
     return _NEW_ID.sub(r"\1_…", val) if isinstance(val, str) and _NEW_ID.search(val) else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        second_version.put_off()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    second_version.last(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    second_version.wait(item)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,9 +18,16 @@ def main() -> int:
     go = commands.add_parser("go", help="print the path of the Go that builds a version (the default one)")
     go.add_argument("version", nargs="?")
     commands.add_parser("versions", help="print the versions that are built from source")
+    commands.add_parser("fixtures", help="print the versions of the reduced builds for tests")
+    fixture = commands.add_parser("fixture", help="build the reduced build for tests of a version")
+    fixture.add_argument("version")
+    sources = commands.add_parser("sources", help="print the folder of a version's sources")
+    sources.add_argument("version")
     commands.add_parser("default", help="print the default version")
     other = commands.add_parser("release", help="install another version next to it, from source if possible")
     other.add_argument("version")
+    other.add_argument("--reduced", action="store_true", help="build it without what the module proxy does not serve")
+    other.add_argument("--manifest", type=Path, help="file with the official manifest")
     first = commands.add_parser("first", help="build a version's first program, which lacks most components")
     first.add_argument("version")
     again = commands.add_parser("regenerate", help="make the folder of a version of its official manifest again")
@@ -45,6 +52,14 @@ def main() -> int:
             case "versions":
                 print("\n".join(collector.versions()))
                 return 0
+            case "fixtures":
+                print("\n".join(collector.versions(collector.FIXTURES)))
+                return 0
+            case "fixture":
+                folder = collector.FIXTURES / arguments.version
+                path = collector.build(cache, target, arguments.version, folder)
+            case "sources":
+                path = collector.module(arguments.version)
             case "default":
                 print(collector.default_version())
                 return 0
@@ -54,7 +69,7 @@ def main() -> int:
             case "first":
                 path = collector.build_first(cache, arguments.version)
             case "release":
-                path = release.install(cache, target, arguments.version)
+                path = release.install(cache, target, arguments.version, arguments.manifest, reduced=arguments.reduced)
             case "compressed":
                 path = compressed.put(cache, target, arguments.folder)
             case "packed":

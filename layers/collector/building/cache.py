@@ -49,7 +49,9 @@ class Cache:
         try:
             yield part
             part.chmod(0o755)
-            if final.exists():
+            if final.is_symlink():
+                final.unlink()
+            elif final.exists():
                 shutil.rmtree(final)
             part.rename(final)
         finally:

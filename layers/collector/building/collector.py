@@ -18,6 +18,8 @@ from building.target import Target
 
 SHARED = Path(__file__).resolve().parent.parent
 VERSIONS = SHARED / "versions"
+# Reduced builds for tests, which nobody is to run: `make collector` builds one only with REDUCED=1.
+FIXTURES = SHARED / "fixtures"
 BINARY = "otelcol-contrib"
 # The flags of the official releases. Without cgo, so that the binary needs no library of its machine.
 FLAGS = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w")
@@ -27,9 +29,13 @@ _PACKAGES = "packages"
 _MAX_BUILDS = 3
 
 
-def build(cache: Cache, target: Target, version: str | None = None) -> Path:
-    """The path of the collector of a version (the default one), built from its current sources. Raises BuildError."""
-    program = _Program(cache, target, version or default_version())
+def build(cache: Cache, target: Target, version: str | None = None, folder: Path | None = None) -> Path:
+    """The path of the collector of a version (the default one), built from its current sources. Raises BuildError.
+
+    `folder` has the sources, instead of versions/.
+    """
+    version = version or default_version()
+    program = _Program(cache, target, version, folder or module(version))
     with cache.locked("collector"):
         program.build()
         if target.is_this_machine:
@@ -47,7 +53,7 @@ def build_first(cache: Cache, version: str) -> Path:
     It takes a fifth of the time of the whole one, which then finds its packages compiled. The checker finds it beside
     the whole one until that is there. Raises BuildError.
     """
-    program = _Program(cache, Target.named(None), version, first=True)
+    program = _Program(cache, Target.named(None), version, module(version), first=True)
     with cache.locked("collector"):
         program.build()
         point(program.first_link, program.folder)
@@ -59,27 +65,28 @@ def default_version() -> str:
     return (VERSIONS / "DEFAULT").read_text().strip()
 
 
-def versions() -> list[str]:
-    """The versions that are built from source here, oldest first."""
+def versions(folder: Path = VERSIONS) -> list[str]:
+    """The versions that are built from source here, oldest first, or those of FIXTURES."""
     return sorted(
-        (folder.name for folder in VERSIONS.iterdir() if _VERSION.fullmatch(folder.name)),
+        (one.name for one in folder.iterdir() if _VERSION.fullmatch(one.name)),
         key=lambda version: [int(part) for part in version.split(".")],
     )
 
 
 def module(version: str) -> Path:
-    """The Go module of a version, which its collector is built from."""
-    return VERSIONS / version
+    """The Go module of a version, which its collector is built from; that of a fixture if there is no other."""
+    own, fixture = VERSIONS / version, FIXTURES / version
+    return fixture if fixture.is_dir() and not own.is_dir() else own
 
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _GENERATION = re.compile(r"=> \.\./\.\./(generations/\S+)$", re.MULTILINE)
 
 
-def digest(target: Target, version: str, *, first: bool = False) -> str:
+def digest(target: Target, version: str, folder: Path | None = None, *, first: bool = False) -> str:
     """A hash of what the binary is made from: sources without tests, hashes of the modules, target and flags."""
     total = hashlib.sha256(repr((target.os, target.architecture, FLAGS)).encode())
-    own = module(version)
+    own = folder or module(version)
     generation = _GENERATION.search((own / "go.mod").read_text())
     if generation is None:
         raise BuildError(f"{own / 'go.mod'} does not say which generation of the API it uses")
@@ -137,12 +144,13 @@ class _Program:
     cache: Cache
     target: Target
     version: str
+    sources: Path
     first: bool = False
 
     @property
     def folder(self) -> Path:
         builds = self.cache.folder / "collector" / (f"{self.version}{FIRST}" if self.first else self.version)
-        return builds / digest(self.target, self.version, first=self.first)
+        return builds / digest(self.target, self.version, self.sources, first=self.first)
 
     @property
     def first_link(self) -> Path:
@@ -163,11 +171,11 @@ class _Program:
         _forget_old_builds(folder)
 
     def _compile(self, part: Path) -> None:
-        module_folder, env = module(self.version), environment(self.target)
-        go, package = toolchain.go(self.cache, module_folder), "./first" if self.first else "."
+        env = environment(self.target)
+        go, package = toolchain.go(self.cache, self.sources), "./first" if self.first else "."
         with tempfile.TemporaryDirectory() as scratch, self._progress() as shown:
             listing = ("list", "-x", "-deps", *FLAGS[:4], "-f", comments.PACKAGES, package)
-            listed = _run([str(go), *listing], module_folder, env, shown.downloaded)
+            listed = _run([str(go), *listing], self.sources, env, shown.downloaded)
             shown.end_part("download")
             shown.packages = len(listed.splitlines())
             if self.first:
@@ -175,7 +183,7 @@ class _Program:
             replaced = comments.overlay(self.cache, SHARED, listed, environment(Target.named(None)), Path(scratch))
             shown.end_part("descriptions")
             building = ("build", "-v", *FLAGS, "-overlay", str(replaced), "-o", str(part / BINARY), package)
-            _run([str(go), *building], module_folder, env, shown.compiled)
+            _run([str(go), *building], self.sources, env, shown.compiled)
             shown.end_compiling()
 
     def _progress(self) -> progress.Progress:

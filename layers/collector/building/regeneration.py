@@ -1,6 +1,7 @@
 """Makes a folder of `versions/` of an official manifest, by the Go program `regenerate`."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,27 +18,41 @@ from building.target import Target
 MANIFESTS = "https://raw.githubusercontent.com/open-telemetry/opentelemetry-collector-releases"
 
 
-def make(cache: Cache, version: str) -> bool:
-    """Make the folder of a version. Returns False, with the reason on standard error, if it would not be whole."""
+def make(cache: Cache, version: str, manifest: Path | None = None, *, reduced: bool = False) -> bool:
+    """Make the folder of a version of its manifest, or make it again.
+
+    Returns False, with the reason on standard error, if it is not whole, unless it may be `reduced`. A reduced folder
+    that was there before stays.
+    """
+    folder = collector.VERSIONS / version
+    before = folder.is_dir()
     try:
-        regenerate(cache, version)
+        regenerate(cache, version, manifest)
     except BuildError as error:
         _say(version, str(error))
         return False
-    if is_reduced(version):
-        shutil.rmtree(collector.module(version))
-        _say(version, "the module proxy does not serve all of its components")
-        return False
-    return True
+    lacking = _lacking(folder)
+    if not lacking or reduced:
+        return True
+    if not before:
+        shutil.rmtree(folder)
+    _say(
+        version,
+        f"the module proxy does not serve {lacking} of its modules, named above; REDUCED=1 builds it without them",
+    )
+    return False
 
 
 def regenerate(cache: Cache, version: str, manifest: Path | None = None, *, unlisted: bool = False) -> None:
-    """Write `versions/<version>` of a manifest: that file, the folder's, or the official one. Raises BuildError.
+    """Write `versions/<version>` of a manifest: that file, a committed one, or the official one. Raises BuildError.
 
     Modules without an entry in Go's checksum database are refused, unless `unlisted` is set.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        if manifest is None and not (collector.module(version) / "manifest.yaml").is_file():
+        committed = collector.module(version) / "manifest.yaml"
+        if manifest is None and committed.is_file():
+            manifest = committed
+        elif manifest is None:
             manifest = Path(scratch, "manifest.yaml")
             manifest.write_bytes(_official_manifest(version))
         _run(cache, version, manifest, unlisted)
@@ -69,8 +84,13 @@ def _run(cache: Cache, version: str, manifest: Path | None, unlisted: bool) -> N
 
 
 def is_reduced(version: str) -> bool:
-    """Whether the folder's build lacks components of the official release."""
-    return "Module:" in (collector.module(version) / "distribution" / "lacking.go").read_text()
+    """Whether the build of a folder in versions/ lacks components of the official release."""
+    return bool(_lacking(collector.VERSIONS / version))
+
+
+def _lacking(folder: Path) -> int:
+    modules = re.findall(r'Module: "([^"]+)"', (folder / "distribution" / "lacking.go").read_text())
+    return len(set(modules))
 
 
 def _say(version: str, reason: str) -> None:

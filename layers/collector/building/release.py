@@ -23,23 +23,39 @@ CHECKSUMS = "opentelemetry-collector-releases_otelcol-contrib_checksums.txt"
 _VERSION = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){2}", re.ASCII)
 
 
-def install(cache: Cache, target: Target, version: str) -> Path:
+def install(cache: Cache, target: Target, version: str, manifest: Path | None = None, *, reduced: bool = False) -> Path:
     """The path of a version's collector. Raises BuildError.
 
-    A version of `versions/` is built. Any other is made of its official manifest in the same way, if that is whole;
-    else its official release is downloaded and verified.
+    A whole version of `versions/` is built. Any other is made of its official manifest, or of this one, in the same
+    way, if the module proxy serves all of it; else its official release is downloaded and verified. With `reduced`, it
+    is built without the components that are not served.
     """
     if not _VERSION.fullmatch(version):
         raise BuildError(f"{version!r} is not a version: a version has the form X.Y.Z")
+    if manifest is None and _is_buildable(version, reduced=reduced):
+        return collector.build(cache, target, version)
     folder = cache.collectors / version
-    is_installed = (folder / collector.BINARY).is_file()
-    if version in collector.versions() or (not is_installed and regeneration.make(cache, version)):
+    # A build is a link, so this is an official release.
+    if manifest is None and not reduced and _is_release(folder):
+        return folder / collector.BINARY
+    if regeneration.make(cache, version, manifest, reduced=reduced):
         return collector.build(cache, target, version)
     with cache.locked("release"):
-        if not (folder / collector.BINARY).is_file():
+        if not _is_release(folder):
             with cache.new_folder(folder) as part:
                 _download(target, version, part)
     return folder / collector.BINARY
+
+
+def _is_buildable(version: str, *, reduced: bool) -> bool:
+    """Whether there are sources of the version, whole unless it may be reduced."""
+    if version in collector.versions():
+        return reduced or not regeneration.is_reduced(version)
+    return reduced and version in collector.versions(collector.FIXTURES)
+
+
+def _is_release(folder: Path) -> bool:
+    return (folder / collector.BINARY).is_file() and not folder.is_symlink()
 
 
 def _download(target: Target, version: str, folder: Path) -> None:

@@ -40,7 +40,7 @@ func (b *build) lackingSource(lacking map[string]string) ([]byte, error) {
 // metadata.yaml, of this version or else of another one that is here; if none is served, that of the module.
 func (b *build) typesOf(e entry) ([]string, error) {
 	versions := []string{e.version}
-	folders, err := filepath.Glob(filepath.Join(b.module, "versions", "*", "manifest.yaml"))
+	folders, err := filepath.Glob(filepath.Join(b.module, "*", "*", "manifest.yaml"))
 	if err != nil {
 		return nil, err
 	}
