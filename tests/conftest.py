@@ -4,6 +4,7 @@ import gc
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from functools import partial
 
 import pytest
@@ -16,6 +17,7 @@ from headgate_local import template
 from tests.support import members, second_version
 from tests.support.aws import aws_for
 from tests.support.members import JoinWith
+from tests.support.own_path import own_environment
 
 _NEW_ID = re.compile(r"\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}")
 
@@ -28,8 +30,12 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """What the process that starts the workers has in its environment, they have too."""
     if not hasattr(config, "workerinput"):
         second_version.put_off()
+        environment = ExitStack()
+        environment.enter_context(own_environment())
+        config.add_cleanup(environment.close)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

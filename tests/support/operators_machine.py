@@ -145,7 +145,7 @@ class Machine:
     def make(
         self, *arguments: str, given: str = "", terminal: bool = False, without: tuple[str, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
-        path = f"{self.programs}:{Path(sys.executable).parent}:/usr/bin:/bin"
+        path = f"{self.programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
         variables = {name: value for name, value in os.environ.items() if name not in without} | {"PATH": path}
         command = ["make", "--old-file=.venv/.ready", "--old-file=.venv-sam/.ready", *arguments]
         # What is installed on hosts is built and published by commands of its own, with tests of their own.

@@ -51,13 +51,14 @@ def base_url(published: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
 
 
-def install(version: str, base_url: str, cache: Path) -> subprocess.CompletedProcess[str]:
+def install(version: str, base_url: str, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
     env = {
         **{name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")},
         "HEADGATE_CACHE": str(cache),
         "HEADGATE_COLLECTORS_DIR": str(cache / "collectors"),
         "HEADGATE_RELEASES_URL": base_url,
         "HEADGATE_MANIFESTS_URL": base_url,
+        **more,
     }
     command = [sys.executable, "-m", "building", "release", version]
     return subprocess.run(command, cwd=MODULE, env=env, capture_output=True, text=True, check=False, timeout=120)
@@ -108,6 +109,28 @@ def test_an_archive_without_a_collector_is_not_installed(base_url: str, publishe
     (published / CHECKSUMS).write_text(f"{digest}  {ARCHIVE}\n")
 
     assert_refused(install("1.2.3", base_url, tmp_path), "contains no otelcol-contrib", tmp_path)
+
+
+def test_a_reduced_version_for_tests_is_not_what_an_operator_gets(tmp_path: Path) -> None:
+    """The module proxy serves nothing here: what is missing is named, and the way to build it all the same."""
+    fixture = next((MODULE / "fixtures").iterdir()).name
+    done = install(fixture, "http://127.0.0.1:1", tmp_path, GOPROXY="off")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    # It serves none, or what Go has in its cache.
+    assert f"Collector {fixture} is not built from source: the module proxy " in done.stderr
+    assert "cannot be reached" in done.stderr
+    assert installed(tmp_path) == []
+    assert not (MODULE / "versions" / fixture).exists()
+
+
+@pytest.mark.parametrize(("reduced", "buildable"), [("True", "True"), ("False", "False")])
+def test_a_reduced_version_is_built_only_on_request(reduced: str, buildable: str) -> None:
+    fixture = next((MODULE / "fixtures").iterdir()).name
+    asked = f"from building import release; print(release._is_buildable({fixture!r}, reduced={reduced}))"
+    said = subprocess.check_output([sys.executable, "-c", asked], cwd=MODULE, text=True)
+
+    assert said.strip() == buildable
 
 
 def test_a_release_that_does_not_exist_is_named(base_url: str, tmp_path: Path) -> None:

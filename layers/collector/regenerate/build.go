@@ -30,7 +30,7 @@ const (
 type build struct {
 	module, work, version string
 	whole                 *manifest
-	unlisted              bool
+	unlisted, wholeOnly   bool
 	// lacking are the modules that cannot be had, with the reason.
 	lacking map[string]string
 }
@@ -41,6 +41,9 @@ func (b *build) run() error {
 		b.lacking[module] = "the official build has its sources in a folder"
 	}
 	if err := b.download(); err != nil {
+		return err
+	}
+	if err := b.requireWhole(); err != nil {
 		return err
 	}
 	for {
@@ -56,6 +59,9 @@ func (b *build) run() error {
 			break
 		}
 		maps.Copy(b.lacking, missing)
+		if err := b.requireWhole(); err != nil {
+			return err
+		}
 	}
 	if len(b.lacking) == 0 {
 		if _, err := b.goCommand(b.work, "mod", "tidy"); err != nil {
@@ -68,6 +74,25 @@ func (b *build) run() error {
 	entries := b.whole.entries()
 	log.Printf("%s: %d of %d modules", b.version, len(entries)-len(b.lacking), len(entries))
 	return b.writeFirst()
+}
+
+// requireWhole returns an error that names what is lacking, if nothing may be that a module proxy could serve.
+func (b *build) requireWhole() error {
+	if !b.wholeOnly {
+		return nil
+	}
+	inFolders := b.whole.replacedByFolders()
+	var lines []string
+	for _, e := range b.whole.entries() {
+		if reason, lacks := b.lacking[e.module]; lacks && !slices.Contains(inFolders, e.module) {
+			lines = append(lines, fmt.Sprintf("  %s %s: %.100s", e.module, e.version, reason))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the module proxy does not serve %d of the %d modules of release %s:\n%s",
+		len(lines), len(b.whole.entries()), b.version, strings.Join(lines, "\n"))
 }
 
 // writeFirst writes the package `first` of a version: a program with the components of versions/FIRST alone, which is

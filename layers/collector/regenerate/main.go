@@ -1,10 +1,11 @@
 // Program regenerate writes versions/<X.Y.Z>: a collector of that version, made of the components of its official
 // manifest.
 //
-//	go run . [-manifest FILE] [-unlisted] X.Y.Z
+//	go run . [-manifest FILE] [-unlisted] [-whole] X.Y.Z
 //	go run . -first X.Y.Z
 //
 // With -first it writes only the package `first`, after a change of versions/FIRST.
+// With -whole it writes nothing if the build would be reduced, and names what the module proxy does not serve.
 // With -unlisted, modules may be without an entry in the checksum database: for a folder whose go.sum is reviewed and
 // committed.
 // The manifest is FILE or the one in the folder. It needs the internet. If the module proxy does not serve every
@@ -27,10 +28,11 @@ func main() {
 	log.SetFlags(0)
 	given := flag.String("manifest", "", "file with the official manifest of the version")
 	unlisted := flag.Bool("unlisted", false, "allow modules that have no entry in the checksum database")
+	whole := flag.Bool("whole", false, "write nothing if the module proxy does not serve every component")
 	first := flag.Bool("first", false, "write only the program with the components of versions/FIRST")
 	flag.Parse()
 	if flag.NArg() != 1 || !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(flag.Arg(0)) {
-		log.Fatal("usage: go run . [-first] [-manifest FILE] [-unlisted] X.Y.Z")
+		log.Fatal("usage: go run . [-first] [-manifest FILE] [-unlisted] [-whole] X.Y.Z")
 	}
 	if *first {
 		if err := regenerateFirst(flag.Arg(0)); err != nil {
@@ -38,7 +40,7 @@ func main() {
 		}
 		return
 	}
-	if err := regenerate(flag.Arg(0), *given, *unlisted); err != nil {
+	if err := regenerate(flag.Arg(0), *given, *unlisted, *whole); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -67,7 +69,7 @@ func regenerateFirst(version string) error {
 }
 
 // regenerate works in a new folder beside the old one, which it replaces in the end.
-func regenerate(version, given string, unlisted bool) error {
+func regenerate(version, given string, unlisted, wholeOnly bool) error {
 	module, err := filepath.Abs("..")
 	if err != nil {
 		return err
@@ -89,7 +91,7 @@ func regenerate(version, given string, unlisted bool) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	b := &build{module: module, work: work, version: version, whole: whole, unlisted: unlisted}
+	b := &build{module: module, work: work, version: version, whole: whole, unlisted: unlisted, wholeOnly: wholeOnly}
 	if err := b.run(); err != nil {
 		return err
 	}
