@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from application.app import app as pages
 from configurations.app import app as configurations
 from headgate.audit import store as audit_store
 from headgate.audit.model import AuditRecord
@@ -21,6 +22,7 @@ from headgate.storage import aws
 from identity.app import app as public
 from tests.support.in_process import TestClient
 from tests.support.organization_members import APP, IDENTITY, Browser, ada, con, enter
+from tests.support.page_visitor import SESSION, SITE, send_form
 
 __all__ = ["ada", "con"]
 
@@ -392,3 +394,27 @@ def test_a_malformed_address_is_refused_by_its_field(ada: Browser, email: str) -
         422,
         [{"loc": ["body", "email"], "message": "This is not an email address"}],
     )
+
+
+def test_a_token_tells_who_created_it_and_who_holds_it(ada: Browser, con: Browser) -> None:
+    account = add_account(ada, owner=con.user.email.upper())
+    (token,) = ada.app.get(f"{account.path}/tokens").json()["items"]
+    refused = ada.app.post(f"{account.path}/tokens", json={"name": "t", "owner": "nobody@example.com"})
+
+    assert (token["created_by"]["id"], token["owner"]["id"]) == (ada.user.id, con.user.id)
+    assert ada.app.get(account.path).json()["created_by"]["id"] == ada.user.id
+    assert (refused.status_code, refused.json()["code"]) == (422, "owner_not_found")
+    assert refused.json()["errors"][0]["loc"] == ["body", "owner"]
+
+
+def test_the_page_of_a_service_account_names_who_holds_its_tokens(ada: Browser, con: Browser) -> None:
+    account = add_account(ada)
+    browser = TestClient(pages, raise_server_exceptions=False, base_url=SITE, cookies={SESSION: ada.value})
+    page = f"/organizations/{ada.organization_id}/service-accounts/{account.id}"
+    wrong = send_form(browser, page, "/tokens", name="nightly", owner="nobody@example.com")
+    right = send_form(browser, page, "/tokens", name="nightly", owner=con.user.email)
+
+    assert (wrong.status_code, "No member of the organization has this address" in wrong.text) == (422, True)
+    assert 'value="nobody@example.com"' in wrong.text
+    assert "Your new token" in right.text
+    assert f'<td data-label="Held by">{con.user.email}</td>' in browser.get(page).text
