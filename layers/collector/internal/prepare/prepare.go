@@ -178,6 +178,7 @@ func prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	}
 	prepared.Notes = append(prepared.Notes, waits(resolved, request.DurationSeconds)...)
 	prepared.Notes = append(prepared.Notes, foundNothing(resolved, request.Env)...)
+	prepared.Notes = append(prepared.Notes, drops(resolved, request.SignalType, collector.Version, prepared)...)
 	prepared.IdleMilliseconds = idle(resolved)
 	return prepared, nil
 }

@@ -46,6 +46,9 @@ type Note struct {
 type Answer struct {
 	Stderr string `json:"stderr"`
 	Why    string `json:"why"`
+	// ComponentErrors are what the components complained of, Notes those of this service, which Stderr has as well.
+	ComponentErrors []ComponentError `json:"component_errors"`
+	Notes           []RunNote        `json:"notes"`
 }
 
 // Handle answers `tell {executed, ran, reason, …}` with `{stderr, why}`.
@@ -69,7 +72,7 @@ func Run(request Request) Answer {
 	var said strings.Builder
 	switch {
 	case !request.Executed:
-		return Answer{Stderr: neverExecuted + why, Why: why}
+		return Answer{Stderr: neverExecuted + why, Why: why, ComponentErrors: []ComponentError{}, Notes: []RunNote{}}
 	case !request.Ran:
 		said.WriteString("headgate: " + why + "\n")
 		if request.Proposal != "" {
@@ -83,8 +86,9 @@ func Run(request Request) Answer {
 		said.WriteString(note(text))
 	}
 	said.WriteString(request.Noted)
+	notes := notesOf(strings.TrimPrefix(said.String(), "headgate: "+why+"\n"))
 	said.WriteString(Log(request.Stderr))
-	return Answer{Stderr: said.String(), Why: why}
+	return Answer{Stderr: said.String(), Why: why, ComponentErrors: ComponentErrors(request.Stderr), Notes: notes}
 }
 
 // onOutput writes notes on the output, on how the collector ended, and on the rules.
