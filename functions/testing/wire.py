@@ -179,6 +179,8 @@ def run_out(run: Run) -> RunOut:
     return RunOut(
         **shared(run),
         stderr=run.stderr,
+        component_errors=run.component_errors,
+        notes=run.notes,
         validation_results=results if run.is_final else None,
         sample_format=run.sample_format,
         sample_name=run.sample_name,

@@ -147,6 +147,8 @@ def _run(asked: _Asked) -> bytes:
         status="Error" if result.status != "ran" else "Success" if passed else "Fail",
         success=passed,
         stderr=result.stderr,
+        component_errors=result.component_errors,
+        notes=result.notes,
         validation_results=results,
         records=RecordsOut.of(case.signal_type, result.records_in, result.records_out),
         configuration_id=None,

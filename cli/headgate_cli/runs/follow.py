@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Final
 
 import click
@@ -51,6 +52,9 @@ def show(run: Entity, tested: str = "") -> None:
         f"{number(run, 'duration_seconds')} s on collector {one_line(text(run, 'collector_version'))}"
     )
     _records(run)
+    if status != "Error":
+        for line in complaints(run):
+            say(f"  {line}")
     for result in entities(run, "validation_results"):
         mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
         matched = f"{number(result, 'matched')} of {number(result, 'total')} {one_line(text(result, 'context'))}"
@@ -61,6 +65,17 @@ def show(run: Entity, tested: str = "") -> None:
         say(f"test run errored:\n{block(optional(run, 'stderr'))}")
     if status in ("Fail", "Error"):
         raise Ended(FAILED)
+
+
+def complaints(answer: Entity) -> Iterator[str]:
+    """What components complained of, and the notes on the run, which a Success may have as well, a line each."""
+    for one in entities(answer, "component_errors"):
+        often = f" ({number(one, 'count')} times)" if number(one, "count") > 1 else ""
+        told = f"{one_line(text(one, 'component'))}: {one_line(text(one, 'message'))}{often}"
+        yield f"{click.style('error', fg='red')}: {told}"
+    for one in entities(answer, "notes"):
+        if text(one, "code") != "nothing_came_out":
+            yield f"note: {one_line(text(one, 'message'))}"
 
 
 def _records(run: Entity) -> None:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import click
 
+from headgate_cli.runs.follow import complaints
 from headgate_cli.suites import report
 from headgate_cli.suites.files import WrongTests
 from headgate_cli.suites.run import Outcome, Ran
@@ -43,6 +44,9 @@ def _add_case(suite: ElementTree.Element, ran: Ran, outcome: Outcome) -> None:
         where = f"{outcome.test.file}:{failure.line}: " if outcome.test else ""
         kind = "error" if failure.errored else "failure"
         _add_reason(case, kind, failure.title, [f"{where}{failure.title}", *failure.details])
+    told = [click.unstyle(line) for line in complaints(outcome.answer or {})]
+    if told:
+        ElementTree.SubElement(case, "system-out").text = _xml("\n".join(told))
     stderr = str((outcome.answer or {}).get("stderr") or "")
     if stderr:
         ElementTree.SubElement(case, "system-err").text = _xml(stderr)

@@ -11,6 +11,7 @@ import click
 
 from headgate_cli.api import Entity, entities, optional
 from headgate_cli.checks.findings import Finding
+from headgate_cli.runs.follow import complaints
 from headgate_cli.suites import differences
 from headgate_cli.suites.fields import FILE_OF
 from headgate_cli.suites.files import WrongTests
@@ -148,6 +149,8 @@ def _of_outcome(outcome: Outcome) -> Iterator[str]:
     )
     told = [records(outcome), f"{seconds(outcome):.1f} s"]
     yield f"  {mark}  {one_line(outcome.name)}  ({', '.join(part for part in told if part)})"
+    if outcome.answer is not None and outcome.status != "Error":
+        yield from (f"         {line}" for line in complaints(outcome.answer))
     for failure in failures(outcome):
         where = f"{one_line(outcome.test.file)}:{failure.line}: " if outcome.test else ""
         yield f"         {where}{failure.title}"

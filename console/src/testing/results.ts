@@ -68,6 +68,7 @@ export async function results(api: Api, run: Run, textOf: (line: number) => stri
     { class: "card" },
     h("h2", {}, "Run ", h("span", { class: `tag ${run.status === "Success" ? "good" : "bad"}` }, run.status)),
     rules.length > 0 && ruleResults(rules),
+    run.component_errors.length + run.notes.length > 0 && complaints(run),
   );
   if (run.status !== "Error") {
     const steps = await part(async () =>
@@ -88,6 +89,14 @@ export async function results(api: Api, run: Run, textOf: (line: number) => stri
     ),
   );
   return card;
+}
+
+/** What components complained of, and the notes on the run. */
+function complaints(run: Run): HTMLElement {
+  const errors = run.component_errors.map((one) =>
+    h("li", { class: "error" }, `${one.component}: ${one.message}${one.count > 1 ? ` (${one.count} times)` : ""}`),
+  );
+  return h("ul", {}, ...errors, ...run.notes.map((one) => h("li", {}, one.message)));
 }
 
 async function part(make: () => Promise<HTMLElement>): Promise<HTMLElement> {

@@ -20,6 +20,8 @@ export interface Run {
   id: string;
   status: "Queued" | "Running" | "Success" | "Fail" | "Error";
   stderr: string;
+  component_errors: { component: string; count: number; message: string }[];
+  notes: { code: string; message: string }[];
   validation_results: RuleResult[] | null;
   configuration_id: string | null;
   version_number: number | null;

@@ -163,8 +163,31 @@ class _Evaluation(BaseModel):
     records: dict[Signal, int]
 
 
-class _Told(BaseModel):
+class ComponentError(BaseModel):
+    """What a component of a run complained of in its log, with the first message of this kind, and how often.
+
+    `record` is the number of the first record that it is about, from 1; null where the component does not tell.
+    """
+
+    component: str
+    count: int
+    message: str
+    record: int | None
+
+
+class RunNote(BaseModel):
+    """A note on a run, with a stable code."""
+
+    code: str
+    message: str
+
+
+class Said(BaseModel):
+    """What a run says: on standard error, and the parts of it that have a form."""
+
     stderr: str
+    component_errors: list[ComponentError] = []
+    notes: list[RunNote] = []
 
 
 class Results(BaseModel):
@@ -264,9 +287,9 @@ def evaluate(
     return results
 
 
-def tell(said: Mapping[str, object], *, asker: Asker) -> str:
-    """What a run says on standard error; `said` are the fields of the operation `tell`. Raises Unavailable."""
-    return _ask("tell", said, _tellings(), _Judge(None, asker)).stderr
+def tell(said: Mapping[str, object], *, asker: Asker) -> Said:
+    """What a run says; `said` are the fields of the operation `tell`. Raises Unavailable."""
+    return _ask("tell", said, _tellings(), _Judge(None, asker))
 
 
 def _field_error(refusal: _Refusal, rule_name: str) -> FieldError:
@@ -353,5 +376,5 @@ def _evaluations() -> TypeAdapter[_Evaluation]:
 
 
 @cache
-def _tellings() -> TypeAdapter[_Told]:
-    return TypeAdapter(_Told)
+def _tellings() -> TypeAdapter[Said]:
+    return TypeAdapter(Said)

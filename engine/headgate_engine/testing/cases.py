@@ -174,13 +174,13 @@ class Judge:
         """What came of a case; `left` is None if it did not run. Raises Unworkable, Unavailable."""
         signals = tuple(ready.signals)
         if left is None:
-            said = NEVER_EXECUTED + ready.reason
-            return CaseResult(case, "refused", ready.reason, ready.field, ready.line, stderr=said)
+            why = NEVER_EXECUTED + ready.reason
+            return CaseResult(case, "refused", ready.reason, ready.field, ready.line, stderr=why)
         outcome, written = left.outcome, left.stderr
         if written and not written.endswith("\n"):
             written += "\n"
         found = self._evaluated(case, ready, left.output) if case.judged and outcome.ran else None
-        told = notes.told(
+        said = notes.told(
             outcome,
             written,
             ready.notes,
@@ -199,7 +199,9 @@ class Judge:
             records_out=None if found is None else found.records,
             verdicts=() if found is None else tuple(found.verdicts),
             output=left.output,
-            stderr=told,
+            stderr=said.stderr,
+            component_errors=tuple(said.component_errors),
+            notes=tuple(said.notes),
             log=written,
             seconds=left.seconds,
         )

@@ -13,6 +13,7 @@ from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.collector import Signal
 from headgate_engine.errors import FieldError, Invalid
 from headgate_engine.rules import outputs
+from headgate_engine.rules.engine import ComponentError, RunNote
 from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, Ran
 from headgate_engine.testing.model import LONGEST, Case, CaseResult, Unworkable
 from headgate_engine.testing.named_test import NamedTest, of_text, to_text
@@ -71,6 +72,8 @@ class SideOutcome(BaseModel):
     line: int | None
     records_in: int | None
     stderr: str
+    component_errors: list[ComponentError] = []
+    notes: list[RunNote] = []
     seconds: float
 
 
@@ -311,6 +314,8 @@ def _outcome(result: CaseResult) -> SideOutcome:
         line=result.line,
         records_in=result.records_in,
         stderr=result.stderr[:_LONGEST_STDERR],
+        component_errors=list(result.component_errors),
+        notes=list(result.notes),
         seconds=round(result.seconds, 1),
     )
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import Sample, StandIns, Verdict
+from headgate_engine.rules.engine import ComponentError, RunNote, Sample, StandIns, Verdict
 from headgate_engine.rules.model import Rule
 
 # The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
@@ -72,5 +72,7 @@ class CaseResult:
     # For a reader, with the notes of this service, as a run's; and as the collector wrote it.
     stderr: str = ""
     log: str = ""
+    component_errors: tuple[ComponentError, ...] = ()
+    notes: tuple[RunNote, ...] = ()
     # How long the collector ran.
     seconds: float = 0.0

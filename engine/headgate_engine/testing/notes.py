@@ -9,7 +9,7 @@ from headgate_engine import errors
 from headgate_engine.checker.asker import Asker
 from headgate_engine.collector import Signal
 from headgate_engine.rules import engine
-from headgate_engine.rules.engine import Verdict
+from headgate_engine.rules.engine import Said, Verdict
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing.outcome import NEVER_EXECUTED, Outcome
 
@@ -29,8 +29,8 @@ def told(
     records: Mapping[Signal, int] | None = None,
     rules: Sequence[Rule] = (),
     verdicts: Sequence[Verdict] = (),
-) -> str:
-    """A reader's text about a run that ended with `outcome`: what its collector has `written`, and what was `noted`.
+) -> Said:
+    """What a run says that ended with `outcome`: what its collector has `written`, and what was `noted`.
 
     `nothing_out` says why the output may be empty. `records` counts the records in the output; None if they were not
     counted. If the checker cannot be asked, the collector's own words are returned, so that the run does
@@ -45,7 +45,7 @@ def told(
         "rules": [{"name": rule.name, "note": verdict.note} for rule, verdict in zip(rules, verdicts, strict=False)],
     }
     nothing_came_out = records is not None and not any(records.values())
-    if not (written or outcome.proposal or nothing_came_out or any(verdict.note for verdict in verdicts)):
+    if not (written or noted or outcome.proposal or nothing_came_out or any(verdict.note for verdict in verdicts)):
         return _as_it_is(outcome, written, noted)
     try:
         return engine.tell(said, asker=asker)
@@ -53,8 +53,8 @@ def told(
         return _as_it_is(outcome, written, noted)
 
 
-def _as_it_is(outcome: Outcome, written: str, noted: str) -> str:
+def _as_it_is(outcome: Outcome, written: str, noted: str) -> Said:
     if not outcome.executed:
-        return NEVER_EXECUTED + outcome.why
+        return Said(stderr=NEVER_EXECUTED + outcome.why)
     reason = "" if outcome.ran else f"headgate: {outcome.why}\n"
-    return f"{reason}{noted}{written}"
+    return Said(stderr=f"{reason}{noted}{written}")

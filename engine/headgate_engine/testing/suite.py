@@ -127,6 +127,8 @@ def _outcome(
         output=result.output if with_output and result.status == "ran" else None,
         output_left_out=False,
         stderr=result.stderr,
+        component_errors=list(result.component_errors),
+        notes=list(result.notes),
         cut=False,
         seconds=round(result.seconds, 1),
     )

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import Verdict
+from headgate_engine.rules.engine import ComponentError, RunNote, Verdict
 from headgate_engine.rules.model import Context, Expect, Rule
 from headgate_engine.rules.outputs import Difference, Differences
 from headgate_engine.testing.model import MAX_RESULT_BYTES
@@ -69,6 +69,8 @@ class TestOutcome(BaseModel):
     output: str | None
     output_left_out: bool
     stderr: str
+    component_errors: list[ComponentError] = []
+    notes: list[RunNote] = []
     cut: bool
     seconds: float
 

@@ -6,7 +6,7 @@ from typing import Literal, Protocol, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import Format, Scalar
+from headgate_engine.rules.engine import ComponentError, Format, RunNote, Scalar
 from headgate_engine.rules.model import Context, Expect, Rule
 from headgate_engine.wire.times import Time
 
@@ -83,12 +83,16 @@ class RunOut(BaseModel):
     `records` are there once the collector has run for its duration; if nothing came out, `stderr` begins with a line
     that says so. The first line of a run in `Error` is its cause. `stderr` is the collector's standard error, errors
     and warnings first, without the resource in each line, stack traces and repetitions. `…/stderr` has the whole text.
+    `component_errors` are the errors in it by component, also of a run that is a Success, and `notes` those of this
+    service.
     """
 
     id: str
     status: Status
     success: bool | None
     stderr: str
+    component_errors: Sequence[ComponentError]
+    notes: Sequence[RunNote]
     validation_results: Sequence[RuleResultOut] | None
     records: RecordsOut | None
     configuration_id: str | None

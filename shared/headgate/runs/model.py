@@ -9,7 +9,7 @@ from headgate.foundation import errors
 from headgate.foundation.principal import Principal
 from headgate.runs.execution import Execution
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import Format, Scalar, StandIns
+from headgate_engine.rules.engine import ComponentError, Format, RunNote, Said, Scalar, StandIns
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing.outcome import NEVER_EXECUTED
 
@@ -117,6 +117,8 @@ class Run(TestRun):
     started_at: datetime | None = None
     finished_at: datetime | None = None
     stderr: str = ""
+    component_errors: tuple[ComponentError, ...] = ()
+    notes: tuple[RunNote, ...] = ()
     results: tuple[RuleResult, ...] = ()
     # How many records the sample has of its signal, and the output of each signal; None until they are counted.
     records_in: int | None = None
@@ -161,6 +163,10 @@ class Run(TestRun):
         """The collector ran for the whole duration: Success if every rule passed, also if there are none."""
         status: Status = "Success" if all(result.passed for result in results) else "Fail"
         return replace(self, status=status, results=results, records_out=records_out, stderr=stderr, finished_at=at)
+
+    def says(self, said: Said) -> "Run":
+        """The run with what its components complained of, and the notes on it."""
+        return replace(self, component_errors=tuple(said.component_errors), notes=tuple(said.notes))
 
     def fail(self, stderr: str, at: datetime) -> "Run":
         """The run could not start, or the collector did not run as it should."""

@@ -141,10 +141,11 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     elif not outcome.executed:
         after = run.refuse(outcome.why, at)
     elif not outcome.ran:
-        after = run.fail(notes.told(outcome, written, noted, asker=_asker(run)), at)
+        said = notes.told(outcome, written, noted, asker=_asker(run))
+        after = run.says(said).fail(said.stderr, at)
     else:
         results = tuple(_result(*pair) for pair in zip(run.rules, evaluation.verdicts, strict=True))
-        told = notes.told(
+        said = notes.told(
             outcome,
             written,
             noted,
@@ -154,7 +155,7 @@ def record(run_id: str, evaluation: Evaluation) -> None:
             rules=[run_rule.rule for run_rule in run.rules],
             verdicts=evaluation.verdicts,
         )
-        after = run.complete(results, evaluation.records, told, at)
+        after = run.says(said).complete(results, evaluation.records, said.stderr, at)
     service.forget_variables(run)
     store.update(after)
     service.count_outcome(after)

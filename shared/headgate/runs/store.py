@@ -20,7 +20,7 @@ from headgate.storage.retry import LostRace
 from headgate.storage.table import ConditionFailed
 from headgate_engine.collector import Signal
 from headgate_engine.rules.documents import rule_attributes, rule_of
-from headgate_engine.rules.engine import Format
+from headgate_engine.rules.engine import ComponentError, Format, RunNote
 
 _LINK_SECONDS: Final = 300
 _UNFINISHED: Final = "#status IN (:queued, :running)"
@@ -210,6 +210,15 @@ def _item(run: Run) -> Item:
         "finished_at": clock.rfc3339(run.finished_at) if run.finished_at else None,
         # Up to 64 KB, which compress well. An item may have 400 KB.
         "stderr": _compressed(run.stderr),
+        # At most 20 errors and 50 notes of 1,000 characters.
+        "seen": _compressed(
+            json.dumps(
+                {
+                    "component_errors": [one.model_dump() for one in run.component_errors],
+                    "notes": [one.model_dump() for one in run.notes],
+                }
+            )
+        ),
         "records_in": run.records_in,
         "records_out": _counts(run.records_out),
         # For the list, which does not read the rules and their results.
@@ -228,6 +237,8 @@ def _item(run: Run) -> Item:
 def _run(item: Item) -> Run:
     stored_rules = cast("list[Mapping[str, Value]]", json.loads(_decompressed(item, "rules")))
     rules = tuple(RunRule(rule_of(rule), rule["api_owned"] is True) for rule in stored_rules)
+    # Runs of releases before these have none.
+    seen = json.loads(_decompressed(item, "seen")) if "seen" in item else {"component_errors": [], "notes": []}
     return Run(
         id=items.text(item, "run_id"),
         organization_id=items.text(item, "organization_id"),
@@ -255,6 +266,8 @@ def _run(item: Item) -> Run:
         started_at=_time(item, "started_at"),
         finished_at=_time(item, "finished_at"),
         stderr=_decompressed(item, "stderr"),
+        component_errors=tuple(ComponentError(**one) for one in seen["component_errors"]),
+        notes=tuple(RunNote(**one) for one in seen["notes"]),
         records_in=items.optional_number(item, "records_in"),
         records_out=_records(item),
         results=tuple(

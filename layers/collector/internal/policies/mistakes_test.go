@@ -162,7 +162,7 @@ service: {pipelines: {logs: {receivers: [otlp], processors: [redaction], exporte
 	// The exporter had the host and port only.
 	"https://github.com/grafana/docker-otel-lgtm/issues/73": `
 receivers: {otlp: {protocols: {http: }}}
-exporters: {otlphttp: {endpoint: '127.0.0.1:9090'}}
+exporters: {otlphttp: {endpoint: 'localhost:4318'}}
 service: {pipelines: {metrics: {receivers: [otlp], exporters: [otlphttp]}}}
 `,
 	// The exporter for Prometheus had an address without a port.

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// machine holds texts that tell about this machine. A default that repeats one is another elsewhere.
+// machine holds texts that tell about this machine. A default that is one of them is another elsewhere.
 type machine struct {
 	host        string
 	environment []string
 }
 
 func (m machine) tells(text string) bool {
-	return m.host != "" && strings.Contains(text, m.host) || slices.Contains(m.environment, text)
+	return m.host != "" && text == m.host || slices.Contains(m.environment, text)
 }
 
 var thisMachine = sync.OnceValue(func() machine {

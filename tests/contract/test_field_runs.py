@@ -1,0 +1,70 @@
+"""Test runs after public bug reports, in which a Success had lost something without a word: what they tell."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.support.service import Service, running_service
+
+pytestmark = pytest.mark.contract
+
+FIELD: Final = Path(__file__).parent / "field"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running_service(tmp_path_factory.mktemp("service")) as running:
+        yield running
+
+
+def run_of(service: Service, name: str, signal: str) -> dict[str, Any]:
+    folder = FIELD / name
+    (sample,) = folder.glob("sample.*")
+    asked = {
+        "yaml": (folder / "config.yaml").read_text(),
+        "sample": sample.read_text(),
+        "signal_type": signal,
+        "target_pipeline": signal,
+        "duration_seconds": 1,
+    }
+    with service.client() as http:
+        started = http.post("/testing/runs", json=asked)
+        assert started.status_code == 202, started.text
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            run: dict[str, Any] = http.get(f"/testing/runs/{started.json()['id']}").json()
+            if run["status"] not in ("Queued", "Running"):
+                return run
+            time.sleep(0.2)
+    raise AssertionError("the run does not end")
+
+
+def test_an_operators_error_is_told_by_its_component(service: Service) -> None:
+    run = run_of(service, "55-severity-parse-ints", "logs")
+
+    assert run["status"] == "Success"
+    told = [(one["component"], one["count"], one["message"]) for one in run["component_errors"]]
+    assert (
+        "receivers::filelog",
+        2,
+        "json_parser: Failed to process entry: severity parser: parse: type int64 cannot be a severity",
+    ) in told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("06-count-default-emits-nothing", "connectors::count has no settings and puts out no metrics"),
+        ("60-log-sampling-without-trace-id", "drops log records without a trace ID, and the sample has such"),
+    ],
+)
+def test_a_note_names_what_lost_the_records(service: Service, name: str, words: str) -> None:
+    run = run_of(service, name, "logs")
+
+    assert run["records"]["out"].get("logs", 0) == run["records"]["out"].get("metrics", 0) == 0
+    assert run["notes"][0]["code"] == "nothing_came_out"
+    (dropped,) = [one["message"] for one in run["notes"] if one["code"] == "drops_records"]
+    assert words in dropped
