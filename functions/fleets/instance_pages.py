@@ -12,6 +12,7 @@ from fleets.instance_cards import happened, health_card, then_shown, truth_card
 from fleets.order_card import NOTHING_TYPED, order_card, override_of
 from fleets.page_parts import state_tag
 from fleets.timelines import ENTRIES, After, AtMinute, Entry, timeline
+from headgate.audit import service as audit
 from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import service as deployments
@@ -93,8 +94,8 @@ def end_override(caller: Member, fleet_id: FleetId, instance_id: InstanceId, for
 
 @router.post(f"{_PATH}/allow-move")
 def allow_move(caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
-    acts.allow_move(caller, fleet_id, instance_id)
-    record_change(caller, "instance.move_allowed", f"fleets/{fleet_id}/instances/{instance_id}/allow-move")
+    target = f"fleets/{fleet_id}/instances/{instance_id}/allow-move"
+    acts.allow_move(caller, fleet_id, instance_id, audit.entry(caller, "instance.move_allowed", target))
     return redirect(_path(caller, fleet_id, instance_id))
 
 

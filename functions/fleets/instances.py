@@ -6,6 +6,7 @@ from fleets.filters import WantedInstances
 from fleets.instances_wire import HappenedOut, InstanceDetail, MoveOut, OrderOut, OverrideOut, PutOverride, ThenOut
 from fleets.routing import router
 from fleets.wire import InstanceOut
+from headgate.audit import service as audit
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionMember, Writer
@@ -121,7 +122,8 @@ def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember
     It is for a host that lost its key, or has none and was installed with the token of another scope. Whoever has a
     token of the fleet can use it first.
     """
-    return MoveOut(move_allowed_until=acts.allow_move(caller, fleet_id, instance_id))
+    record = audit.entry(caller, "instance.move_allowed", f"fleets/{fleet_id}/instances/{instance_id}/allow-move")
+    return MoveOut(move_allowed_until=acts.allow_move(caller, fleet_id, instance_id, record))
 
 
 @router.get(

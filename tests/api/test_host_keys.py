@@ -11,7 +11,7 @@ from nacl.signing import SigningKey
 from headgate.fleets import keys, tokens
 from headgate.opamp import senders
 from headgate.storage import table
-from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now, version
+from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
 from tests.support.members import API
 from tests.support.opamp_agent import Agent
 from tests.support.signing_host import SigningHost
@@ -231,6 +231,7 @@ def test_a_person_lets_another_host_take_its_place_once_within_the_hour(
     assert (new.uid, shown(fleet)["host_name"]) == (uid, "rebuilt")
     agent.heartbeat()
     assert agent.uid != uid
+    assert changes_of(fleet)["instance.move_allowed"] == f"fleets/{fleet.id}/instances/{instance_id}/allow-move"
     assert {"key_replaced", "move_allowed"} <= {event for event, _ in events(fleet, instance_id)}
 
     allowed(fleet, instance_id)

@@ -324,6 +324,15 @@ FLEETS: Final = [
         right(401, query="link", ids=SECRETIVE, name="without the token"),
         isolated=_LINKS,
     ),
+    # And a code of an install command, which counts and records it.
+    endpoint(
+        f"POST {INSTALL}/secrets",
+        "nothing",
+        403,
+        right(401, query="link", ids=SECRETIVE, name="without the token"),
+        recorded="deployments.deliveries, api/test_group_env.py",
+        isolated=_LINKS,
+    ),
     endpoint(
         f"GET {INSTALL}/{{name}}",
         "nothing",

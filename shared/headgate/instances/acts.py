@@ -24,6 +24,7 @@ from headgate.instances.host_key import MOVE_ALLOWED_FOR
 from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.service import Seen
 from headgate.storage.retry import retry
+from headgate.storage.table import Write
 
 LONGEST: Final = timedelta(days=90)
 """How long an override may last."""
@@ -207,10 +208,10 @@ def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
     retry(once)
 
 
-def allow_move(caller: Caller, fleet_id: str, instance_id: str) -> datetime:
+def allow_move(caller: Caller, fleet_id: str, instance_id: str, record: Write) -> datetime:
     """Let the next host that reports under the instance's uid take its place, whatever its token and key; until when.
 
-    Raises FleetNotFound, InstanceNotFound.
+    `record` is that of the change, for the same transaction. Raises FleetNotFound, InstanceNotFound.
     """
 
     def once() -> datetime:
@@ -218,7 +219,7 @@ def allow_move(caller: Caller, fleet_id: str, instance_id: str) -> datetime:
         seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
         until = at + MOVE_ALLOWED_FOR
         event = replace(timeline.entry(seen.instance, "move_allowed", at), until=until, actor=caller.principal)
-        service.save(seen.instance, replace(seen.instance, move_until=until), [event])
+        service.save(seen.instance, replace(seen.instance, move_until=until), [event], record)
         return until
 
     return retry(once)
