@@ -180,15 +180,20 @@ def test_a_rollout_is_paused_resumed_promoted_and_aborted_by_forms(rolling: Roll
     assert "Collectors</h2>" not in ended
 
 
-def test_a_step_is_approved_by_another_member(rolling: RollingGroup, browser: TestClient) -> None:
+def test_a_step_of_a_token_that_nobody_is_known_to_hold_is_approved_by_an_admin(
+    rolling: RollingGroup, browser: TestClient
+) -> None:
     steps = [{"percent": 100, "soak_seconds": 60, "approval": True}]
     made = rolling.start({"steps": steps})
     rolling.tick(made)
     path = f"{group_path(rolling.fleet)}/rollouts/{made['id']}"
     waiting = browser.get(path).text
 
-    assert "Any other member may approve it" in waiting
-    assert send_form(browser, path, "/approve").status_code == 303
+    assert "An Admin has to approve it" in waiting
+    assert 'action="' + path + '/approve"' not in waiting
+    assert send_form(browser, path, "/approve").status_code == 403
+    admin = member_at(app, rolling.fleet.member.organization_id, "admin")
+    assert send_form(admin, path, "/approve").status_code == 303
     assert "rollout.approved" in changes_of(rolling.fleet)
     assert rolling.now(made)["status"] == "in_progress"
 

@@ -112,6 +112,7 @@ class Oracle:
         self.group.tick()
         after = self.group.rollout
         self.seen[after.status] += 1
+        self.seen["left"] += before.status not in FINAL and any(failure.gate == "left" for failure in after.failures)
         self.seen["judged"] += before.status not in FINAL
         grows = bool(stored.rollout and self.running and self.running.cut > stored.rollout.cut)
         completes = self.group.stored.assignment == NEW != stored.assignment
@@ -203,7 +204,6 @@ class Oracle:
         }
         counted = left | {host.instance.id for host in due}
         if self.gates.left is not None and len(left) > self.gates.left:
-            self.seen["tolerated leavers"] += 1
             assert len(left | failed) <= len(counted) * self.gates.tolerated_percent // 100
         if begins or completes:
             assert len(left) == len(gone), "a host that stopped may be back"

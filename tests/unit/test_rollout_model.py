@@ -190,7 +190,7 @@ TestRollouts.settings = settings(
 def test_the_courses_came_to_all_that_they_are_to_try() -> None:
     tried = {
         "carried",
-        "tolerated leavers",
+        "left",
         "window",
         "back",
         "not back",
@@ -200,5 +200,5 @@ def test_the_courses_came_to_all_that_they_are_to_try() -> None:
         "aborted",
     }
 
-    assert tried - _SEEN.keys() == set()
+    assert {what for what in tried if not _SEEN[what]} == set()
     print(f"{_SEEN['judged']:,} judgements: {dict(_SEEN)}")
