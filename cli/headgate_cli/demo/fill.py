@@ -130,7 +130,7 @@ def rollout(api: Api, filled: Filled, tell: Tell) -> None:
     # What was assigned at once is in the list as well, without steps.
     if any(one.get("strategy") for one in api.items(path)):
         return
-    # Whoever starts a rollout cannot approve it. A token's rollout can be approved by everybody who signs in.
+    # Whoever starts a rollout cannot approve it. That of the local service's token can be approved by an Admin.
     approval = api.get("/identity").get("kind") == "service_account"
     steps: list[dict[str, object]] = [
         {"hosts": 1, "soak_seconds": _SOAK_SECONDS},
