@@ -638,7 +638,7 @@ remove() {
   rm -rf "$root"/.installing-*
   # Temporary files of a supervisor that was killed.
   if inside var/; then rmdir "$root/var/uninstalled" 2>/dev/null || :; fi
-  if inside var/; then rm -f "$root"/var/identity.json-* "$root"/var/headgate-*.json-* "$root"/var/validate-config-*.yaml; fi
+  if inside var/; then rm -f "$root"/var/identity.json-* "$root"/var/host-key.json-* "$root"/var/headgate-*.json-* "$root"/var/validate-config-*.yaml; fi
   # Files that are left in these folders are somebody else's.
   for name in bin etc var; do
     ! grep -qxF "folder $name" "$root/$listing" || rmdir "$root/$name" 2>/dev/null || :
