@@ -99,9 +99,10 @@ def lint(body: Lint, caller: Reader) -> LintResult:
     no linter: 422 `lint_not_possible`. 429 `too_many_checks_under_way` as for validating.
     """
     with checks.under_way(caller):
+        asker = Asker.of(caller).gated(body.feature_gates)
         if body.yaml is not None:
-            return validation.lint_yaml(body.yaml, body.version, asker=Asker.of(caller))
-        return validation.lint_expressions(body.context or "", body.expressions(), body.version, asker=Asker.of(caller))
+            return validation.lint_yaml(body.yaml, body.version, asker=asker)
+        return validation.lint_expressions(body.context or "", body.expressions(), body.version, asker=asker)
 
 
 @router.get("/collector-versions", operation_id="listCollectorVersions", openapi_extra=EXTENSION)

@@ -10,7 +10,7 @@ from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking, Source
 from headgate_engine.validation.service import ExpressionKind
 from headgate_engine.wire.checks import CheckedText
-from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
+from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Input, Yaml
 
 MAX_EXPRESSIONS: Final = 200
 MAX_EXPRESSION: Final = 65_536
@@ -47,6 +47,7 @@ class Lint(Input):
 
     yaml: Yaml | None = None
     version: CollectorVersion | None = None
+    feature_gates: FeatureGates = Field(default_factory=list)
     context: str | None = None
     conditions: Expressions | None = None
     statements: Expressions | None = None

@@ -107,3 +107,32 @@ def _told(answer: dict[str, Any]) -> list[Told]:
     ]
     rows = [(kind, one["line"], one["code"], one["message"]) for kind, one in told if one["code"] not in BESIDE]
     return sorted(rows, key=lambda row: row[1])
+
+
+PROFILES: Final = "85-validate-with-feature-gate"
+
+
+@pytest.mark.parametrize(
+    ("gates", "valid"), [([], False), (["+service.profilesSupport"], True), (["-service.profilesSupport"], False)]
+)
+def test_a_text_is_judged_with_the_feature_gates_of_its_hosts(gates: list[str], valid: bool, join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    text = (FIELD / PROFILES / "config.yaml").read_text()
+
+    answer = ann.http.post(f"{API}/validate", json={"yaml": text, "feature_gates": gates})
+
+    assert answer.json()["valid"] is valid
+    # No other question is answered by a process with these gates.
+    assert ann.http.post(f"{API}/validate", json={"yaml": text}).json()["valid"] is False
+
+
+def test_a_gate_that_the_collector_does_not_have_is_refused_with_the_nearest(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    asked = {"yaml": "receivers:\n", "feature_gates": ["+service.profileSupport"]}
+
+    for path in ("/validate", "/ottl/lint"):
+        answer = ann.http.post(API + path, json=asked)
+
+        assert (answer.status_code, answer.json()["code"]) == (422, "unknown_feature_gate")
+        assert answer.json()["errors"][0]["loc"] == ["body", "feature_gates"]
+        assert 'did you mean "service.profilesSupport"?' in answer.json()["detail"]

@@ -44,9 +44,19 @@ _version = click.option(
 )
 
 
+_gates = click.option(
+    "--feature-gate",
+    "feature_gates",
+    multiple=True,
+    metavar="[+-]NAME",
+    help="Enable or disable a feature gate of the collector, as hosts run with it; may be repeated.",
+)
+
+
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_version
+@_gates
 @variables.env
 @click.option(
     "--policies", is_flag=True, help="Also check the organization's policies; with --local the built-in ones."
@@ -57,6 +67,7 @@ def validate(
     api: Api,
     files: Sequence[str],
     version: str | None,
+    feature_gates: Sequence[str],
     env: Sequence[tuple[str, str]],
     policies: bool,
     output: str,
@@ -75,7 +86,7 @@ def validate(
       headgate validate --local --collector ./otelcol-contrib collector.yaml
     """
     request: dict[str, object] = {"version": version} if version else {}
-    request |= variables.in_request(env)
+    request |= variables.in_request(env) | _gates_in_request(feature_gates)
     texts = _read(files)
     requests = [{"yaml": content, **request} for content in texts.values()]
     asked = many.verdicts(api, requests, "?policies=true" if policies else "")
@@ -98,10 +109,13 @@ def validate(
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_version
+@_gates
 @click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
 @output_format
 @connected_or_local("Check")
-def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, output: str) -> None:
+def lint(
+    api: Api, files: Sequence[str], version: str | None, feature_gates: Sequence[str], notes: bool, output: str
+) -> None:
     """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.
 
     Ends with 0 if every expression is correct, with 1 if one is not or could not be checked.
@@ -113,7 +127,8 @@ def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, outpu
       headgate lint --local collector.yaml
       headgate lint --format github collector.yaml gateway.yaml
     """
-    request = {"version": version} if version else {}
+    request: dict[str, object] = {"version": version} if version else {}
+    request |= _gates_in_request(feature_gates)
     texts = _read(files)
     asked = (many.answer(api, "/ottl/lint", {"yaml": content, **request}) for content in texts.values())
     answers, failed = _ask(texts, asked, "could not lint")
@@ -127,6 +142,10 @@ def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, outpu
             not_checked = f", {skipped} skipped: the linter cannot check them" if skipped else ""
             say(f"{one_line(file)}: {checked} expression{'' if checked == 1 else 's'} checked{not_checked}")
     _end(answers, failed=failed)
+
+
+def _gates_in_request(feature_gates: Sequence[str]) -> dict[str, object]:
+    return {"feature_gates": list(feature_gates)} if feature_gates else {}
 
 
 Answers = Mapping[str, tuple[str, Entity]]

@@ -81,7 +81,7 @@ def _validate(asked: _Asked) -> bytes:
 
 def _lint(asked: _Asked) -> bytes:
     body = LintedText.model_validate(asked.body)
-    return to_json(validation.lint_yaml(body.yaml, body.version, asker=asked.asker))
+    return to_json(validation.lint_yaml(body.yaml, body.version, asker=asked.asker.gated(body.feature_gates)))
 
 
 def _upgrade(asked: _Asked) -> bytes:

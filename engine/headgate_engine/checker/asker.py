@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+from headgate_engine.checker.errors import Refused, UnknownGate
 
 if TYPE_CHECKING:
     from headgate_engine.checker.descriptions import Described
     from headgate_engine.checker.plain_command import PlainVerdict
+
+
+GATED: Final = frozenset({"validate", "lint", "policies", "graph", "inspect"})
+"""The operations on a text that feature gates change."""
 
 
 class Collectors(Protocol):
@@ -64,6 +70,8 @@ class Asker:
     organization_id: str
     credential_id: str
     collectors: Collectors = field(repr=False, compare=False)
+    # Set in the process that answers this asker's questions about a text, which is one of its own.
+    feature_gates: tuple[str, ...] = ()
 
     @property
     def default_version(self) -> str:
@@ -73,5 +81,16 @@ class Asker:
     def ask(
         self, op: str, fields: Mapping[str, object], *, version: str | None = None, timeout: float | None = None
     ) -> dict[str, object]:
-        """The result of one operation. Raises what `Collectors.call` does."""
-        return self.collectors.call(op, fields, asker=self, version=version, timeout=timeout)
+        """The result of one operation. Raises what `Collectors.call` does, and UnknownGate."""
+        if self.feature_gates and op in GATED:
+            fields = {**fields, "feature_gates": list(self.feature_gates)}
+        try:
+            return self.collectors.call(op, fields, asker=self, version=version, timeout=timeout)
+        except Refused as refused:
+            if refused.code == "unknown_gate":
+                raise UnknownGate(refused.message) from refused
+            raise
+
+    def gated(self, feature_gates: Sequence[str]) -> Asker:
+        """The same asker, with these feature gates of the collector: `+name` or `name`, and `-name`."""
+        return replace(self, feature_gates=tuple(feature_gates))

@@ -126,6 +126,9 @@ class Child:
         result = answer.get("result")
         if not isinstance(result, dict):
             raise ProcessFailed("answered without a result")
+        if result.get("crashed") is True:
+            # A component has panicked in it, and may hold locks for ever.
+            self.usage = Usage(self._limits.recycle_calls, self.usage.rss_bytes)
         return cast("dict[str, object]", result)
 
     def kill(self) -> None:

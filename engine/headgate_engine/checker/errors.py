@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from headgate_engine.errors import NotReady, Unavailable
+from headgate_engine.errors import FieldError, Invalid, NotReady, Unavailable
 
 NOT_IN_BUILD: Final = "component_not_in_build"
 """The checker's word for a text that needs a component which its reduced build lacks."""
@@ -15,6 +15,15 @@ class Refused(Exception):
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
+
+
+class UnknownGate(Invalid):
+    """The collector has no such feature gate, or it cannot be changed."""
+
+    code = "unknown_feature_gate"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, [FieldError(("body", "feature_gates"), message)])
 
 
 class Exceeded(Refused):

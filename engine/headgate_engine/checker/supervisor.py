@@ -6,9 +6,19 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.asker import GATED, Asker
+from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.descriptions import Described, Descriptions, short
-from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecker, NotInstalled, Refused, Retired
+from headgate_engine.checker.errors import (
+    NOT_IN_BUILD,
+    CheckerFailed,
+    CheckerNotStarted,
+    NoChecker,
+    NotInstalled,
+    ProcessFailed,
+    Refused,
+    Retired,
+)
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.other_versions import OtherVersions
@@ -60,10 +70,31 @@ class Checker:
                 # The binary may be replaced between the choice of a pool and the question.
                 with contextlib.suppress(Retired):
                     binary = self._binary(version)
+                    if op in GATED and (gates := fields.get("feature_gates")):
+                        return self._ask_gated(binary, op, fields, gates, seconds)
                     pool = self._pool(version, binary)
                     if self.collectors.is_first(binary):
                         return self._ask_first(pool, asker, op, fields, seconds, version)
                     return pool.ask(asker, op, fields, seconds)
+
+    def _ask_gated(
+        self, binary: Path, op: str, fields: Mapping[str, object], gates: object, seconds: float
+    ) -> dict[str, object]:
+        """The result of one operation, by a process of its own: feature gates are global to a process.
+
+        Raises what `call` does.
+        """
+        try:
+            child = Child.start(binary, self._limits)
+        except ProcessFailed as error:
+            raise CheckerNotStarted(f"The collector's checker {error}") from error
+        try:
+            child.ask("feature_gates", {"feature_gates": gates}, seconds)
+            return child.ask(op, {name: value for name, value in fields.items() if name != "feature_gates"}, seconds)
+        except ProcessFailed as error:
+            raise CheckerFailed(f"The collector's checker {error}") from error
+        finally:
+            child.kill()
 
     def validate_plainly(
         self,

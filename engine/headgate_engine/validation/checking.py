@@ -42,11 +42,12 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A text, the collector version that checks it (None for the default one), and values for its `${env:NAME}`."""
+    """A text, the collector version that checks it (None for the default one), and how the collector runs with it."""
 
     yaml: str
     version: str | None
     env: Mapping[str, str]
+    feature_gates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, e
     """
     yaml, version, env = request.yaml, request.version, request.env
     ends = ends or time.monotonic() + SECONDS
+    asker = asker.gated(request.feature_gates)
     verdict = validation.validate(yaml, version, env, asker=asker)
     text = Text(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"))
     return Checked(

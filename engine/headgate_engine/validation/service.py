@@ -54,6 +54,7 @@ def validate(
             answer = asker.ask("validate", {"yaml": yaml, "env": variables}, version=version)
             return _result(answer, version)
         except NoChecker:
+            _require_no_gates(asker)
             _require_affordable(yaml, variables, asker)
             return _ask_plainly(yaml, version, variables, asker)
         except (CheckerFailed, Refused) as error:
@@ -62,6 +63,7 @@ def validate(
             if isinstance(error, Refused) and error.code == NOT_IN_BUILD:
                 # The plain command of this build would call the component unknown.
                 raise ComponentNotInBuild(error.message, version) from error
+            _require_no_gates(asker)
             asker.collectors.fell_back()
             _require_affordable(yaml, variables, asker)
             return _ask_plainly(yaml, version, variables, asker)
@@ -134,6 +136,12 @@ def _require_installed(error: Unavailable, version: str, field: str, asker: Aske
     """
     if isinstance(error, NotInstalled) and version != asker.default_version:
         raise CollectorVersionNotInstalled(error.detail, field) from error
+
+
+def _require_no_gates(asker: Asker) -> None:
+    """Raises CheckerFailed if the asker has feature gates, which the plain command is not given."""
+    if asker.feature_gates:
+        raise CheckerFailed("The collector could not be asked with these feature gates")
 
 
 def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> None:

@@ -10,7 +10,7 @@ from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
 from headgate_engine.validation.checking import Checked, Part, Request
 from headgate_engine.validation.model import Finding, Graph, LintResult, Variable, WrappedConfiguration
-from headgate_engine.wire.inputs import CollectorVersion, Input, Variables, Yaml
+from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Input, Variables, Yaml
 
 
 class CheckedText(Input):
@@ -19,9 +19,10 @@ class CheckedText(Input):
     yaml: Yaml
     version: CollectorVersion | None = None
     env: Variables = Field(default_factory=dict)
+    feature_gates: FeatureGates = Field(default_factory=list)
 
     def request(self) -> Request:
-        return Request(self.yaml, self.version, self.env)
+        return Request(self.yaml, self.version, self.env, tuple(self.feature_gates))
 
 
 class LintedText(Input):
@@ -29,6 +30,7 @@ class LintedText(Input):
 
     yaml: Yaml
     version: CollectorVersion | None = None
+    feature_gates: FeatureGates = Field(default_factory=list)
 
 
 class PartProblem(BaseModel):

@@ -90,3 +90,10 @@ class Patch(Input):
         if not self.model_fields_set:
             raise ValueError(f"At least one of {', '.join(type(self).model_fields)} is needed")
         return self
+
+
+FeatureGate = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+GATES: Final = "`+name` or `name` enables a feature gate of the collector, `-name` disables it"
+FeatureGates = Annotated[
+    list[FeatureGate], Field(max_length=20, description=GATES, json_schema_extra={"x-extension": True})
+]

@@ -13,7 +13,18 @@ from headgate_engine.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Ex
 from headgate_engine.testing.coverage import MAX_MUTANTS, MUTANTS
 from headgate_engine.testing.named_test import DURATION_SECONDS, MAX_TESTS, NAME, NamedTest, signal_of
 from headgate_engine.testing.samples import of_json
-from headgate_engine.wire.inputs import MAX_DOCUMENTS, CollectorVersion, Input, Name, Text, Variables, Yaml, refused_as
+from headgate_engine.wire.inputs import (
+    GATES,
+    MAX_DOCUMENTS,
+    CollectorVersion,
+    FeatureGate,
+    Input,
+    Name,
+    Text,
+    Variables,
+    Yaml,
+    refused_as,
+)
 from headgate_engine.wire.stand_ins import TakesStandIns
 
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
@@ -67,9 +78,6 @@ SampleIn = Annotated[
 ]
 
 
-FeatureGate = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-
-
 # Not in the specification of the API.
 _BEYOND: Final[JsonDict] = {"x-extension": True}
 
@@ -83,9 +91,6 @@ _NAME: Final = (
     "The absolute path of the file that raw lines come from, such as `/var/log/pods/…`; "
     "the file is in the run's sandbox only"
 )
-
-
-_GATES: Final = "`+name` or `name` enables a feature gate of the collector, `-name` disables it"
 
 
 _TRACE: Final = "Record what each component of the pipelines does to each record, for `…/steps`"
@@ -104,7 +109,7 @@ class RunFields(TakesStandIns):
     sample_name: Annotated[
         str | None, Field(min_length=1, max_length=1_024, description=_NAME, json_schema_extra=_BEYOND)
     ] = None
-    feature_gates: list[FeatureGate] = Field(default=[], max_length=20, description=_GATES, json_schema_extra=_BEYOND)
+    feature_gates: list[FeatureGate] = Field(default=[], max_length=20, description=GATES, json_schema_extra=_BEYOND)
     trace: bool = Field(default=False, description=_TRACE, json_schema_extra=_BEYOND)
 
     def as_sample(self) -> Sample:

@@ -41,6 +41,7 @@ var Handlers = map[string]operation.Handler{
 	"policy_list":    withoutCollector(policies.HandleList),
 	"policy_rules":   policies.HandleRules,
 	"prepare":        prepare.Handle,
+	"feature_gates":  prepare.HandleGates,
 	"reference":      reference.Handler(),
 	"compare":        withoutCollector(compare.Handle),
 	"compare_starts": withoutCollector(compare.HandleStarts),

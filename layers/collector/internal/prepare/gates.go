@@ -1,12 +1,15 @@
 package prepare
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
+	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/featuregate"
 )
 
@@ -74,6 +77,27 @@ func checkGates(given []string, collector Collector) *Problem {
 		}
 	}
 	return nil
+}
+
+// HandleGates answers `feature_gates {feature_gates}` with an empty result, after it has set the gates of this process. Its
+// error is unknown_gate. They stay set, so such a process answers no other question.
+func HandleGates(_ context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
+	var request struct {
+		Gates []string `json:"feature_gates"`
+	}
+	if err := json.Unmarshal(raw, &request); err != nil {
+		return nil, operation.BadRequest("feature_gates takes feature_gates: %v", err)
+	}
+	collector := Collector{Gates: registeredGates(), Version: env.BuildInfo.Version}
+	if problem := checkGates(request.Gates, collector); problem != nil {
+		return nil, &operation.Error{Code: "unknown_gate", Message: problem.Message}
+	}
+	for _, one := range request.Gates {
+		if err := featuregate.GlobalRegistry().Set(strings.TrimLeft(one, "+-"), !strings.HasPrefix(one, "-")); err != nil {
+			return nil, &operation.Error{Code: "unknown_gate", Message: err.Error()}
+		}
+	}
+	return struct{}{}, nil
 }
 
 func gateIDs(gates []Gate) []string {

@@ -47,6 +47,7 @@ func (r *report) crashes(verdict error) {
 	if !errors.As(verdict, &crash) {
 		return
 	}
+	r.result.Crashed = true
 	if len(r.result.Errors) == 0 {
 		r.error(Crash, atKey, r.componentIn(crash.component), crash.Error())
 	}

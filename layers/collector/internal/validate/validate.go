@@ -33,6 +33,8 @@ type Result struct {
 	Environment []Variable `json:"environment"`
 	// Wrapped is the configuration inside of a text that is something else.
 	Wrapped *Part `json:"wrapped,omitempty"`
+	// Crashed is set if a component has panicked: it may hold locks for ever, so the process answers no other question.
+	Crashed bool `json:"crashed,omitempty"`
 }
 
 // Finding is one error or warning. Line and Column count from 1, in code points.
