@@ -78,7 +78,8 @@ def test_a_host_that_does_not_go_back_is_named_on_the_rollout_and_in_an_event(fl
     )
     assert ended["reason"].endswith("1 instance has not gone back to the version before within 7 minutes")
     told = [event.type for event in waiting(fleet.member.organization_id) if event.type.startswith("rollout.")]
-    assert told == ["rollout.started", "rollout.rolled_back", "rollout.rollback_failed"]
+    # The last two are of the same moment.
+    assert (told[0], set(told[1:])) == ("rollout.started", {"rollout.rolled_back", "rollout.rollback_failed"})
 
 
 def test_an_assignment_takes_the_place_of_a_rollout_that_goes_back(fleet: Fleet, now: Clock) -> None:
