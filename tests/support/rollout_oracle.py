@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -87,9 +87,11 @@ class Oracle:
     def messages(self, send: Callable[[], object]) -> None:
         """What hosts send, held against whose turn it is; and what it says of their turns."""
         offered = {host.instance.id: len(host.offered) for host in self.group.hosts}
+        # A message that tells other labels is answered by those that were known before.
+        due = {host.instance.id for host in self.group.hosts if self.is_due(host, host.instance.host.labels)}
         send()
         for host in self.group.hosts:
-            self._only_in_its_turn(host, offered.get(host.instance.id, 0))
+            self._only_in_its_turn(host, offered.get(host.instance.id, 0), host.instance.id in due)
             if host.here and host.instance.deployment_id == self.group.stored.id:
                 self._note(host)
 
@@ -127,19 +129,19 @@ class Oracle:
             # An approval is that of what begins next.
             self.approved.clear()
 
-    def _only_in_its_turn(self, host: Host, since: int) -> None:
+    def _only_in_its_turn(self, host: Host, since: int, was_due: bool) -> None:
         """It is offered the new version in its turn only, and what the group ran otherwise, unless that fails on it."""
         for version in host.offered[since:]:
             if self.group.stored.assignment == OLD and host.instance.deployment_id == self.group.stored.id:
-                due = version == NEW and self.is_due(host)
+                due = version == NEW and (was_due or self.is_due(host))
                 assert version == OLD or due or (version is None and host.old_failed), (host, version, host.offered)
 
-    def is_due(self, host: Host) -> bool:
+    def is_due(self, host: Host, labels: Mapping[str, str] | None = None) -> bool:
         """By the definition of a place."""
         running = self.running
         if running is None:
             return False
-        tier = 0 if host.labels.get("ring") == "canary" else 1
+        tier = 0 if (host.labels if labels is None else labels).get("ring") == "canary" else 1
         rank = hashlib.sha256(f"{running.id}\0{host.instance.id}".encode()).hexdigest()[:16]
         return (tier, rank) <= (running.cut.tier, running.cut.rank)
 
