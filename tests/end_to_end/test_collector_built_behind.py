@@ -4,7 +4,6 @@ Everything is as `make dev` runs it but Go itself, which takes a quarter of an h
 says, and then gives the collectors that were built before: first the small one, then the whole one.
 """
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,35 +12,14 @@ import httpx
 import pytest
 
 from headgate.settings import settings
-from tests.support import first_program, run_support
+from tests.support import run_support
 from tests.support.cli_support import EDGE, Cli
-from tests.support.first_program import needs_first_program
+from tests.support.first_program import KAFKA, needs_first_program, without_collector
 from tests.support.processes import wait_until_ended
-from tests.support.programs import cached_programs
-from tests.support.service import ROOT, Service, running_service
+from tests.support.service import Service, running_service
 
 pytestmark = [pytest.mark.end_to_end, needs_first_program]
 
-# `list` names the packages, `run` extracts descriptions, and `build` says each package, then waits to be told to end
-# by a file: `first` or `whole`, with the error if it is to fail.
-GO = """#!/bin/sh
-case "$1" in
-  env) echo go9.0.0 ;;
-  list) for n in 1 2 3 4; do echo "package$n"; done ;;
-  build)
-    for output; do case "$last" in -o) break ;; esac; last="$output"; done
-    program="{programs}/${{output##*/}}"
-    case "$*" in
-      *otelcol-contrib*)
-        case "$*" in *./first) stage=first program="{programs}/first" ;; *) stage=whole ;; esac
-        echo package1 >&2; echo package2 >&2; echo $$ >{folder}/building
-        until [ -e {folder}/$stage ]; do sleep 0.1; done
-        if [ -s {folder}/$stage ]; then cat {folder}/$stage >&2; exit 1; fi ;;
-    esac
-    ln "$program" "$output" 2>/dev/null || cp "$program" "$output" ;;
-esac
-"""
-KAFKA = EDGE.replace("exporters:\n", "exporters:\n  kafka: {}\n", 1)
 RUN = {"yaml": EDGE, "signal_type": "logs", "target_pipeline": "logs", "sample": "a line", "duration_seconds": 1}
 # What needs the collector: method, path, body.
 NEEDING = [
@@ -53,22 +31,6 @@ NEEDING = [
     ("POST", "/testing/runs", RUN),
     ("POST", "/ottl/lint", {"context": "log", "conditions": ["true"]}),
 ]
-
-
-def without_collector(folder: Path) -> dict[str, str]:
-    """The variables of a service with an empty cache, whose builds end once there are the files `first` and `whole`."""
-    programs, cache = folder / "programs", folder / "cache"
-    programs.mkdir()
-    for name, program in {**cached_programs(), "first": first_program.FIRST / "otelcol-contrib"}.items():
-        (programs / name).symlink_to(program.resolve())
-    (folder / "go").write_text(GO.format(folder=folder, programs=programs))
-    (folder / "go").chmod(0o755)
-    return {
-        "PATH": f"{folder}:{os.environ['PATH']}",
-        "HEADGATE_CACHE": str(cache),
-        "HEADGATE_COLLECTORS_DIR": str(cache / "collectors"),
-        "HEADGATE_BUILD": str(ROOT / "layers"),
-    }
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +60,8 @@ def test_what_needs_the_collector_says_how_far_its_build_is(
     assert answer.status_code == 503, answer.text
     assert answer.json()["code"] == "collector_being_built"
     assert f"The collector {settings().collector_version} is being built on this machine: " in answer.json()["detail"]
-    assert " % done, about 4 minutes left until the first verdicts, about 15 minutes" in answer.json()["detail"]
+    assert " % done, about " in answer.json()["detail"]
+    assert " left until the first verdicts, about " in answer.json()["detail"]
     assert 2 <= int(answer.headers["Retry-After"]) <= 15
 
 

@@ -14,8 +14,10 @@ from tests.support.service import ROOT
 
 # A program of somebody's machine, which notes that it was called.
 DECOY: Final = '#!/bin/sh\necho "$0 $*" >>{called}\nexit 1\n'
-# The suite that looks for most programs; in full all of them.
-FINDING: Final = sizes.either(("tests/contract",), ("tests",))
+# Modules that look for programs; in full all of them.
+FINDING: Final = sizes.either(
+    ("tests/contract/test_deployment_commands.py", "tests/contract/test_chart.py"), ("tests",)
+)
 # A test whose machine has no other engine than the one that does not answer, so it would look for the next.
 LOOKING: Final = (
     "tests/contract/test_deployment_commands.py::test_without_a_container_engine_it_says_what_will_not_work"
