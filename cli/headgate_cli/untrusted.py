@@ -19,7 +19,7 @@ _MARK: Final = "  | "
 # JSON escapes ASCII control characters only; terminals also begin an escape at U+009B.
 _NOT_ASCII: Final = re.compile(r"[^\n -~]")
 # In text that is printed unchanged: the runner ignores invisible characters before a command.
-_COMMAND: Final = re.compile(r"^\W*?::[\w-]+[ :]|##\w*\[[\w.-]+[\] ]", re.MULTILINE)
+_COMMAND: Final = re.compile(r"^[^\w\n]*?::[\w-]+[ :]|##\w*\[[\w.-]+[\] ]", re.MULTILINE)
 
 
 def printable(text: str) -> str:

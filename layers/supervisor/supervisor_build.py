@@ -27,7 +27,7 @@ MODULE: Final = Path(__file__).resolve().parent
 BINARY: Final = "headgate-supervisor"
 NOT_AT_HAND: Final = 3
 FLAGS: Final = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace")
-_OFFICIAL: Final = re.compile(r"^\s*\S+/cmd/opampsupervisor v(\S+)$", re.MULTILINE)
+_OFFICIAL: Final = re.compile(r"^[ \t]*\S+/cmd/opampsupervisor v(\S+)$", re.MULTILINE)
 
 
 def main() -> int:

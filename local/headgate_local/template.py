@@ -247,7 +247,7 @@ class Template:
         return str(_mapping(self._resources.get(logical_id, {}), logical_id).get("Type"))
 
     def _substituted(self, text: str, values: Mapping[str, Node]) -> str | None:
-        parts = re.split(r"\$\{([^}]+)\}", text)
+        parts = re.split(r"\$\{([^{}]+)\}", text)
         for place in range(1, len(parts), 2):
             name = parts[place]
             logical_id, dot, attribute = name.partition(".")

@@ -162,7 +162,7 @@ class _People:
         mail = handler(event, None)["response"]
         # Cognito has a text of its own, if the handler gives none.
         message = mail.get("emailMessage", _OWN_TEXT).replace("{username}", address).replace("{####}", code)
-        text = html.unescape(re.sub(r"<[^>]+>", "", message.replace("<br>", "\n")))
+        text = html.unescape(re.sub(r"<[^<>]+>", "", message.replace("<br>", "\n")))
         with self._lock:
             self._mails.mkdir(mode=0o700, exist_ok=True)
             path = self._mails / f"{len(list(self._mails.iterdir())) + 1:04d}.txt"

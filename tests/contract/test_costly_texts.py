@@ -34,6 +34,12 @@ def many(section: str, kind: str, body: str, count: int) -> str:
     return f"{section}:\n" + "".join(f"  {kind}/{n}: {body}\n" for n in range(count))
 
 
+ACTION: Final = "{key: a, action: delete},"
+HOSTS: Final = (
+    "loadbalancing: {protocol: {otlp: {}}, resolver: {static: {hostnames: ["
+    + ", ".join(f"a{n}" for n in range(88_000))
+    + "]}}}"
+)
 COSTLY: Final[Mapping[str, Mapping[str, Any]]] = {
     "the 752 bytes of the review": {"yaml": filtering(doubling(24))},
     "the same in a variable": {"yaml": filtering("${env:A}"), "env": {"A": doubling(24)}},
@@ -65,6 +71,17 @@ COSTLY: Final[Mapping[str, Mapping[str, Any]]] = {
         + "".join(
             f"    logs/{n}: {{receivers: [otlp], processors: [filter], exporters: [debug]}}\n" for n in range(990)
         )
+    },
+    "690 KB of host names": {
+        "yaml": OTLP.replace("debug: {}", HOSTS)
+        + "service: {pipelines: {traces: {receivers: [otlp], exporters: [loadbalancing]}}}\n"
+    },
+    "100,000 short host names in five lists": {
+        "yaml": f"{OTLP}extensions:\n" + "".join(f"  e/{n}: [{'a,' * 20_000}]\n" for n in range(5))
+    },
+    "30,000 small mappings": {
+        "yaml": f"{OTLP}processors: {{attributes: {{actions: [{ACTION * 19_999}]}}}}\nextensions:\n"
+        + "".join(f"  e/{n}: {{a: 1, b: 2}}\n" for n in range(5_000))
     },
     "thirty variables that double": {
         "yaml": f"{OTLP}processors: {{attributes: {{actions: [{{key: '${{env:A30}}', action: delete}}]}}}}\n",

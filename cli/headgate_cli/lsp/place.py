@@ -22,7 +22,8 @@ _LONGEST_FLOW: Final = 200_000
 _MOST_LEVELS: Final = 6
 _DASH: Final = re.compile(r"-(?:[ \t]+|$)")
 _KEY: Final = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#](?:[^:#]|:(?=\S)|(?<=\S)\#)*?)[ \t]*:(?:[ \t]+|$)"""
+    r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#](?:[^\s:#]|:(?=\S)|(?<=\S)\#|\s++(?=[^\s:#]|:\S))*)"""
+    r"""[ \t]*:(?:[ \t]+|$)"""
 )
 _BLOCK_SCALAR: Final = re.compile(r"(?:[!&]\S+[ \t]+)*[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
 _PROPERTIES: Final = re.compile(r"(?:[!&][^\s,\[\]{}]+[ \t]+)+")
@@ -251,7 +252,7 @@ def siblings_above(text: Text, offset: int, name: str) -> str:
         column = upper.column
         for key, value in [*_own(upper), *_siblings(text, above, column, upper)]:
             if key == name:
-                return unquoted(re.sub(r"[ \t]#.*$", "", value))
+                return unquoted(re.sub(r"[ \t]#.*", "", value))
         if left == 0 or levels == _MOST_LEVELS:
             break
     return ""

@@ -24,7 +24,7 @@ FEWEST_RULES: Final = 2
 _LARGEST_SAMPLE: Final = 1_048_576
 Graphs: TypeAlias = dict[str, tuple[FlowPipeline, ...]]
 _GRAPHS: Final = TypeAdapter(Graphs)
-_VARIABLE: Final = re.compile(r"\$\{env:(" + VARIABLE_NAME + r")(?::-([^}]*))?\}")
+_VARIABLE: Final = re.compile(r"\$\{env:(" + VARIABLE_NAME + r")(?::-([^{}]*))?\}")
 
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\n]+$")]
 Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]

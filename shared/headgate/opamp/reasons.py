@@ -18,7 +18,7 @@ _WRAPPED: Final = re.compile(
 _AGAIN: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d collector server run finished with error: ")
 # The errors that it announces follow in lines of their own.
 _ANNOUNCED: Final = re.compile(r"decoding failed due to the following error\(s\):\s+")
-_CHOICES: Final = re.compile(r" \(valid values: \[[^\]\n]{100,}\]\)")
+_CHOICES: Final = re.compile(r" \(valid values: \[[^\[\]\n]{100,}\]\)")
 # What supervisor 0.149, and ours around it, say of a config that failed. -1 is a signal; 0 is also what it says if the
 # collector that it replaces ends late. A reason that is not here is unclear, and does not count by itself.
 _WORDS: Final[tuple[tuple[str, Cause], ...]] = (

@@ -34,6 +34,10 @@ func TestWhatTheCollectorWouldTakeTooLongForIsRefused(t *testing.T) {
 		"many mappings of many keys":  {"x:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n ") + "\ny:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n "), "together have too many keys"},
 		"one mapping again and again": {"a: &a\n" + strings.ReplaceAll("\n"+wide(2_000), "\n", "\n ") + "\nb: [" + strings.Repeat("*a, ", 100) + "]", "together have too many keys"},
 		"what contains itself":        {"a: &a [*a]", ""},
+		"many entries":                {"a: [" + strings.Repeat("b,", 20_000) + "]", ""},
+		"too many entries":            {"a: [" + strings.Repeat("b,", 20_001) + "]", "line 1: its lists together have 20001 entries; the limit is 20000"},
+		"one list again and again":    {"a: &a [" + strings.Repeat("b,", 300) + "]\nb: [" + strings.Repeat("*a,", 100) + "]", "together have 30400 entries"},
+		"many small mappings":         {"a:\n" + strings.Repeat(" - {b: 1, c: 2, d: 3}\n", 15_000), "it has 105003 keys and values; the limit is 100000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			document, err := Parse(one.text)
