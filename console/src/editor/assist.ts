@@ -10,7 +10,7 @@ import { ITEM, outline, type Place, placeAt } from "./place";
 import { type Reference, SECTIONS, typeOf } from "./reference";
 
 const SIGNALS = ["logs", "metrics", "traces", "profiles"];
-const WORD = /[\w./-]*$/;
+const WORD = /(?<![\w./-])[\w./-]*$/;
 
 export function documentLines(doc: Text): Lines {
   return { count: doc.lines, text: (line) => doc.line(line).text };
@@ -141,7 +141,7 @@ async function ofWord(reference: Reference, state: EditorState, pos: number): Pr
   const expression = expressionAt(state, pos);
   const line = state.doc.lineAt(pos);
   const at = pos - line.from;
-  const word = `${/[\w.]*$/.exec(line.text.slice(0, at))?.[0] ?? ""}${/^[\w.]*/.exec(line.text.slice(at))?.[0] ?? ""}`;
+  const word = `${/(?<![\w.])[\w.]*$/.exec(line.text.slice(0, at))?.[0] ?? ""}${/^[\w.]*/.exec(line.text.slice(at))?.[0] ?? ""}`;
   if (!expression || word === "") return null;
   const known = await reference.ottl(expression.component, expression.context);
   const named = known?.functions.find(({ name }) => name === word);

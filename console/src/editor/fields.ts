@@ -49,7 +49,7 @@ export class Fields {
 /** `a.b[].<key>` as `a`, `b`, `[]`, `<key>`. */
 function segments(path: string): string[] {
   return path.split(".").flatMap((part) => {
-    const items = /(\[\])+$/.exec(part)?.[0] ?? "";
+    const items = /(?<!\[\])(\[\])+$/.exec(part)?.[0] ?? "";
     return [part.slice(0, part.length - items.length), ...Array<string>(items.length / ITEM.length).fill(ITEM)];
   });
 }

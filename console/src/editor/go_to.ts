@@ -83,7 +83,7 @@ export function declaration(state: EditorState, pos: number): number | null {
   const lines = documentLines(state.doc);
   const line = state.doc.lineAt(pos);
   const at = pos - line.from;
-  const id = `${/[^\s[\],"']*$/.exec(line.text.slice(0, at))?.[0] ?? ""}${/^[^\s[\],"':]*/.exec(line.text.slice(at))?.[0] ?? ""}`;
+  const id = `${/(?<![^\s[\],"'])[^\s[\],"']*$/.exec(line.text.slice(0, at))?.[0] ?? ""}${/^[^\s[\],"':]*/.exec(line.text.slice(at))?.[0] ?? ""}`;
   const { path, inKey } = placeAt(lines, line.number, at);
   const [section, first, , list] = path;
   const entries = outline(lines);
