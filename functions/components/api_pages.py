@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
-from fastapi import Path, Query, Response
+from fastapi import Header, Path, Query, Response
 from pydantic import JsonValue
 
 from components.api_document import Body, Document, Operation, Parameter, Schema, document
@@ -14,7 +14,7 @@ from headgate.foundation.errors import NotFound
 from headgate.http.paths import PUBLIC
 from web.html import NOTHING, Html, html, joined
 from web.layout import page
-from web.pages import Visit, frame, page_router
+from web.pages import Counted, Visit, frame, page_router, revalidated
 from web.parts import empty, tag, text
 
 router = page_router()
@@ -59,6 +59,7 @@ _FIELD: Final = """\
 <tr><td class="path"><code>{name}</code> {tags}</td><td class="small" data-label="Type">{type}{bounds}</td>
 <td class="small">{meaning}{example}</td></tr>"""
 
+IfNoneMatch = Annotated[str | None, Header()]
 Name = Annotated[str, Path(pattern="^[A-Za-z0-9]{1,80}$")]
 
 
@@ -69,8 +70,8 @@ class NotInTheReference(NotFound):
         super().__init__("The API has no operation and no shape of this name; search for it at /docs")
 
 
-@router.get(PATH)
-def list_operations(who: Visit, q: Annotated[str, Query()] = "") -> Response:
+@router.get(PATH, dependencies=[Counted])
+def list_operations(who: Visit, q: Annotated[str, Query()] = "", if_none_match: IfNoneMatch = None) -> Response:
     searched, whole = q[:_LONGEST_TEXT], document()
     words = searched.lower().split()
     found = [one for one in whole.operations.values() if _has(whole.words[one.id], words)]
@@ -88,11 +89,11 @@ def list_operations(who: Visit, q: Annotated[str, Query()] = "") -> Response:
         else empty("Nothing has all of these words in its path, description or fields. Leave some out."),
         shapes=html(_SHAPES, entries=_links(shapes)) if shapes else NOTHING,
     )
-    return page(frame(who), "API reference", html(_FRAME, content=content), wide=True)
+    return revalidated(page(frame(who), "API reference", html(_FRAME, content=content), wide=True), if_none_match)
 
 
-@router.get(f"{PATH}/{{name}}")
-def show(who: Visit, name: Name) -> Response:
+@router.get(f"{PATH}/{{name}}", dependencies=[Counted])
+def show(who: Visit, name: Name, if_none_match: IfNoneMatch = None) -> Response:
     """An operation by its id, or a shape by its name; ids begin with a small letter, and shapes with a capital."""
     whole = document()
     if name in whole.operations:
@@ -101,7 +102,7 @@ def show(who: Visit, name: Name) -> Response:
         content = _shape(whole, name)
     else:
         raise NotInTheReference
-    return page(frame(who), name, html(_FRAME, content=content), wide=True)
+    return revalidated(page(frame(who), name, html(_FRAME, content=content), wide=True), if_none_match)
 
 
 def prose(written: str) -> Html:

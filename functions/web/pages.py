@@ -1,5 +1,6 @@
 """The route class and the dependencies of pages: visitor, checked forms, membership, errors as pages."""
 
+import hashlib
 import re
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Final
@@ -14,7 +15,8 @@ from starlette.exceptions import HTTPException
 
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http import problems, statuses
+from headgate.http import credentials, problems, statuses
+from headgate.http.parameters import matches
 from headgate.identity import sessions
 from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
 from headgate.observability import faults
@@ -122,6 +124,25 @@ def _member(organization_id: str, session: Person) -> Caller:
 
 
 Member = Annotated[Caller, Depends(_member)]
+
+
+def _counted(request: Request, who: Visit) -> None:
+    if who.session is None:
+        credentials.admit_anonymous(request)
+
+
+Counted = Depends(_counted)
+"""For a page that strangers see: without a session, the address has the limit of a credential. Raises RateLimited."""
+
+
+def revalidated(answer: Response, if_none_match: str | None) -> Response:
+    """The page with its tag, or 304 if the browser has it. It is one visitor's: its forms are tied to the browser."""
+    etag = f'"{hashlib.sha256(bytes(answer.body)).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
+    if matches(if_none_match, etag):
+        return Response(status_code=304, headers=headers)
+    answer.headers.update(headers)
+    return answer
 
 
 def install(app: FastAPI) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from identity.app import router
+from headgate.settings import settings
+from identity.app import app, router
 from scripts.openapi import DOCUMENT, document, require_operation_ids
 from scripts.openapi_fields import Undescribed, describe
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith
 
 
@@ -24,6 +26,29 @@ def test_it_is_served_without_a_credential(join: JoinWith) -> None:
 
     assert response.status_code == 200
     assert response.json()["paths"][f"{API}/identity"]
+
+
+def test_a_document_that_the_client_has_is_not_sent_again(join: JoinWith) -> None:
+    http = join([router]).http
+    plain = http.get(f"{API}/openapi.json", headers={"accept-encoding": "identity"})
+    compressed = http.get(f"{API}/openapi.json", headers={"accept-encoding": "gzip"})
+    again = http.get(
+        f"{API}/openapi.json", headers={"accept-encoding": "gzip", "if-none-match": compressed.headers["etag"]}
+    )
+
+    assert (compressed.headers["content-encoding"], compressed.json()) == ("gzip", plain.json())
+    assert plain.headers["etag"] != compressed.headers["etag"]
+    assert (again.status_code, again.content, again.headers["cache-control"]) == (304, b"", "public, max-age=300")
+
+
+def test_the_requests_of_an_address_are_counted(aws_here: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "2")
+    settings.cache_clear()
+    http = TestClient(app, client=("192.0.2.37", 50_000))
+    # More than two in each of the two minutes that this may take.
+    statuses = [http.get(f"{API}/openapi.json").status_code for _ in range(6)]
+
+    assert (statuses[:2], 429 in statuses) == ([200, 200], True)
 
 
 def test_every_operation_with_a_credential_names_the_header_of_sessions() -> None:

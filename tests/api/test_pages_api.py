@@ -6,6 +6,7 @@ import pytest
 
 from components.api_document import document
 from components.app import app
+from headgate.settings import settings
 from tests.support.in_process import TestClient
 
 
@@ -47,7 +48,9 @@ def test_a_search_finds_operations_and_shapes_by_all_of_its_words(
     assert ("Nothing has all of these words" in page.text) == (not found)
 
 
-def test_every_link_leads_to_a_page(browser: TestClient) -> None:
+def test_every_link_leads_to_a_page(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
+    settings.cache_clear()
     waiting, seen = links(browser.get("/docs").text), set()
     while waiting:
         name = waiting.pop()
@@ -86,3 +89,26 @@ def test_what_is_searched_is_shown_as_text(browser: TestClient) -> None:
 @pytest.mark.parametrize("name", ["noSuchOperation", "..", "%00", "a" * 81])
 def test_what_is_not_in_the_reference_is_404(browser: TestClient, name: str) -> None:
     assert browser.get(f"/docs/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs?q=publish", "/docs/startRun"])
+def test_a_page_that_the_browser_has_is_not_sent_again(browser: TestClient, path: str) -> None:
+    first = browser.get(path)
+    again = browser.get(path, headers={"If-None-Match": first.headers["etag"]})
+    other = browser.get("/docs?q=webhook", headers={"If-None-Match": first.headers["etag"]})
+
+    assert (again.status_code, again.content, again.headers["cache-control"]) == (304, b"", "private, no-cache")
+    assert other.status_code == 200
+
+
+def test_the_pages_of_an_address_are_counted(aws_here: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "2")
+    settings.cache_clear()
+    stranger = TestClient(app, base_url="https://testserver", client=("192.0.2.38", 50_000))
+    # More than two in each of the two minutes that this may take.
+    answers = [stranger.get(path) for path in ("/docs", "/docs/startRun") * 3]
+    refused = [answer for answer in answers if answer.status_code == 429]
+
+    assert [answer.status_code for answer in answers[:2]] == [200, 200]
+    assert refused
+    assert int(refused[0].headers["retry-after"]) <= 60
