@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from headgate.opamp.reasons import REASONS
 from tests.support.regular_expressions import ROOT, NotKnown, Pattern, calls, growth, pattern_of
 
 BUILT: Final[Mapping[tuple[str, str], str]] = {
@@ -20,6 +21,7 @@ BUILT: Final[Mapping[tuple[str, str], str]] = {
     ("shared/headgate/checker/links.py", "hosts"): r"\A[a-z0-9.-]+\.s3\.eu-central-1\.amazonaws\.com",
     ("shared/headgate/flows/model.py", "key"): r"(?m)^(  ['\"]?)otlp(?=[/:'\"])",
     ("engine/headgate_engine/checker/variables.py", r"re.escape(self.prefix) + '(\\d+)_'"): r"HG_0123_(\d+)_",
+    ("shared/headgate/opamp/reasons.py", "pattern"): "^yaml: ",
     ("functions/application/change_pages.py", "pattern"): r"(fleets/flt_\w+/deployments/dep_\w+/rollouts/rol_\w+)",
     ("cli/headgate_cli/accept/run.py", "re.escape(bench.name(''))"): "accept-0123abcd-",
     ("cli/headgate_cli/api.py", "pattern"): r"/fleets/(flt_[0-9a-z]+)",
@@ -44,6 +46,7 @@ def test_no_pattern_grows_faster_than_its_text() -> None:
         except NotKnown as error:
             unknown.add((str(path.relative_to(ROOT)), str(error)))
     patterns += [Pattern(f"{path}: {made}", made, 0, searched=True) for (path, _), made in BUILT.items()]
+    patterns += [Pattern(f"reasons: {known.pattern}", known.pattern, known.flags, True) for known, _ in REASONS]
     distinct = {(one.source, one.flags, one.searched): one for one in patterns}
 
     assert unknown == {*BUILT}
