@@ -91,6 +91,8 @@ def _set_environment(options: Options, template: Template) -> None:
     os.environ["HEADGATE_FLEET_ENDPOINT"] = endpoint or f"http://{HOST}:{options.port}"
     programs = (releases.cache(options.collectors), options.collectors)
     os.environ["HEADGATE_RELEASES_DIRS"] = os.pathsep.join(map(str, programs))
+    # All tasks share this machine's processors, which a job's many collectors would take from everybody.
+    os.environ.setdefault("HEADGATE_JOBS_UNDER_WAY", str(max(1, (os.cpu_count() or 1) // 2)))
     # A line for every request would hide what was printed at the start.
     os.environ["POWERTOOLS_LOG_LEVEL"] = os.environ.get("HEADGATE_LOG_LEVEL", "WARNING")
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"

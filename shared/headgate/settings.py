@@ -29,6 +29,7 @@ class Settings:
     person_rate_limit_per_minute: int
     checks_under_way: int
     runs_under_way: int
+    jobs_under_way: int
     runs_waiting: int
     collector_version: str
     collector_versions: tuple[str, ...]
@@ -70,6 +71,8 @@ def settings() -> Settings:
         person_rate_limit_per_minute=_whole_number("HEADGATE_PERSON_RATE_LIMIT_PER_MINUTE", default=600, least=1),
         checks_under_way=_whole_number("HEADGATE_CHECKS_UNDER_WAY", default=4, least=1),
         runs_under_way=_whole_number("HEADGATE_RUNS_UNDER_WAY", default=10, least=1),
+        # Of these; on AWS each has processors of its own, so all may be jobs.
+        jobs_under_way=_whole_number("HEADGATE_JOBS_UNDER_WAY", default=10_000, least=1),
         runs_waiting=_whole_number("HEADGATE_RUNS_WAITING", default=100, least=0),
         collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
         collector_versions=tuple(filter(None, env("HEADGATE_COLLECTOR_VERSIONS", "").split(","))),

@@ -14,7 +14,7 @@ from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
 from headgate.runs import service, steps, store, turns
 from headgate.runs.model import Run
-from headgate.runs.queue import TooManyRuns
+from headgate.runs.queue import Queue, TooManyRuns
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.rules import engine
@@ -313,3 +313,25 @@ def test_a_queue_that_is_full_says_how_many_wait(start: Callable[[], Run], ann: 
 
     with pytest.raises(TooManyRuns, match="5 test runs of this organization wait"):
         turns.enter(queued(ann))
+
+
+def test_jobs_beyond_their_number_wait_and_runs_pass_them() -> None:
+    """Fourteen coverage jobs of one organization made a run of another last four times as long, on one machine."""
+    jobs, runs = [new_id("job") for _ in range(3)], [new_id("run") for _ in range(3)]
+    queue = Queue("org").enter(jobs[0]).enter(jobs[1]).enter(runs[0]).enter(jobs[2]).enter(runs[1]).enter(runs[2])
+    begun = []
+    while (turn := queue.next(3, 1)) is not None:
+        queue = queue.begin(turn, clock.now())
+        begun.append(turn)
+
+    assert begun == [jobs[0], runs[0], runs[1]]
+    assert queue.leave(runs[0]).next(3, 1) == runs[2]
+    assert queue.leave(jobs[0]).next(3, 1) == jobs[1]
+
+
+def test_a_job_that_waits_beside_free_places_counts_as_waiting() -> None:
+    queue = Queue("org").enter(new_id("job")).begin(new_id("job"), clock.now())
+
+    with pytest.raises(TooManyRuns):
+        queue.require_room(1, 10)
+    queue.require_room(2, 10)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, Self
 
 from headgate.foundation import errors
+from headgate.foundation.ids import is_id
 from headgate_engine.testing.model import LONGEST
 
 _RETRY_AFTER: Final = 15
@@ -54,7 +55,7 @@ class Queue:
 
     def require_room(self, max_waiting: int, places: int) -> None:
         """Raises TooManyRuns when another run could neither begin nor wait."""
-        if len(self.places) >= places and len(self.waiting) >= max_waiting:
+        if len(self.waiting) >= max_waiting and (self.waiting or len(self.places) >= places):
             raise TooManyRuns(len(self.waiting))
 
     def enter(self, run_id: str) -> Self:
@@ -71,9 +72,12 @@ class Queue:
         """Without the places of runs that never ended."""
         return replace(self, places=tuple(place for place in self.places if not place.is_lost(at)))
 
-    def next(self, places: int) -> str | None:
-        """The run whose turn it is, if there is a place for it."""
-        return self.waiting[0] if self.waiting and len(self.places) < places else None
+    def next(self, places: int, jobs: int) -> str | None:
+        """The run whose turn it is, if there is a place for it; with so many jobs under way, the first that is none."""
+        if len(self.places) >= places:
+            return None
+        jobs_wait = sum(is_id("job", place.run_id) for place in self.places) >= jobs
+        return next((run_id for run_id in self.waiting if not (jobs_wait and is_id("job", run_id))), None)
 
     def begin(self, run_id: str, at: datetime) -> Self:
         """Give the run a place."""

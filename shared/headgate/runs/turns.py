@@ -43,7 +43,7 @@ def enter(run: Queued) -> None:
         after = before.without_lost(at)
         after.require_room(settings().runs_waiting, settings().runs_under_way)
         after, begun = after.enter(run.id), []
-        while (turn := after.next(settings().runs_under_way)) is not None:
+        while (turn := after.next(settings().runs_under_way, settings().jobs_under_way)) is not None:
             after = after.begin(turn, at)
             begun.append(turn)
         store.save_queue(before, after)
@@ -63,7 +63,7 @@ def make_room(organization_id: str, *ended: str) -> None:
         at = clock.now()
         before = store.queue(organization_id)
         after = before.leave(*ended).without_lost(at)
-        while (turn := after.next(settings().runs_under_way)) is not None:
+        while (turn := after.next(settings().runs_under_way, settings().jobs_under_way)) is not None:
             if store.has_ended(turn):
                 after = after.leave(turn)
             else:
