@@ -111,14 +111,11 @@ func (b *budget) take(section, id string, effort float64, path []string) error {
 	return nil
 }
 
-// textPrice is that of a text that is no pattern: each component decodes its texts again whenever it is built.
-const textPrice = 20
-
 // patterns prices every text, because any text may be a pattern to its component.
 func (b *budget) patterns(section, id string, path []string, value any) error {
 	switch content := value.(type) {
 	case string:
-		return b.take(section, id, textPrice+pricing.Pattern(content), path)
+		return b.take(section, id, pricing.Pattern(content), path)
 	case map[string]any:
 		for key, entry := range content {
 			if err := b.patterns(section, id, append(path[:len(path):len(path)], key), entry); err != nil {

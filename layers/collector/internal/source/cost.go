@@ -18,6 +18,9 @@ const (
 	// copies and decodes each several times: 80,000 host names of a loadbalancing exporter take 6.5 s, 80,000 paths 3.2 s.
 	maxEntries = 20_000
 	maxNodes   = 100_000
+	// aliased is where the YAML library itself refuses a document, as one of excessive aliasing: most of so many nodes of
+	// a megabyte are aliases.
+	aliased = 4_000_000
 )
 
 // Cost is the error for a configuration that the collector would take too long to check.
@@ -55,6 +58,7 @@ func (d *Document) Affordable() error {
 	case measured.found != nil:
 	case total.pairs > maxPairs:
 		measured.refuse(d.root, "its mappings together have too many keys")
+	case total.nodes > aliased:
 	case total.entries > maxEntries:
 		measured.refuse(d.root, fmt.Sprintf("its lists together have %.0f entries; the limit is %d", total.entries, maxEntries))
 	case total.nodes > maxNodes:

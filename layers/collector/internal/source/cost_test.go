@@ -19,6 +19,10 @@ func deep(levels int, inside string) string {
 	return strings.Repeat("{a: ", levels) + inside + strings.Repeat("}", levels)
 }
 
+func aliasesTenfold(n int) string {
+	return fmt.Sprintf("\na%d: &a%d [%s]", n, n, strings.Repeat(fmt.Sprintf("*a%d, ", n-1), 10))
+}
+
 func TestWhatTheCollectorWouldTakeTooLongForIsRefused(t *testing.T) {
 	for name, one := range map[string]struct {
 		text    string
@@ -37,6 +41,7 @@ func TestWhatTheCollectorWouldTakeTooLongForIsRefused(t *testing.T) {
 		"many entries":                {"a: [" + strings.Repeat("b,", 20_000) + "]", ""},
 		"too many entries":            {"a: [" + strings.Repeat("b,", 20_001) + "]", "line 1: its lists together have 20001 entries; the limit is 20000"},
 		"one list again and again":    {"a: &a [" + strings.Repeat("b,", 300) + "]\nb: [" + strings.Repeat("*a,", 100) + "]", "together have 30400 entries"},
+		"what the library refuses":    {"a0: &a0 [x, x, x, x, x, x, x, x, x, x]" + aliasesTenfold(1) + aliasesTenfold(2) + aliasesTenfold(3) + aliasesTenfold(4) + aliasesTenfold(5) + aliasesTenfold(6), ""},
 		"many small mappings":         {"a:\n" + strings.Repeat(" - {b: 1, c: 2, d: 3}\n", 15_000), "it has 105003 keys and values; the limit is 100000"},
 	} {
 		t.Run(name, func(t *testing.T) {
