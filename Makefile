@@ -22,7 +22,7 @@ export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache
 # Tests have collectors of their own, among them a reduced one that nobody is to run, unless the environment names a folder.
 TEST_COLLECTORS := $(or $(HEADGATE_COLLECTORS_DIR),$(HEADGATE_CACHE)/collectors-for-tests)
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
-collectors test go-test python-test trust bench: export HEADGATE_COLLECTORS_DIR := $(TEST_COLLECTORS)
+collectors test go-test python-test trust bench licences sbom: export HEADGATE_COLLECTORS_DIR := $(TEST_COLLECTORS)
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -218,10 +218,10 @@ docs: venv $(DOCS_VENV)/.ready ## Build the site of the documents into build/sit
 policies: venv collector ## Write the policies into docs/policies.md from the built collector
 	@$(PY) -m scripts.policy_pages
 
-licences: venv console collector $(SAM_VENV)/.ready ## Write docs/licences.md from the locks and the built programs
+licences: venv console collectors $(SAM_VENV)/.ready ## Write docs/licences.md from the locks and the built programs
 	@$(PY) -m scripts.third_party
 
-sbom: venv console collector $(SAM_VENV)/.ready ## Write build/sbom.json, a CycloneDX document
+sbom: venv console collectors $(SAM_VENV)/.ready ## Write build/sbom.json, a CycloneDX document
 	@$(PY) -m scripts.third_party --sbom build/sbom.json
 
 # The programs of the other architecture, too: ARCH="amd64 arm64". The first time, 15 minutes more. ONLY=wheels makes a part.
