@@ -45,8 +45,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         return
     headers = Headers(scope=scope)
     scheme, _, credential = headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        credential = ""
+    credential = credential.strip() if scheme.lower() == "bearer" else ""
     try:
         # Before the body is read: a message that is to be sent again costs nothing.
         pace.require_turn_of_token(credential)
@@ -55,7 +54,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         deployment_id = headers.get("x-deployment-id", "")
         # In a thread, because its calls to the table block.
         signature = headers.get(signatures.HEADER, "")
-        answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body, signature)
+        answer = await anyio.to_thread.run_sync(service.exchange, credential, deployment_id, body, signature)
     except errors.HeadgateError as error:
         status = status_of(error)
         scope["state"]["blame"] = faults.blame(error)

@@ -332,9 +332,13 @@ def test_a_token_that_sends_too_much_is_told_when_to_send_it_again_and_nothing_i
     statuses = [fleet.post(agent.full().SerializeToString()).status_code for agent in agents]
     monkeypatch.setattr(aws, "dynamodb", lambda: pytest.fail("a table was asked"))
     refused = fleet.post(b"")
+    # Blanks do not make it another token.
+    headers = {"authorization": f"Bearer   {fleet.token}", "x-deployment-id": fleet.deployment_id}
+    blanks = fleet.http.post("/v1/opamp", content=b"", headers=headers)
     monkeypatch.undo()
 
     assert statuses == [200, 200, 200]
+    assert blanks.status_code == 429
     assert (refused.status_code, refused.json()["code"]) == (429, "too_many_messages")
     assert 1 <= int(refused.headers["retry-after"]) <= 301
     assert other.agent().start().instance_uid
