@@ -526,3 +526,34 @@ def test_a_host_that_is_gone_after_an_interruption_stops_the_rollout() -> None:
     group.at += timedelta(minutes=20)
 
     assert group.ends().status == "rolled_back"
+
+
+@pytest.mark.parametrize("soak", [30, 60, 119, 120])
+def test_a_soak_shorter_than_the_time_of_silence_completes_nothing_that_is_not_heard(soak: int) -> None:
+    group = Group.of(4)
+    group.start(Strategy((Step(soak, percent=100),)))
+    group.goes_on(lambda rollout: group.with_new() == group.hosts)
+    for host in group.hosts:
+        host.here = False
+    ended = group.ends()
+
+    assert ended.status == "rolled_back"
+    assert "silent (4)" in (ended.reason or "")
+
+
+def test_hosts_that_are_back_by_an_abort_are_no_longer_named_as_not_back() -> None:
+    group = Group.of(4)
+    group.start(Strategy((Step(60, hosts=1), Step(60, percent=100))))
+    group.goes_on(lambda rollout: rollout.progress.step == 2 and applied(rollout))
+    assert group.stored.rollout is not None
+    place = group.stored.rollout.place
+    last = max(group.hosts, key=lambda host: place(host.instance.id, host.labels))
+    last.fares, last.stuck = "401", True
+    halted = group.ends()
+    assert (halted.status, [one.instance_id for one in halted.not_back]) == ("halted", [last.instance.id])
+    last.stuck = False
+    group.beats(3)
+    group.act(acts.abort)
+    ended = group.ends()
+
+    assert (ended.status, ended.not_back) == ("aborted", [])

@@ -22,7 +22,10 @@ def take_back(state: State, cut: Place, ends_as: Status) -> State:
     """Instances after `cut` go back to what they ran; the rollout ends as that once they have."""
     running = replace(state.running, cut=cut, watched=max(state.running.cut, state.running.watched))
     progress = replace(state.progress, target=cut, grown_at=state.at, soaking_since=None, promoted=False)
-    return state.with_running(running).with_rollout(status="rolling_back", ends_as=ends_as, progress=progress)
+    # What did not go back from an earlier step has another try.
+    failures = tuple(failure for failure in state.rollout.failures if failure.gate != "rollback_failed")
+    taken = state.with_rollout(status="rolling_back", ends_as=ends_as, progress=progress, failures=failures)
+    return taken.with_running(running)
 
 
 def gone_back(state: State) -> State:

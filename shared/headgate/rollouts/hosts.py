@@ -123,6 +123,12 @@ def lost(listed: Sequence[Host], at: datetime) -> list[Host]:
     ]
 
 
+def unheard(listed: Sequence[Host], since: datetime) -> int:
+    """How many that run the version, or are to, were not heard since then, and are not known to be silent yet."""
+    running = [host.instance for host in listed if host.phase in ("applied", "pending")]
+    return sum(1 for instance in running if not instance.stopped and instance.last_seen_at < since)
+
+
 def _is_there(instance: Instance, at: datetime) -> bool:
     """Whether it reported at that time, or shortly before, and was not shut down since."""
     quiet = SAVED_EVERY + 2 * timedelta(seconds=settings().fleet_heartbeat_seconds) + _LATE

@@ -16,7 +16,7 @@ from headgate.deployments.running import EVERYONE, NOBODY, Place
 from headgate.instances.states import STALE_AFTER
 from headgate.rollouts import gates
 from headgate.rollouts.going_back import gone_back, take_back
-from headgate.rollouts.hosts import Host, lost
+from headgate.rollouts.hosts import Host, lost, quiet_after, unheard
 from headgate.rollouts.model import Begun, Hosts, NotMoved, Status
 from headgate.rollouts.state import State
 from headgate.rollouts.strategy import Strategy
@@ -107,6 +107,9 @@ def _next(state: State, listed: Sequence[Host]) -> State:
     leaving = sum(1 for host in listed if host.phase == "leaving")
     if leaving:
         return state.with_rollout(reason=f"Waits for {_instances(leaving)} that stopped")
+    missing = _unheard(state, listed)
+    if missing:
+        return state.with_rollout(reason=f"Waits to hear of {_instances(missing)} after the soak")
     number = _next_step(state, listed, state.progress.step)
     unapproved = [step for step in _approvals(state, number) if step > state.progress.approved]
     if unapproved:
@@ -139,6 +142,15 @@ def _next(state: State, listed: Sequence[Host]) -> State:
             f"Step {number} began with one of the others: no instance has the labels of the canaries"
         )
     return _grown(begun.with_running(replace(state.running, watched=max(watched, state.running.cut))), listed)
+
+
+def _unheard(state: State, listed: Sequence[Host]) -> int:
+    """How many were not heard since a soak that is shorter than the time after which they would be silent."""
+    progress = state.progress
+    if progress.soaking_since is None or progress.step == 0 or not state.gates.silent:
+        return 0
+    soak = timedelta(seconds=0 if progress.promoted else state.strategy.steps[progress.step - 1].soak_seconds)
+    return unheard(listed, progress.soaking_since + soak) if soak <= quiet_after() else 0
 
 
 def _approvals(state: State, number: int | None) -> list[int]:
