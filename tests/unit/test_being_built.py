@@ -6,9 +6,11 @@ import time
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
 
 from headgate.checker import NotInstalled
 from headgate.foundation.errors import Unavailable, code_of, not_ready
+from headgate.http import problems
 from headgate_engine.checker.errors import BeingBuilt, BuildFailed
 from headgate_engine.checker.installed import Installed
 
@@ -100,3 +102,17 @@ def test_an_error_that_is_its_own_cause_comes_from_no_part() -> None:
 
     assert not_ready(error) is None
     assert code_of(error) == "unavailable"
+
+
+@pytest.mark.parametrize(("retry_after", "level"), [(5, "info"), (None, "warning")])
+def test_those_who_wait_for_a_build_do_not_fill_its_terminal(
+    retry_after: int | None, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged: list[str] = []
+    for name in ("info", "warning"):
+        monkeypatch.setattr(problems.logger, name, lambda *_, name=name, **__: logged.append(name))
+    error = Unavailable("the YAML was not checked")
+    error.__cause__ = BeingBuilt("it is being built", retry_after)
+    problems._domain_error(Request({"type": "http", "state": {}}), error)
+
+    assert logged == [level]

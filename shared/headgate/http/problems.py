@@ -135,7 +135,10 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        logger.warning("outage", code=errors.code_of(error), detail=error.detail)
+        # Everybody who waits for a build asks again and again, which would hide what the terminal says of it.
+        waits = errors.not_ready(error)
+        log = logger.info if waits and waits.may_pass else logger.warning
+        log("outage", code=errors.code_of(error), detail=error.detail)
         request.state.blame = faults.blame(error)
     field_errors = error.errors if isinstance(error, errors.Invalid | errors.Conflict) else ()
     return problem(request, status, errors.code_of(error), error.detail, field_errors=field_errors, headers=headers)
