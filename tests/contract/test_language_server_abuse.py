@@ -147,7 +147,7 @@ def test_a_hostile_text_of_a_megabyte_is_answered(ask: Callable[[Document, int],
 )
 def test_a_finding_at_no_place_of_the_text_is_shown_within_it(place: dict[str, object]) -> None:
     entry = {"message": "m", "code": "other", **place}
-    found = diagnostics.of_answer({"errors": [entry], "policies": {"findings": [entry]}}, Text(FLOWS[0]))
+    found = diagnostics.of_answer({"findings": [entry, {**entry, "end_line": 10**9, "end_column": -1}]}, Text(FLOWS[0]))
 
     assert found
     assert all(0 <= one.start <= one.end <= len(FLOWS[0]) for one in found)

@@ -86,6 +86,36 @@ def test_every_policy_names_a_way_out_and_finds_its_example(ann: Member) -> None
     assert "insecure_tls" in {one["code"] for one in found["findings"]}
 
 
+MISTYPED = YAML.replace(
+    "memory_limiter: {check_interval: 1s, limit_mib: 400}}",
+    "memory_limiter: {check_interval: 1s, limit_mib: 400}, transform: {trace_statements: ['sett(span.name, 1)']}}",
+).replace("[memory_limiter]", "[memory_limiter, transform]")
+
+
+def test_a_pause_in_typing_is_one_question_and_one_mistake_one_finding(
+    ann: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    call = checker.call
+
+    def recorded(op: str, *arguments: Any, **named: Any) -> dict[str, object]:
+        asked.append(op)
+        return call(op, *arguments, **named)
+
+    monkeypatch.setattr(checker, "call", recorded)
+    path = f"{API}/validate?lint=true&policies=true&graph=true"
+    answer = ann.http.post(path, json={"yaml": MISTYPED}).json()
+
+    assert asked == ["check"]
+    errors = [one for one in answer["findings"] if one["severity"] == "error"]
+    assert [(one["source"], one["code"], one["line"]) for one in errors] == [("lint", "ottl", 2)]
+    lines = MISTYPED.splitlines()
+    marked = [lines[one["line"] - 1][one["column"] - 1 : one["end_column"] - 1] for one in answer["findings"]]
+    assert marked[0] == "sett"
+    assert all(marked)
+    assert [one["line"] for one in answer["findings"]] == sorted(one["line"] for one in answer["findings"])
+
+
 def test_one_request_gives_verdict_lint_and_policies_with_places(ann: Member) -> None:
     answer = checked(ann, YAML)
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import pytest
 
 from headgate import checker
+from headgate.checker import Refused
 
 POLICIES: Final = [
     {
@@ -57,6 +58,9 @@ class Engine:
         }
 
     def call(self, op: str, request: Mapping[str, Any], *, version: str | None = None, **_: object) -> Any:
+        if op == "check":
+            # An older build: each part is asked for itself.
+            raise Refused("unknown_op", op)
         self.asked.append((op, version, request))
         answer = self.answers[op]
         if isinstance(answer, Exception):

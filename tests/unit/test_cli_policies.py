@@ -70,13 +70,14 @@ def file(tmp_path: Path) -> Path:
     return file
 
 
-def answer(server: Server, **policies: object) -> None:
-    server.answers = [(200, {}, {**VERDICT, "policies": {**RESULT, **policies}})]
+def answer(server: Server, *listed: dict[str, Any], **policies: object) -> None:
+    """The server's list of findings, and its part of policies."""
+    server.answers = [(200, {}, {**VERDICT, "findings": listed, "policies": {**RESULT, **policies}})]
 
 
 @pytest.mark.usefixtures("file")
 def test_a_finding_that_counts_is_printed_with_its_way_out_and_ends_with_1(server: Server, run: Run) -> None:
-    answer(server)
+    answer(server, FINDING)
     code, out, err = run("validate --policies a.yaml")
 
     assert code == 1
@@ -100,7 +101,7 @@ def test_without_the_option_no_policy_is_asked(server: Server, run: Run) -> None
 
 @pytest.mark.usefixtures("file")
 def test_advice_ends_with_0(server: Server, run: Run) -> None:
-    answer(server, passed=True, findings=[{**FINDING, "severity": "warning"}, {**FINDING, "severity": "info"}])
+    answer(server, {**FINDING, "severity": "warning"}, {**FINDING, "severity": "note"}, passed=True)
     code, out, _ = run("validate --policies a.yaml")
 
     assert code == 0
@@ -123,21 +124,16 @@ def test_a_suppressed_finding_is_for_code_scanning_only(server: Server, run: Run
 
 
 @pytest.mark.usefixtures("file")
-def test_comments_without_effect_and_rules_that_err_are_told(server: Server, run: Run) -> None:
-    comment = {"code": "x", "line": 1, "until": None, "reason": "", "used": False, "problem": "it has no reason"}
-    answer(
-        server,
-        findings=[],
-        suppressions=[comment, {**comment, "problem": None}],
-        failed_rules=[{"name": "no_debug", "severity": "error", "error": "no such key"}],
-    )
+def test_what_the_server_lists_is_printed_and_a_part_that_was_not_checked_in_other_words(
+    server: Server, run: Run
+) -> None:
+    listed = {**FINDING, "code": "suppression", "message": "the comment for x: it has no reason", "way_out": ""}
+    answer(server, listed, {**listed, "code": "not_checked", "message": "Not checked: busy"}, findings=[])
     code, out, _ = run("validate --policies --format github a.yaml")
 
     assert code == 1
     assert out.splitlines() == [
-        "::error file=a.yaml,title=no_debug::the rule could not be evaluated: no such key; "
-        "an Admin mends the rule with `headgate policy set`",
-        "::warning file=a.yaml,title=suppression,line=1::the comment for x: it has no reason",
+        "::error file=a.yaml,title=suppression,line=2,col=3::the comment for x: it has no reason",
     ]
 
 

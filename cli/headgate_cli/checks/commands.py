@@ -95,7 +95,7 @@ def validate(
         failed = True
     reported = []
     for file, (_, answer) in answers.items():
-        reported += [*findings.of_validation(file, answer), *findings.of_policies(file, answer)]
+        reported += findings.of_check(file, answer)
     _show(answers, reported, output, complete=not failed)
     if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():

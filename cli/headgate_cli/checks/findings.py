@@ -27,8 +27,8 @@ _NOT_LINTABLE: Final = "not_lintable"
 _TOO_MANY: Final = re.compile(r"at most \d+ expressions")
 # The words for what is not YAML: "yaml: line 3: did not find expected key", or the same without `yaml:` or a line.
 _SYNTAX: Final = re.compile(r"(?:yaml: )?(?:line (?P<line>\d{1,9}): )?(?P<message>.+)", re.DOTALL)
-# The way out of a rule that failed: it is not in the text, and no comment suppresses it.
-_MEND: Final = "; an Admin mends the rule with `headgate policy set`"
+# What the service calls a part of the check that could not be had.
+NOT_CHECKED: Final = "not_checked"
 # The policy that finds secrets: its lines are not printed.
 _HIDES_LINE: Final = "secret_in_text"
 _TAB: Final = 4
@@ -99,27 +99,27 @@ def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
     return reported
 
 
-def of_policies(file: str, answer: Entity) -> list[Finding]:
-    """What the part `policies` of an answer of POST /validate found, suppressed findings included.
+def of_check(file: str, answer: Entity) -> list[Finding]:
+    """The findings of an answer of POST /validate, and behind them what comments suppress: code scanning lists these.
 
-    Also comments that do not suppress what they say, and rules that could not be evaluated.
+    Parts that were not checked are not among them.
     """
+    if "findings" not in answer:
+        # A server from before they were one list: its verdict.
+        return of_validation(file, answer)
+    reported = [
+        replace(
+            finding_of(file, _SEVERITY.get(text(entry, "severity"), "note"), entry), way_out=optional(entry, "way_out")
+        )
+        for entry in entities(answer, "findings")
+        if text(entry, "code") != NOT_CHECKED
+    ]
     policies = answer.get("policies")
-    if not isinstance(policies, dict):
-        return []
-    reported = []
-    for entry in entities(policies, "findings"):
+    for entry in entities(policies, "findings") if isinstance(policies, dict) else []:
         by = entry.get("suppressed")
-        finding = finding_of(file, _OF_POLICIES.get(text(entry, "severity"), "note"), entry)
-        reason = optional(by, "reason") if isinstance(by, dict) else None
-        reported.append(replace(finding, way_out=optional(entry, "way_out"), suppressed=reason))
-    for entry in entities(policies, "failed_rules"):
-        message = f"the rule could not be evaluated: {text(entry, 'error')}{_MEND}"
-        reported.append(Finding(file, _OF_POLICIES.get(text(entry, "severity"), "note"), text(entry, "name"), message))
-    for entry in entities(policies, "suppressions"):
-        if entry.get("problem") is not None:
-            message = f"the comment for {text(entry, 'code')}: {text(entry, 'problem')}"
-            reported.append(Finding(file, "warning", "suppression", message, line=_at(entry, "line")))
+        if isinstance(by, dict):
+            finding = finding_of(file, _OF_POLICIES.get(text(entry, "severity"), "note"), entry)
+            reported.append(replace(finding, way_out=optional(entry, "way_out"), suppressed=optional(by, "reason")))
     return reported
 
 
@@ -147,6 +147,7 @@ def as_syntax_error(error: ServerError) -> Entity | None:
     return {"valid": False, "checked": 0, "items": [], "skipped": [], "errors": [syntax]}
 
 
+_SEVERITY: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "note": "note"}
 _OF_POLICIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
 _SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"))
 

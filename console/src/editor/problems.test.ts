@@ -1,27 +1,37 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Check, Finding } from "../lib/types";
+import type { Check, ListedFinding } from "../lib/types";
 import { shown } from "./problems";
 
-const finding = (message: string, component_path: string, line: number | null): Finding => ({
-  message,
-  component_path,
+const finding = (parts: Partial<ListedFinding>): ListedFinding => ({
+  severity: "error",
+  source: "collector",
   code: "other",
-  line,
+  message: "m",
+  way_out: "",
+  component_path: "processors::batch",
+  line: 1,
   column: 1,
+  end_line: null,
+  end_column: null,
+  ...parts,
 });
-const check = (parts: Partial<Check>): Check => ({
+const check = (findings: ListedFinding[]): Check => ({
   valid: false,
   version: "0.139.0",
   errors: [],
   warnings: [],
   environment: [],
-  ...parts,
+  findings,
 });
 
 test("errors are told first, and then the order of the text counts", () => {
   const found = shown(
-    check({ errors: [finding("late", "b", 9), finding("early", "b", 3)], warnings: [finding("first", "a", 2)] }),
+    check([
+      finding({ severity: "warning", message: "first", line: 2 }),
+      finding({ message: "early", line: 3 }),
+      finding({ message: "late", line: 9 }),
+    ]),
   );
   assert.deepEqual(
     found.map(({ severity, message }) => `${severity} ${message}`),
@@ -29,48 +39,20 @@ test("errors are told first, and then the order of the text counts", () => {
   );
 });
 
-test("an OTTL error is told once, where it is", () => {
-  const error = 'undefined function "sett"';
-  const item = {
-    location: { path: "processors::transform::log_statements[0]", line: 7, column: 9 },
-    context: "log",
-    kind: "statement",
-    expression: "sett()",
-    error,
-    note: "did you mean `set`?",
-  };
+test("the service's list is shown as it is, with the way out and who says it", () => {
   const found = shown(
-    check({
-      errors: [
-        finding(`unable to parse: ${error}`, "processors::transform", 5),
-        finding("another", "processors::transform", 5),
-      ],
-      lint: { items: [item], skipped: [] },
-    }),
+    check([
+      finding({ source: "lint", code: "ottl", message: "undefined", way_out: "did you mean `set`?", line: 7 }),
+      finding({ source: "policy", code: "insecure_tls", severity: "note", line: 8 }),
+      finding({ source: "policy", code: "not_checked", severity: "warning", line: null, column: null }),
+    ]),
   );
   assert.deepEqual(
-    found.map(({ line, message, wayOut }) => [line, message, wayOut]),
+    found.map(({ severity, source, wayOut, line }) => [severity, source, wayOut, line]),
     [
-      [5, "another", ""],
-      [7, error, "did you mean `set`?"],
+      ["error", "OTTL", "did you mean `set`?", 7],
+      ["warning", "Policies", "", null],
+      ["info", "insecure_tls", "", 8],
     ],
   );
-});
-
-test("a part that was not checked is told, and never looks right", () => {
-  const found = shown(check({ valid: true, policies: { problem: { code: "not_checked", detail: "No collector" } } }));
-  assert.deepEqual(
-    found.map(({ severity, message, source }) => [severity, message, source]),
-    [["warning", "Not checked: No collector", "Policies"]],
-  );
-});
-
-test("a suppressed finding of a policy is not told", () => {
-  const one = {
-    ...finding("m", "a", 1),
-    severity: "error" as const,
-    way_out: "w",
-    suppressed: { line: 1, reason: "r" },
-  };
-  assert.deepEqual(shown(check({ policies: { passed: true, findings: [one] } })), []);
 });

@@ -1,5 +1,5 @@
 // What a check found, as one list: the worst first, and then in the order of the text.
-import type { Check, Finding } from "../lib/types";
+import type { Check, ListedFinding } from "../lib/types";
 
 export type Severity = "error" | "warning" | "info";
 
@@ -15,54 +15,31 @@ export interface Shown {
   column: number | null;
 }
 
-/** Parts that could not be checked are told without a place: nothing that is not said counts as right. */
+/** The service has merged them: here they are only put in order. */
 export function shown(check: Check): Shown[] {
-  const found: Shown[] = [];
-  const lint = check.lint && "items" in check.lint ? check.lint.items : [];
-  const ottl = lint.filter((item) => item.error !== null);
-  for (const finding of check.errors) {
-    // The linter has the same error at the expression itself.
-    const isOttl = ottl.some(
-      ({ location, error }) =>
-        error !== null && location.path.startsWith(finding.component_path) && finding.message.includes(error),
+  return check.findings
+    .map(
+      ({ severity, source, code, message, way_out, component_path, line, column }): Shown => ({
+        severity: severity === "note" ? "info" : severity,
+        message,
+        wayOut: way_out,
+        source: source === "policy" && code !== "not_checked" ? code : SOURCES[source],
+        path: component_path,
+        line,
+        column,
+      }),
+    )
+    .sort(
+      (a, b) =>
+        RANK[a.severity] - RANK[b.severity] || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
     );
-    if (!isOttl) found.push(of(finding, "error", "collector"));
-  }
-  found.push(...check.warnings.map((finding) => of(finding, "warning", "collector")));
-  for (const { location, error, note } of ottl)
-    found.push({ severity: "error", message: error ?? "", wayOut: note ?? "", source: "OTTL", ...location });
-  if (check.policies && "findings" in check.policies)
-    for (const finding of check.policies.findings)
-      if (!finding.suppressed) found.push({ ...of(finding, finding.severity, finding.code), wayOut: finding.way_out });
-  for (const [name, part] of [
-    ["OTTL", check.lint],
-    ["Policies", check.policies],
-  ] as const)
-    if (part && "problem" in part)
-      found.push({
-        severity: "warning",
-        message: `Not checked: ${part.problem.detail}`,
-        wayOut: "",
-        source: name,
-        path: "",
-        line: null,
-        column: null,
-      });
-  return found.sort(
-    (a, b) => RANK[a.severity] - RANK[b.severity] || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
-  );
 }
 
 const RANK = { error: 0, warning: 1, info: 2 };
-
-function of(finding: Finding, severity: Severity, source: string): Shown {
-  return {
-    severity,
-    message: finding.message,
-    wayOut: "",
-    source,
-    path: finding.component_path,
-    line: finding.line,
-    column: finding.column,
-  };
-}
+const SOURCES: Record<ListedFinding["source"], string> = {
+  collector: "collector",
+  start: "collector",
+  lint: "OTTL",
+  policy: "Policies",
+  schema: "schema",
+};

@@ -49,11 +49,26 @@ export interface Graph {
   incomplete: boolean;
 }
 
+/** One thing that a check found, whoever found it. The end is behind the last character. */
+export interface ListedFinding {
+  severity: "error" | "warning" | "note";
+  source: "collector" | "start" | "lint" | "policy" | "schema";
+  code: string;
+  message: string;
+  way_out: string;
+  component_path: string;
+  line: number | null;
+  column: number | null;
+  end_line: number | null;
+  end_column: number | null;
+}
+
 export interface Check {
   valid: boolean;
   version: string;
   errors: Finding[];
   warnings: Finding[];
+  findings: ListedFinding[];
   environment: { name: string; has_default: boolean; component_path: string }[];
   lint?: { items: LintItem[]; skipped: { expression: string; reason: string }[] } | NotChecked;
   policies?: { passed: boolean; findings: PolicyFinding[] } | NotChecked;

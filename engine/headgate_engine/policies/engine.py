@@ -98,20 +98,24 @@ def built_in(*, asker: Asker) -> list[Policy]:
         return _lists().validate_python(asker.ask("policy_list", {}, version=asker.default_version)).policies
 
 
-def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float | None = None) -> Answer:
-    """What the text breaks, suppressed findings included.
-
-    Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
-    """
-    request = {
+def question(text: Text, organization: Settings) -> dict[str, object]:
+    """The fields of the operations `policies` and `check`."""
+    return {
         "yaml": text.yaml,
         "env": dict(text.env),
         "rules": [_asked(rule) for rule in organization.rules],
         "not_suppressible": list(organization.not_suppressible),
         "today": datetime.now(UTC).date().isoformat(),
     }
+
+
+def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float | None = None) -> Answer:
+    """What the text breaks, suppressed findings included.
+
+    Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
+    """
     with _failures(asker, "no policy was checked", text):
-        answer = asker.ask("policies", request, version=text.version, timeout=timeout)
+        answer = asker.ask("policies", question(text, organization), version=text.version, timeout=timeout)
         return _answers().validate_python(answer)
 
 

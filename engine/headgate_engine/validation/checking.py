@@ -9,10 +9,13 @@ from typing import Final, Generic, TypeVar
 
 from headgate_engine.checker.asker import Asker
 from headgate_engine.errors import Invalid, Unavailable
-from headgate_engine.policies import judging
+from headgate_engine.policies import engine, judging
 from headgate_engine.policies.model import PolicyResult, Settings, Text
 from headgate_engine.validation import service as validation
+from headgate_engine.validation import together
+from headgate_engine.validation.findings import ListedFinding, Source, listed
 from headgate_engine.validation.model import YAML_IN_BODY, Graph, LintResult, NotChecked, ValidationResult
+from headgate_engine.validation.together import Ends
 
 _Result = TypeVar("_Result", LintResult, PolicyResult, Graph)
 
@@ -38,6 +41,18 @@ class Checked:
     lint: Part[LintResult] | None
     policies: Part[PolicyResult] | None
     graph: Part[Graph] | None
+    ends: Ends
+
+    def findings(self) -> list[ListedFinding]:
+        """Everything that was found, in the order of the text, each mistake once."""
+        not_checked: list[tuple[Source, str]] = []
+        if self.lint and self.lint.problem:
+            not_checked.append(("lint", self.lint.problem.detail))
+        if self.policies and self.policies.problem:
+            not_checked.append(("policy", self.policies.problem.detail))
+        lint = self.lint.result if self.lint else None
+        policies = self.policies.result if self.policies else None
+        return listed(self.verdict, lint, policies, not_checked, self.ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +82,18 @@ def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, e
     yaml, version, env = request.yaml, request.version, request.env
     ends = ends or time.monotonic() + SECONDS
     asker = asker.gated(request.feature_gates)
-    verdict = validation.validate(yaml, version, env, asker=asker)
     text = Text(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"))
+    names = [name for name in ("lint", "policies", "graph") if getattr(parts, name)]
+    places: Ends = {}
+    if names:
+        asker, places = together.asked(engine.question(text, settings), names, text.version, asker=asker)
+    verdict = validation.validate(yaml, version, env, asker=asker)
     return Checked(
         verdict,
         _part(parts.lint, lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left), ends),
         _part(parts.policies, lambda left: judging.judge(settings, text, asker=asker, timeout=left), ends),
         _part(parts.graph, lambda left: validation.graph(yaml, version, env, asker=asker, timeout=left), ends),
+        places,
     )
 
 

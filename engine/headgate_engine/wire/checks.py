@@ -9,6 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
 from headgate_engine.validation.checking import Checked, Part, Request
+from headgate_engine.validation.findings import ListedFinding
 from headgate_engine.validation.model import Finding, Graph, LintResult, Variable, WrappedConfiguration
 from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Input, Variables, Yaml
 
@@ -53,7 +54,8 @@ class PartNotChecked(BaseModel):
 class ValidationResult(BaseModel):
     """The verdict. `lint`, `policies` and `graph` are there if the request asks for them.
 
-    `wrapped` is there if the text is not a configuration, but has one inside.
+    `findings` has everything that was found in all of these, in the order of the text, each mistake once. `wrapped` is
+    there if the text is not a configuration, but has one inside.
     """
 
     valid: bool
@@ -62,6 +64,7 @@ class ValidationResult(BaseModel):
     errors: list[Finding]
     warnings: list[Finding]
     environment: list[Variable]
+    findings: list[ListedFinding]
     wrapped: WrappedConfiguration | SkipJsonSchema[None] = None
     lint: LintResult | PartNotChecked | SkipJsonSchema[None] = None
     policies: PolicyResult | PartNotChecked | SkipJsonSchema[None] = None
@@ -77,6 +80,7 @@ class ValidationResult(BaseModel):
             errors=list(verdict.errors),
             warnings=list(verdict.warnings),
             environment=list(verdict.environment),
+            findings=checked.findings(),
         )
         # What is not set is not part of the answer.
         if verdict.wrapped is not None:

@@ -20,6 +20,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/rules"
 	"github.com/headgate/headgate/layers/collector/internal/steps"
 	"github.com/headgate/headgate/layers/collector/internal/tell"
+	"github.com/headgate/headgate/layers/collector/internal/together"
 	"github.com/headgate/headgate/layers/collector/internal/upgrade"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
@@ -28,6 +29,7 @@ import (
 var Handlers = map[string]operation.Handler{
 	"describe":       describe.Handle,
 	"validate":       validate.Handle,
+	"check":          together.Handle,
 	"graph":          graph.Handle,
 	"inspect":        inspect.Handler(),
 	"rename":         rename.Handle,

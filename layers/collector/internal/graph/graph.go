@@ -58,18 +58,23 @@ func Handle(ctx context.Context, _ *operation.Environment, raw json.RawMessage) 
 	if err := json.Unmarshal(raw, &request); err != nil {
 		return nil, operation.BadRequest("graph takes yaml and env: %v", err)
 	}
-	document, err := source.Parse(request.YAML)
-	if err != nil {
+	return Of(ctx, validate.NewReading(request))
+}
+
+// Of is Handle for a text that was read before.
+func Of(ctx context.Context, text *validate.Reading) (*Result, error) {
+	if text.NotYAML != nil {
 		return nil, unresolvable
 	}
-	conf, err := validate.Resolve(ctx, document, request)
+	_, err := text.Resolve(ctx)
 	if refused := new(operation.Error); errors.As(err, &refused) {
 		return nil, refused
 	}
-	if err != nil || conf == nil {
+	plain := text.Plain(ctx)
+	if err != nil || plain == nil {
 		return nil, unresolvable
 	}
-	reading := &reading{document: document, plain: conf.ToStringMap(), left: maxNames}
+	reading := &reading{document: text.Document, plain: plain, left: maxNames}
 	return reading.result(), nil
 }
 

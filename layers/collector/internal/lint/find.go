@@ -19,7 +19,9 @@ const maxVisits = 500_000
 
 // declaration is a component as the configuration declares it, with its expressions.
 type declaration struct {
-	component   ottlComponent
+	component ottlComponent
+	// name is what the configuration calls it.
+	name        string
 	expressions []*expression
 	// affordable are the expressions that are cheap enough to parse. It is filled once, when priced is set.
 	affordable []*expression
@@ -45,11 +47,7 @@ type finder struct {
 var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
 
 // find collects the expressions of a configuration, and those that cannot be checked.
-func find(text string, factories otelcol.Factories, env *operation.Environment) (*finder, error) {
-	root, err := rootOf(text)
-	if err != nil {
-		return nil, err
-	}
+func find(text string, root *yaml.Node, factories otelcol.Factories, env *operation.Environment) (*finder, error) {
 	f := &finder{text: source.NewText(text), factories: factories, env: env, seen: map[string]bool{}}
 	for section, body := range pairs(root) {
 		if !slices.Contains(sections, section) {
@@ -102,7 +100,7 @@ func (f *finder) component(section, id string, body *yaml.Node) {
 	if index < 0 {
 		return
 	}
-	declared := &declaration{component: ottlComponents[index]}
+	declared := &declaration{component: ottlComponents[index], name: id}
 	declared.component.kind = c.kind
 	config := reflect.TypeOf(factory.CreateDefaultConfig())
 	for _, field := range declared.component.fields {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
+	"go.yaml.in/yaml/v3"
 )
 
 // maxExpressions is how many expressions one request may hold, including skipped ones.
@@ -89,7 +90,11 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	case request.YAML != nil && inContext:
 		return nil, operation.BadRequest("a request holds either yaml or a context with expressions, not both")
 	case request.YAML != nil:
-		return l.configuration(*request.YAML)
+		root, err := rootOf(*request.YAML)
+		if err != nil {
+			return nil, err
+		}
+		return l.configuration(*request.YAML, root, func(string, string) bool { return false })
 	case inContext:
 		return l.inContext(request)
 	}
@@ -150,4 +155,29 @@ func tooMany() error {
 		Code:    "too_many_expressions",
 		Message: fmt.Sprintf("at most %d expressions are linted per request", maxExpressions),
 	}
+}
+
+// Reading is a text that was parsed, and of which it is known what the collector has built.
+type Reading interface {
+	// Parsed returns the text with its root, nil if there is none. Its error says why it is not a configuration.
+	Parsed(ctx context.Context) (text string, root *yaml.Node, err error)
+	// Built tells whether the collector has built a component, and so has accepted all of its expressions.
+	Built(section, name string) bool
+}
+
+// Judge is Handle for a configuration that was read before.
+func Judge(ctx context.Context, env *operation.Environment, reading Reading) (*Result, error) {
+	text, root, err := reading.Parsed(ctx)
+	if err != nil {
+		return nil, notYAML(err.Error())
+	}
+	factories, err := env.Factories()
+	if err != nil {
+		return nil, fmt.Errorf("making the factories: %w", err)
+	}
+	l := &linter{ctx: ctx, factories: factories, env: env}
+	if root == nil {
+		root = &yaml.Node{Kind: yaml.MappingNode}
+	}
+	return l.configuration(text, root, reading.Built)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"go.opentelemetry.io/collector/otelcol"
+	"go.yaml.in/yaml/v3"
 )
 
 // linter answers one request.
@@ -24,13 +25,17 @@ type linter struct {
 }
 
 // configuration checks the expressions of a whole configuration.
-func (l *linter) configuration(text string) (*Result, error) {
-	found, err := find(text, l.factories, l.env)
+func (l *linter) configuration(text string, root *yaml.Node, built func(section, name string) bool) (*Result, error) {
+	found, err := find(text, root, l.factories, l.env)
 	if err != nil {
 		return nil, err
 	}
 	result := newResult(OTTLVersion(l.env.BuildInfo.Version))
 	result.Skipped = append(result.Skipped, found.skipped...)
+	for _, d := range found.declarations {
+		// What a component reads only when it starts, or for one signal, building it may not have read.
+		d.accepted = built(d.component.section, d.name) && !d.component.start && len(creations(d.expressions)) == 0
+	}
 	l.probeAll(found.declarations)
 	for _, d := range found.declarations {
 		if err := l.component(d); err != nil {
@@ -51,6 +56,9 @@ func (l *linter) probeAll(declarations []*declaration) {
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, d := range declarations {
 		affordable := l.affordable(d)
+		if d.accepted {
+			continue
+		}
 		asked.Add(1)
 		go func() {
 			defer asked.Done()

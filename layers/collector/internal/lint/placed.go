@@ -24,7 +24,11 @@ func PlacedExpressions(text string, env *operation.Environment) ([]Placed, error
 	if err != nil {
 		return nil, err
 	}
-	found, err := find(text, factories, env)
+	root, err := rootOf(text)
+	if err != nil {
+		return nil, err
+	}
+	found, err := find(text, root, factories, env)
 	if err != nil {
 		return nil, err
 	}

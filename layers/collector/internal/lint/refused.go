@@ -28,7 +28,11 @@ func Refused(ctx context.Context, env *operation.Environment, text string, of ma
 	if err != nil {
 		return nil, err
 	}
-	found, err := find(text, factories, env)
+	root, err := rootOf(text)
+	if err != nil {
+		return nil, nil
+	}
+	found, err := find(text, root, factories, env)
 	if err != nil {
 		return nil, nil
 	}

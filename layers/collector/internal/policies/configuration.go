@@ -64,9 +64,10 @@ type pipeline struct {
 }
 
 func newConfiguration(
-	document *source.Document, conf *confmap.Conf, factories otelcol.Factories, request validate.Request,
+	document *source.Document, conf *confmap.Conf, plain map[string]any, factories otelcol.Factories,
+	request validate.Request,
 ) *configuration {
-	c := &configuration{request: request, document: document, plain: conf.ToStringMap()}
+	c := &configuration{request: request, document: document, plain: plain}
 	c.hasReferences = strings.Contains(request.YAML, "$")
 	addEntries(c, conf, "receivers", factories.Receivers)
 	addEntries(c, conf, "processors", factories.Processors)

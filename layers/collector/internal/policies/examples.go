@@ -100,7 +100,7 @@ func (e Example) violates(ctx context.Context, env *operation.Environment, rule 
 	if ctx.Err() != nil {
 		return false, fmt.Errorf("it was not evaluated: the examples before it took more than %v", rulesTime)
 	}
-	c, err := read(ctx, env, validate.Request{YAML: e.YAML})
+	c, err := read(ctx, env, validate.NewReading(validate.Request{YAML: e.YAML}))
 	if refused := (*operation.Error)(nil); errors.As(err, &refused) {
 		return false, fmt.Errorf("yaml: %s", refused.Message)
 	}

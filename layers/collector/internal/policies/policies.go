@@ -13,7 +13,6 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/decoded"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
-	"github.com/headgate/headgate/layers/collector/internal/source"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
 
@@ -60,6 +59,11 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	if err := json.Unmarshal(raw, &request); err != nil {
 		return nil, operation.BadRequest("policies takes yaml, env, rules, not_suppressible and today: %v", err)
 	}
+	return Judge(ctx, env, validate.NewReading(request.Request), request)
+}
+
+// Judge is Handle for a text that was read before.
+func Judge(ctx context.Context, env *operation.Environment, reading *validate.Reading, request Request) (*Result, error) {
 	today, err := time.Parse(time.DateOnly, request.Today)
 	if err != nil {
 		return nil, operation.BadRequest("today must be a day such as 2026-11-22")
@@ -67,7 +71,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	if len(request.Rules) > maxRules {
 		return nil, operation.BadRequest("at most %d rules are evaluated per request", maxRules)
 	}
-	c, err := read(ctx, env, request.Request)
+	c, err := read(ctx, env, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -88,25 +92,24 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	return result, nil
 }
 
-// read parses and resolves a text.
-func read(ctx context.Context, env *operation.Environment, request validate.Request) (*configuration, error) {
-	document, err := source.Parse(request.YAML)
-	if err != nil {
-		return nil, notAConfiguration(err.Error())
+// read resolves a text.
+func read(ctx context.Context, env *operation.Environment, reading *validate.Reading) (*configuration, error) {
+	if reading.NotYAML != nil {
+		return nil, notAConfiguration(reading.NotYAML.Error())
 	}
-	conf, err := validate.Resolve(ctx, document, request)
+	conf, err := reading.Resolve(ctx)
 	var refused *operation.Error
 	if errors.As(err, &refused) {
 		return nil, refused
 	}
 	if err != nil {
-		return nil, notAConfiguration(document.Undecodable(err))
+		return nil, notAConfiguration(reading.Document.Undecodable(err))
 	}
 	factories, err := env.Factories()
 	if err != nil {
 		return nil, fmt.Errorf("making the factories: %w", err)
 	}
-	return newConfiguration(document, conf, factories, request), nil
+	return newConfiguration(reading.Document, conf, reading.Plain(ctx), factories, reading.Request), nil
 }
 
 func notAConfiguration(reason string) error {

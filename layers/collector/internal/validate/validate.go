@@ -11,12 +11,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
+	"go.yaml.in/yaml/v3"
 )
 
 // Request is a configuration and the environment variables that it may refer to; there are no others.
@@ -176,23 +178,103 @@ func Resolve(ctx context.Context, document *source.Document, request Request) (*
 // Component validates the decoded configuration of a component, as the collector does. A panic is an error.
 func Component(config component.Config) error { return validateConfig(config) }
 
+// Reading is what the verdict has read of a text, for whatever else is asked of the text.
+type Reading struct {
+	Request Request
+	// Document is nil, and NotYAML says why, for a text that is not YAML.
+	Document *source.Document
+	NotYAML  error
+	// Valid is the verdict.
+	Valid bool
+
+	conf       *confmap.Conf
+	unresolved error
+	plain      map[string]any
+	used       map[string]map[string]bool
+}
+
+// NewReading parses a text without a verdict.
+func NewReading(request Request) *Reading {
+	document, err := source.Parse(request.YAML)
+	return &Reading{Request: request, Document: document, NotYAML: err}
+}
+
+// Resolve returns the configuration with every `${...}` replaced, as Resolve does. It is resolved once.
+func (r *Reading) Resolve(ctx context.Context) (*confmap.Conf, error) {
+	if r.NotYAML != nil {
+		return nil, r.NotYAML
+	}
+	if r.conf == nil && r.unresolved == nil {
+		r.conf, r.unresolved = Resolve(ctx, r.Document, r.Request)
+	}
+	return r.conf, r.unresolved
+}
+
+// Parsed returns the text with its root, nil if there is none. Its error says why it is not a configuration: keys that
+// repeat, or aliases that blow up, are found where it is decoded.
+func (r *Reading) Parsed(context.Context) (string, *yaml.Node, error) {
+	if r.NotYAML != nil {
+		return "", nil, r.NotYAML
+	}
+	if r.conf == nil {
+		var decoded map[string]any
+		if err := yaml.Unmarshal([]byte(r.Request.YAML), &decoded); err != nil {
+			return "", nil, errors.New(r.Document.Undecodable(err))
+		}
+	}
+	return r.Request.YAML, r.Document.Root(), nil
+}
+
+// Plain returns the resolved configuration as a mapping, for reading only; nil if it cannot be resolved.
+func (r *Reading) Plain(ctx context.Context) map[string]any {
+	if conf, err := r.Resolve(ctx); r.plain == nil && err == nil {
+		r.plain = conf.ToStringMap()
+	}
+	return r.plain
+}
+
+// Built tells whether the dry run has built a component: the configuration is valid, and a pipeline lists it.
+func (r *Reading) Built(section, name string) bool {
+	if !r.Valid || r.conf == nil {
+		return false
+	}
+	if r.used == nil {
+		r.used = usage(r.conf)
+	}
+	return r.used[section][strings.TrimSpace(name)]
+}
+
 // Validate checks a configuration. Its error has the code too_costly if the collector would take too long,
 // and component_not_in_build if the verdict depends on a component that this build lacks; other errors are internal.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
-	result, conf, err := Check(ctx, env, request)
-	if err != nil || result.Valid {
-		return result, err
+	result, _, err := Read(ctx, env, request)
+	return result, err
+}
+
+// Read is Validate, with what it has read.
+func Read(ctx context.Context, env *operation.Environment, request Request) (*Result, *Reading, error) {
+	reading := NewReading(request)
+	result, conf, err := check(ctx, env, reading)
+	if err != nil {
+		return nil, nil, err
 	}
-	if absent := notInBuild(env, conf); absent != nil {
-		return nil, absent
+	if !result.Valid {
+		if absent := notInBuild(env, conf); absent != nil {
+			return nil, nil, absent
+		}
 	}
-	return result, nil
+	reading.conf, reading.Valid = conf, result.Valid
+	return result, reading, nil
 }
 
 // Check is Validate without component_not_in_build: such a component is unknown to it. It returns the configuration as
 // well, with everything in `${...}` replaced: nil if the text cannot be resolved.
 func Check(ctx context.Context, env *operation.Environment, request Request) (*Result, *confmap.Conf, error) {
-	document, err := source.Parse(request.YAML)
+	return check(ctx, env, NewReading(request))
+}
+
+func check(ctx context.Context, env *operation.Environment, reading *Reading) (*Result, *confmap.Conf, error) {
+	request, document, err := reading.Request, reading.Document, reading.NotYAML
 	if err == nil {
 		if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
 			return nil, nil, cost
@@ -235,6 +317,7 @@ func Check(ctx context.Context, env *operation.Environment, request Request) (*R
 		report.ignoredKeys(factories, resolved.conf)
 	case err != nil:
 		report.unresolvable(err)
+		return report.finish(verdict), nil, nil
 	default:
 		diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
 		diagnosis.run(ctx, resolved.conf, factories)

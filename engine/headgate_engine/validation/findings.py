@@ -1,0 +1,141 @@
+"""What a check found, as one list in the order of the text, in which one mistake is one entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from headgate_engine.policies.model import PolicyResult
+from headgate_engine.validation.model import Edit, Finding, LintItem, LintResult, Location, ValidationResult
+from headgate_engine.validation.together import Ends
+
+Severity = Literal["error", "warning", "note"]
+Source = Literal["collector", "start", "lint", "policy", "schema"]
+
+_OF_POLICIES: Final[dict[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
+_RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
+# Each counts lines and columns in a text of its own.
+_POSITION: Final = re.compile(r"\b\d+:\d+\b")
+_MEND: Final = "An Admin mends the rule with `headgate policy set`"
+NOT_CHECKED: Final = "not_checked"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFinding:
+    """One finding about a text, whoever found it.
+
+    The place is from 1, in characters; `end_column` is behind the last one. It is None where it is not known. `fix`
+    mends the text, None where that is not known.
+    """
+
+    severity: Severity
+    source: Source
+    code: str
+    message: str
+    way_out: str = ""
+    component_path: str = ""
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    fix: Sequence[Edit] | None = None
+
+
+def listed(
+    verdict: ValidationResult,
+    lint: LintResult | None,
+    policies: PolicyResult | None,
+    not_checked: Sequence[tuple[Source, str]],
+    ends: Ends,
+) -> list[ListedFinding]:
+    """All findings. Parts that were not checked are told without a place: nothing that is not said counts as right."""
+    found = [
+        *_of_verdict(verdict, lint),
+        *(_of_lint(lint) if lint else ()),
+        *(_of_policies(policies) if policies else ()),
+    ]
+    # A text that is not YAML has neither lint nor policies, and says so.
+    if not any(one.code == "yaml_syntax" for one in found):
+        found += [
+            ListedFinding("warning", source, NOT_CHECKED, f"Not checked: {reason}") for source, reason in not_checked
+        ]
+    unique = {(one.line, one.column, one.code, one.message): one for one in reversed(found)}
+    return [_with_end(one, ends) for one in sorted(unique.values(), key=_order)]
+
+
+def _order(one: ListedFinding) -> tuple[bool, int, int, int, str, str]:
+    return not one.line, one.line or 0, one.column or 0, _RANK[one.severity], one.code, one.message
+
+
+def _with_end(one: ListedFinding, ends: Ends) -> ListedFinding:
+    end = ends.get((one.line or 0, one.column or 0))
+    return one if end is None else replace(one, end_line=end[0], end_column=end[1])
+
+
+def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[ListedFinding]:
+    errors: Sequence[LintItem] = [item for item in lint.items if item.error] if lint else []
+    lists: tuple[tuple[Severity, Sequence[Finding]], ...] = (("error", verdict.errors), ("warning", verdict.warnings))
+    for severity, findings in lists:
+        for one in findings:
+            if not any(_same(one, item) for item in errors):
+                yield ListedFinding(
+                    severity,
+                    "collector",
+                    one.code,
+                    one.message,
+                    component_path=one.component_path,
+                    line=one.line or None,
+                    column=one.column or None,
+                    fix=one.fix,
+                )
+
+
+def _same(one: Finding, item: LintItem) -> bool:
+    """Whether the linter says the same of an expression of the component, at the expression's own place."""
+    if one.code != "invalid_value" or not one.component_path or not item.error:
+        return False
+    if item.location.path.split("::")[:2] != one.component_path.split("::")[:2]:
+        return False
+    if (one.line, one.column) == (item.location.line, item.location.column):
+        return True
+    said, linted = (_POSITION.sub("", message).strip() for message in (one.message, item.error))
+    return linted in said
+
+
+def _of_lint(lint: LintResult) -> Iterator[ListedFinding]:
+    for item in lint.items:
+        if item.error:
+            yield _at(item.location, "error", "ottl", item.error, item.note or "")
+        for note in item.notes:
+            yield _at(item.location, "note", note.code, note.message, note.way_out)
+    for skipped in lint.skipped:
+        yield _at(skipped.location, "note", "ottl_skipped", f"Not linted: {skipped.reason}", "")
+
+
+def _at(at: Location, severity: Severity, code: str, message: str, way_out: str) -> ListedFinding:
+    return ListedFinding(severity, "lint", code, message, way_out, at.path, at.line or None, at.column or None)
+
+
+def _of_policies(policies: PolicyResult) -> Iterator[ListedFinding]:
+    """Those without a comment that suppresses them, comments that fail to, and rules that could not be evaluated."""
+    for one in policies.findings:
+        if one.suppressed is None:
+            yield ListedFinding(
+                _OF_POLICIES[one.severity],
+                "policy",
+                one.code,
+                one.message,
+                one.way_out,
+                one.component_path,
+                one.line,
+                one.column,
+            )
+    for comment in policies.suppressions:
+        if comment.problem is not None:
+            message = f"the comment for {comment.code}: {comment.problem}"
+            yield ListedFinding("warning", "policy", "suppression", message, line=comment.line)
+    for rule in policies.failed_rules:
+        message = f"the rule could not be evaluated: {rule.error}"
+        yield ListedFinding(_OF_POLICIES[rule.severity], "policy", rule.name, message, _MEND)
