@@ -335,13 +335,14 @@ def test_a_part_is_there_where_it_is_asked_for(
 ) -> None:
     answer = ann.http.post(f"{API}/validate{query}", json={"yaml": "a: 1"})
 
-    assert set(answer.json()) == {"valid", "version", "distribution", "errors", "warnings", "environment"} | keys
+    shared = {"valid", "version", "distribution", "errors", "warnings", "environment", "findings"}
+    assert set(answer.json()) == shared | keys
     assert engine.operations == operations
     assert answer.headers["RateLimit-Remaining"] == str(settings().rate_limit_per_minute - 1)
 
 
 def test_a_place_that_is_not_known_is_null_in_every_part(ann: Member, engine: Engine) -> None:
-    finding = {"message": "a", "component_path": "", "code": "other", "line": None, "column": None}
+    finding = {"message": "a", "component_path": "", "code": "other", "line": None, "column": None, "fix": None}
     engine.answers["validate"] = {"valid": False, "errors": [finding], "warnings": [], "environment": []}
     item = {"location": {"path": "a", "line": 1, "column": 1}, "context": None, "kind": "condition", "expression": "a"}
     engine.answers["lint"] = LINTED | {"checked": 1, "items": [item]}
