@@ -19,7 +19,7 @@ from tests.support.service import ROOT
 pytestmark = pytest.mark.contract
 
 TEXT = "receivers:\n  otlp:\nexporters:\n  debug:\n"
-VALID: Answer = (200, {}, {"valid": True, "errors": [], "warnings": []})
+VALID: Answer = (200, {}, {"valid": True, "errors": [], "warnings": [], "findings": []})
 LIMITED: Answer = (429, {"Retry-After": "1"}, {"detail": "over the limit", "code": "rate_limited"})
 DOWN: Answer = (503, {}, {"detail": "The collector is not available", "code": "unavailable"})
 # What the server answers about the reference, which these tests do not need.
@@ -28,7 +28,7 @@ NONE: Answer = (404, {}, {"detail": "none", "code": "not_found"})
 
 def found(message: str) -> Answer:
     error = {"message": message, "component_path": "receivers", "code": "other", "line": 1, "column": 1}
-    return 200, {}, {"valid": False, "errors": [error], "warnings": []}
+    return 200, {}, {"valid": False, "errors": [error], "warnings": [], "findings": [{**error, "severity": "error"}]}
 
 
 @pytest.fixture(scope="module")
@@ -227,24 +227,27 @@ def test_who_is_not_signed_in_reads_how_to_sign_in(tmp_path: Path) -> None:
 CONDITIONS = "processors:\n  filter:\n    traces:\n      span:\n        - name = 1&&true\nservice:\n"
 
 
-def linted(column: int, error: str, note: str) -> dict[str, object]:
-    place = {"path": "processors::filter::traces::span[0]", "line": 5, "column": column}
-    return {"location": place, "error": error, "note": note}
-
-
-def test_what_the_linter_says_at_its_place_is_not_said_of_the_whole_component_too(
-    editor: Editor, server: Server
-) -> None:
+def test_the_servers_list_is_shown_as_it_is(editor: Editor, server: Server) -> None:
     place = {"component_path": "processors::filter", "code": "invalid_value", "line": 2, "column": 3}
-    wrapped = {"message": 'unable to parse "name = 1": syntax: 1:6: unexpected "="', **place}
-    other = {"message": "the error mode is wrong", **place}
-    lint = {"items": [linted(16, 'syntax: 5:16: unexpected "="', "did you mean `==`?")], "skipped": []}
-    answer = {"valid": False, "errors": [wrapped, other], "warnings": [], "lint": lint}
-    checks_give(server, (200, {}, answer))
+    first = {"message": "the error mode is wrong", "severity": "error", "way_out": "write `ignore`", **place}
+    second = {
+        **first,
+        "code": "ottl_skipped",
+        "severity": "note",
+        "line": 5,
+        "column": 11,
+        "end_line": 5,
+        "end_column": 15,
+    }
+    checks_give(server, (200, {}, {"valid": False, "errors": [], "warnings": [], "findings": [first, second]}))
 
     shown = editor.findings(editor.open(CONDITIONS, "otelcol.yaml"))
-    assert [(one.range.start.line, one.code) for one in shown] == [(1, "invalid_value"), (4, "ottl")]
-    assert shown[0].message == "the error mode is wrong"
+    assert [(one.range.start.line, one.code, one.severity) for one in shown] == [
+        (1, "invalid_value", types.DiagnosticSeverity.Error),
+        (4, "ottl_skipped", types.DiagnosticSeverity.Hint),
+    ]
+    assert shown[0].message == "the error mode is wrong\nwrite `ignore`"
+    assert (shown[1].range.start.character, shown[1].range.end.character) == (10, 14)
 
 
 @pytest.mark.parametrize(
@@ -254,8 +257,10 @@ def test_an_operator_of_another_language_has_a_fix(
     mark: str, meant: str, changed: str, editor: Editor, server: Server
 ) -> None:
     column = CONDITIONS.splitlines()[4].index(mark) + 1
-    lint = {"items": [linted(column, "unexpected", f"did you mean `{meant}`?")], "skipped": []}
-    checks_give(server, (200, {}, {"valid": True, "errors": [], "warnings": [], "lint": lint}))
+    place = {"component_path": "processors::filter::traces::span[0]", "line": 5, "column": column}
+    place |= {"end_line": 5, "end_column": column + len(mark)}
+    said = {"severity": "error", "code": "ottl", "message": "unexpected", "way_out": f"did you mean `{meant}`?"}
+    checks_give(server, (200, {}, {"valid": True, "errors": [], "warnings": [], "findings": [{**said, **place}]}))
     uri = editor.open(CONDITIONS, "otelcol.yaml")
     (found,) = editor.findings(uri)
 

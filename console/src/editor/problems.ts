@@ -18,17 +18,15 @@ export interface Shown {
 /** The service has merged them: here they are only put in order. */
 export function shown(check: Check): Shown[] {
   return check.findings
-    .map(
-      ({ severity, source, code, message, way_out, component_path, line, column }): Shown => ({
-        severity: severity === "note" ? "info" : severity,
-        message,
-        wayOut: way_out,
-        source: source === "policy" && code !== "not_checked" ? code : SOURCES[source],
-        path: component_path,
-        line,
-        column,
-      }),
-    )
+    .map(({ severity, source, code, message, way_out, component_path, line, column }): Shown => ({
+      severity: severity === "note" ? "info" : severity,
+      message,
+      wayOut: way_out,
+      source: source === "policy" && code !== "not_checked" ? code : SOURCES[source],
+      path: component_path,
+      line,
+      column,
+    }))
     .sort(
       (a, b) =>
         RANK[a.severity] - RANK[b.severity] || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
