@@ -349,7 +349,7 @@ def test_a_place_that_is_not_known_is_null_in_every_part(ann: Member, engine: En
     answer = ann.http.post(f"{API}/validate?lint=true", json={"yaml": "a: 1"}).json()
 
     assert answer["errors"] == [finding]
-    assert answer["lint"]["items"] == [item | {"error": None, "note": None}]
+    assert answer["lint"]["items"] == [item | {"error": None, "note": None, "notes": []}]
 
 
 @pytest.mark.parametrize("query", ["?lint=1", "?policies=yes", "?lint=", "?polices=true"])
