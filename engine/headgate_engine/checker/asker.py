@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headgate_engine.checker.plain_command import PlainVerdict
 
 
-GATED: Final = frozenset({"validate", "lint", "policies", "graph", "inspect"})
+GATED: Final = frozenset({"check", "validate", "lint", "policies", "graph", "inspect"})
 """The operations on a text that feature gates change."""
 
 
