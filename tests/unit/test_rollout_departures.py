@@ -211,3 +211,19 @@ def test_an_interruption_is_not_put_down_to_a_host_that_had_just_stopped() -> No
     group.beats()
 
     assert group.ends().status == "completed"
+
+
+def test_an_order_excuses_a_host_that_stopped_for_five_minutes_and_not_for_as_long_as_it_waits() -> None:
+    group = Group.of(3)
+    group.start(Strategy((Step(900, percent=100),)))
+    group.goes_on(applied)
+    host = group.hosts[0]
+    host.instance = replace(host.instance, orders=(PendingOrder.new("upgrade_supervisor", group.at),))
+    group.leaves(host)
+    group.tick()
+    group.beats(10)
+    group.tick()
+    assert group.rollout.status == "in_progress"
+    ended = group.ends()
+
+    assert (ended.status, ended.failures[-1].gate) == ("rolled_back", "left")

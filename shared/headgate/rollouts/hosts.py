@@ -148,7 +148,8 @@ def _of_due(
         return "silent", "Nothing was heard since its turn came"
     failed = instance.failure_of(wanted) or _is(instance, "apply_failed", running)
     if instance.stopped and not failed:
-        if any(order.do in _STOPPING and order.waits(at) for order in instance.orders):
+        ordered = any(order.do in _STOPPING and order.waits(at) for order in instance.orders)
+        if ordered and at - max(instance.last_seen_at, progress.awake_since) <= APPLY_WITHIN:
             return "pending", ""
         return _of_left(watch.well_since, instance.last_seen_at, _STOPPED, place, rollout, at)
     if not instance.stopped and at - max(instance.last_seen_at, progress.awake_since) > quiet_after():
