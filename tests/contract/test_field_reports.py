@@ -136,3 +136,20 @@ def test_a_gate_that_the_collector_does_not_have_is_refused_with_the_nearest(joi
         assert (answer.status_code, answer.json()["code"]) == (422, "unknown_feature_gate")
         assert answer.json()["errors"][0]["loc"] == ["body", "feature_gates"]
         assert 'did you mean "service.profilesSupport"?' in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("86-aws-region-from-environment", "depends_on_host"), ("74-header-crlf-token", "provider_not_allowed")],
+)
+def test_what_the_host_decides_is_not_called_wrong_on_the_host(name: str, code: str, join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    text = (FIELD / name / "config.yaml").read_text()
+
+    answer = ann.http.post(f"{API}/validate", json={"yaml": text}).json()
+
+    assert ([one["code"] for one in answer["errors"]], answer["valid"], answer["valid_on_host"]) == (
+        [code],
+        False,
+        None,
+    )

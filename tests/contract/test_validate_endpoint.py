@@ -59,7 +59,15 @@ def test_a_valid_configuration_is_valid_with_what_an_install_has_to_supply(http:
     answer = http.post("/validate", json={"yaml": VALID})
 
     assert answer.status_code == 200
-    assert set(answer.json()) == {"valid", "version", "distribution", "errors", "warnings", "environment"}
+    assert set(answer.json()) == {
+        "valid",
+        "version",
+        "distribution",
+        "errors",
+        "warnings",
+        "environment",
+        "valid_on_host",
+    }
     found = answer.json()
     assert (found["valid"], found["version"], found["distribution"]) == (
         True,

@@ -77,6 +77,12 @@ def test_the_first_line_is_the_result_and_the_status_follows_it(
     assert upgrade(f"check a.yaml {TO} --strict", report)[0] == strict
 
 
+NOT_COMPARED = (
+    "  what the pipelines put out was not compared: "
+    "`headgate test diff a.yaml --collector-version 0.139.0 --collector-version 0.158.0`"
+)
+
+
 def test_findings_stand_at_their_lines(upgrade: Upgrade) -> None:
     _, out, _ = upgrade(f"check a.yaml {TO}", BREAKS)
 
@@ -107,29 +113,47 @@ def test_a_reference_inside_a_component_is_not_a_rename_of_its_own(upgrade: Upgr
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "shown"),
+    ("before", "after", "told"),
     [
-        ("Alpha", "Beta", True),
-        (None, "Stable", True),
-        ("Beta", "Alpha", True),
-        ("Beta", "Stable", False),
-        ("Stable", None, False),
-        ("Alpha", None, False),
+        ("Alpha", "Beta", "note"),
+        (None, "Stable", "note"),
+        ("Beta", "Alpha", "note"),
+        ("Beta", "Stable", "note"),
+        ("Stable", None, "warning"),
+        ("Alpha", None, "warning"),
     ],
 )
-def test_gates_that_are_switched_are_named_and_others_counted(
-    upgrade: Upgrade, before: str | None, after: str | None, shown: bool
+def test_every_gate_of_the_texts_components_is_told_and_others_counted(
+    upgrade: Upgrade, before: str | None, after: str | None, told: str
 ) -> None:
     gate = {"stage_before": before, "stage_after": after, "description": "Reads from the end"}
     gates = [gate | {"id": "tail.x", "components": ["receivers::tail"]}, gate | {"id": "service.x", "components": []}]
     _, out, err = upgrade(f"check a.yaml {TO}", CLEAN | {"feature_gates": gates})
 
-    stages = f"was {before or 'absent'} on 0.139.0, is {after or 'absent'} on 0.158.0"
-    finding = f"a.yaml: note: receivers::tail: the feature gate tail.x {stages}: Reads from the end [feature_gate]"
-    assert (finding in out.splitlines()) == shown
-    assert out.splitlines()[0].endswith("but: 1 feature gate" if shown else "as on 0.139.0")
-    counted = "1 other feature gate" if shown else "2 other feature gates"
-    assert err == f"  {counted} changed stage: see --json\n"
+    stages = f"was {before or 'absent'} on 0.139.0, is {after or 'gone'} on 0.158.0"
+    finding = f"a.yaml: {told}: receivers::tail: the feature gate tail.x {stages}: Reads from the end [feature_gate]"
+    assert finding in out.splitlines()
+    assert out.splitlines()[0].endswith("but: 1 feature gate")
+    assert err.splitlines() == ["  1 other feature gate changed stage: see --json", NOT_COMPARED]
+
+
+def test_gates_that_are_gone_come_first(upgrade: Upgrade) -> None:
+    gate = {"stage_before": "Beta", "description": "", "components": ["receivers::tail"]}
+    gates = [gate | {"id": "a", "stage_after": "Stable"}, gate | {"id": "b", "stage_after": None}]
+    _, out, _ = upgrade(f"check a.yaml {TO}", CLEAN | {"feature_gates": gates})
+
+    assert [line.split("feature gate ")[1][0] for line in out.splitlines()[1:]] == ["b", "a"]
+
+
+def test_what_a_component_does_otherwise_is_a_warning_with_its_source(upgrade: Upgrade) -> None:
+    changed = {"component_path": "receivers::tail", "line": 2, "column": 3, "since": "0.144.0"}
+    changed |= {"message": "it reads from the end", "source": "https://example.com/1"}
+    _, out, err = upgrade(f"check a.yaml {TO}", CLEAN | {"behaviours": [changed]})
+
+    assert out.splitlines()[0].endswith("works on 0.158.0, but: 1 changed behaviour")
+    told = "warning: from 0.144.0 on, it reads from the end (https://example.com/1) [changed_behaviour]"
+    assert out.splitlines()[1] == f"a.yaml:2:3: {told}"
+    assert err.splitlines() == [NOT_COMPARED]
 
 
 def test_json_is_the_servers_report_beside_what_it_is_about(upgrade: Upgrade) -> None:

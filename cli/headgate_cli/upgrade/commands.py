@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, ServerError
+from headgate_cli.api import Api, Entity, ServerError, optional
 from headgate_cli.checks import findings
 from headgate_cli.checks.commands import output_format
 from headgate_cli.collector_version import CollectorVersion
@@ -149,6 +149,10 @@ def _check(api: Api, chosen: Iterator[Target], request: Entity, output: str) -> 
         others = report.other_gates(answer)
         if others:
             say(f"  {others} other feature gate{'' if others == 1 else 's'} changed stage: see --json")
+        if report.may_put_out_otherwise(answer):
+            source, to = one_line(optional(answer, "from")), one_line(optional(answer, "to"))
+            sides = f"--collector-version {source} --collector-version {to}"
+            say(f"  what the pipelines put out was not compared: `headgate test diff {one_line(target.label)} {sides}`")
     return checked, failed
 
 

@@ -79,16 +79,27 @@ def _findings(label: str, report: Entity) -> Iterator[Finding]:
     for entry in entities(report, "defaults"):
         values = f"{_shown(entry.get('before'))} on {source}, {_shown(entry.get('after'))} on {target}"
         yield _at(label, "warning", "changed_default", f"the default of {optional(entry, 'key')} is {values}", entry)
-    for entry in _switched_gates(report):
-        stages = f"was {_stage(entry, 'stage_before')} on {source}, is {_stage(entry, 'stage_after')} on {target}"
+    for entry in entities(report, "behaviours"):
+        message = f"from {optional(entry, 'since')} on, {optional(entry, 'message')} ({optional(entry, 'source')})"
+        yield _at(label, "warning", "changed_behaviour", message, entry)
+    for entry in _gates_of_components(report):
+        gone = entry.get("stage_after") is None
+        after = f"is gone on {target}" if gone else f"is {_stage(entry, 'stage_after')} on {target}"
         about = optional(entry, "description")
-        message = f"the feature gate {optional(entry, 'id')} {stages}" + (f": {about}" if about else "")
-        yield Finding(label, "note", "feature_gate", message, ", ".join(map(str, _list(entry, "components"))))
+        message = f"the feature gate {optional(entry, 'id')} was {_stage(entry, 'stage_before')} on {source}, {after}"
+        message += f": {about}" if about else ""
+        components = ", ".join(map(str, _list(entry, "components")))
+        yield Finding(label, "warning" if gone else "note", "feature_gate", message, components)
 
 
 def other_gates(report: Entity) -> int:
-    """How many feature gates changed stage without an effect on the text's components."""
-    return len(entities(report, "feature_gates")) - len(_switched_gates(report))
+    """How many feature gates changed stage that are not of the text's components."""
+    return len(entities(report, "feature_gates")) - len(_gates_of_components(report))
+
+
+def may_put_out_otherwise(report: Entity) -> bool:
+    """Whether something changed that only a comparison of outputs can judge."""
+    return bool(entities(report, "behaviours") or _gates_of_components(report) or entities(report, "defaults"))
 
 
 def _changed(report: Entity) -> list[str]:
@@ -98,7 +109,8 @@ def _changed(report: Entity) -> list[str]:
         (len(_renamed_components(report)) + len(entities(report, "not_renamed")), "rename"),
         (sum(entry.get("new") is True for entry in entities(report, "deprecations")), "deprecation"),
         (len(entities(report, "defaults")), "changed default"),
-        (len(_switched_gates(report)), "feature gate"),
+        (len(entities(report, "behaviours")), "changed behaviour"),
+        (len(_gates_of_components(report)), "feature gate"),
     )
     return [_counted(count, noun) for count, noun in counts if count]
 
@@ -108,22 +120,12 @@ def _renamed_components(report: Entity) -> Sequence[Entity]:
     return [entry for entry in entities(report, "renames") if _COMPONENT.fullmatch(optional(entry, "component_path"))]
 
 
-def _switched_gates(report: Entity) -> Sequence[Entity]:
-    """The gates of the text's components that only one version enables by itself.
-
-    A gate that is gone is left out: it was made permanent or dropped, mostly long after its default changed.
+def _gates_of_components(report: Entity) -> Sequence[Entity]:
+    """The gates of the text's components, those that are gone first: one is gone because what it does is permanent now,
+    or cannot be had any more.
     """
-    return [
-        entry
-        for entry in entities(report, "feature_gates")
-        if _list(entry, "components")
-        and entry.get("stage_after") is not None
-        and _enabled(entry, "stage_before") != _enabled(entry, "stage_after")
-    ]
-
-
-def _enabled(entry: Entity, name: str) -> bool:
-    return optional(entry, name) in ("Beta", "Stable")
+    gates = [entry for entry in entities(report, "feature_gates") if _list(entry, "components")]
+    return sorted(gates, key=lambda entry: entry.get("stage_after") is not None)
 
 
 def lacking(report: Entity, side: str = "to") -> str:

@@ -205,6 +205,18 @@ class ChangedDefault:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedBehaviour:
+    """What a component does otherwise from the version `since` on, with the same settings; from the releases' notes."""
+
+    component_path: str
+    line: int
+    column: int
+    since: str
+    message: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class NotChecked:
     """A component that `version`'s build lacks, so that nothing is known of it there."""
 
@@ -237,6 +249,7 @@ class Report:
     not_checked: Sequence[NotChecked]
     incomplete: bool
     proposed_yaml: str | None
+    behaviours: Sequence[ChangedBehaviour] = ()
 
 
 class UpgradeCheckNotPossible(Invalid):

@@ -23,6 +23,7 @@ Code = Literal[
     "changed_value",
     "wrapped_configuration",
     "crash",
+    "depends_on_host",
     "other",
 ]
 """The kinds of finding; docs/findings.md says what each means."""
@@ -81,7 +82,10 @@ class WrappedConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """The verdict of `otelcol-contrib validate` of that version, with all findings."""
+    """The verdict of `otelcol-contrib validate` of that version, with all findings.
+
+    `valid_on_host` is what remains without errors that depend on the host, None if these decide.
+    """
 
     valid: bool
     version: str
@@ -90,6 +94,7 @@ class ValidationResult:
     warnings: Sequence[Finding]
     environment: Sequence[Variable]
     wrapped: WrappedConfiguration | None = None
+    valid_on_host: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,7 @@ def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Aske
             if not variable.has_default and variable.name not in variables
         ],
         environment=named,
+        valid_on_host=True if verdict.valid else None,
     )
 
 

@@ -65,6 +65,7 @@ class ValidationResult(BaseModel):
     warnings: list[Finding]
     environment: list[Variable]
     findings: list[ListedFinding]
+    valid_on_host: bool | None = None
     wrapped: WrappedConfiguration | SkipJsonSchema[None] = None
     lint: LintResult | PartNotChecked | SkipJsonSchema[None] = None
     policies: PolicyResult | PartNotChecked | SkipJsonSchema[None] = None
@@ -81,6 +82,7 @@ class ValidationResult(BaseModel):
             warnings=list(verdict.warnings),
             environment=list(verdict.environment),
             findings=checked.findings(),
+            valid_on_host=verdict.valid_on_host,
         )
         # What is not set is not part of the answer.
         if verdict.wrapped is not None:

@@ -6,6 +6,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from headgate_engine.upgrades.model import (
+    ChangedBehaviour,
     ChangedDefault,
     Deprecation,
     FeatureGate,
@@ -71,6 +72,7 @@ class UpgradeReport(BaseModel):
     deprecations: Sequence[Deprecation]
     feature_gates: Sequence[FeatureGate]
     defaults: Sequence[ChangedDefault]
+    behaviours: Sequence[ChangedBehaviour]
     not_checked: Sequence[NotChecked]
     incomplete: bool
     outputs: None = None
@@ -94,6 +96,7 @@ class UpgradeReport(BaseModel):
                     "deprecations",
                     "feature_gates",
                     "defaults",
+                    "behaviours",
                     "not_checked",
                     "incomplete",
                     "proposed_yaml",

@@ -103,7 +103,7 @@ func newFindings(before, after []Finding, words renamed) []Finding {
 
 var (
 	// hint is what the package validate adds: the nearest name among those that this version has.
-	hint = regexp.MustCompile(`; (?:did you mean "[^"]*"\?|there is one among the [a-z ]+)$`)
+	hint = regexp.MustCompile(`; (?:did you mean "[^"]*"\?|there is one among the [a-z ]+|collectors know it from .*|it was removed in .*|use .*)$`)
 	// structure is the outermost one: the decoder names it by its Go type, or by nothing.
 	structure = regexp.MustCompile(`^'(?:\*?\w+\.[A-Z]\w*)?' `)
 	// listed words stand in the order of a Go map: `["resource" "scope" "log"]`.

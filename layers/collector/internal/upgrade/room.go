@@ -34,6 +34,7 @@ func (r *Report) fit() {
 	for i := range r.FeatureGates {
 		r.FeatureGates[i].Components = fitting(space, components[i])
 	}
+	r.Behaviours = fitting(space, r.Behaviours)
 	r.Defaults = fitting(space, r.Defaults)
 	r.Incomplete = r.Incomplete || space.wasShort
 }

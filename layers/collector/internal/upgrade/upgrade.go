@@ -8,7 +8,9 @@ package upgrade
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 )
 
@@ -163,6 +165,17 @@ type ChangedDefault struct {
 	After         json.RawMessage `json:"after"`
 }
 
+// ChangedBehaviour is what a component does otherwise from a version on with the same settings. It is from the releases'
+// notes: neither collector tells it.
+type ChangedBehaviour struct {
+	ComponentPath string `json:"component_path"`
+	Line          int    `json:"line"`
+	Column        int    `json:"column"`
+	Since         string `json:"since"`
+	Message       string `json:"message"`
+	Source        string `json:"source"`
+}
+
 // NotChecked is a component that Version's build lacks.
 type NotChecked struct {
 	Lacking
@@ -172,20 +185,21 @@ type NotChecked struct {
 // Report is the answer, in the form of the API. Incomplete is set if a list was cut. ProposedYAML is the text with
 // every rename, nil without one.
 type Report struct {
-	From         string           `json:"from"`
-	To           string           `json:"to"`
-	Verdict      Verdicts         `json:"verdict"`
-	NewErrors    []Finding        `json:"new_errors"`
-	NewWarnings  []Finding        `json:"new_warnings"`
-	Renames      []Renamed        `json:"renames"`
-	NotRenamed   []NotRenamed     `json:"not_renamed"`
-	Deprecations []Deprecation    `json:"deprecations"`
-	FeatureGates []FeatureGate    `json:"feature_gates"`
-	Defaults     []ChangedDefault `json:"defaults"`
-	NotChecked   []NotChecked     `json:"not_checked"`
-	Incomplete   bool             `json:"incomplete"`
-	Outputs      *struct{}        `json:"outputs"`
-	ProposedYAML *string          `json:"proposed_yaml"`
+	From         string             `json:"from"`
+	To           string             `json:"to"`
+	Verdict      Verdicts           `json:"verdict"`
+	NewErrors    []Finding          `json:"new_errors"`
+	NewWarnings  []Finding          `json:"new_warnings"`
+	Renames      []Renamed          `json:"renames"`
+	NotRenamed   []NotRenamed       `json:"not_renamed"`
+	Deprecations []Deprecation      `json:"deprecations"`
+	FeatureGates []FeatureGate      `json:"feature_gates"`
+	Defaults     []ChangedDefault   `json:"defaults"`
+	Behaviours   []ChangedBehaviour `json:"behaviours"`
+	NotChecked   []NotChecked       `json:"not_checked"`
+	Incomplete   bool               `json:"incomplete"`
+	Outputs      *struct{}          `json:"outputs"`
+	ProposedYAML *string            `json:"proposed_yaml"`
 }
 
 // Handle answers `upgrade {from, to, rename, rename_refused}` with a Report that fits into a function's answer.
@@ -212,6 +226,7 @@ func compare(request *Request) *Report {
 		NotRenamed:   []NotRenamed{},
 		Deprecations: deprecations(before.Components, after.Components, words),
 		FeatureGates: featureGates(&from.Description, &to.Description, after.Components),
+		Behaviours:   first(behaviours(from, to), maxFindings),
 		NotChecked:   notChecked(from, to),
 	}
 	defaults := changedDefaults(before.Components, after.Components)
@@ -246,6 +261,24 @@ func (r *Report) rename(request *Request) {
 	if len(r.Renames) > 0 {
 		r.ProposedYAML = &request.Rename.YAML
 	}
+}
+
+// behaviours returns what the text's components do otherwise on the target.
+func behaviours(from, to *Version) []ChangedBehaviour {
+	components := from.Inspection.Components
+	if len(components) < len(to.Inspection.Components) {
+		components = to.Inspection.Components
+	}
+	var changed []ChangedBehaviour
+	for _, one := range components {
+		section, _, _ := strings.Cut(one.ComponentPath, "::")
+		for _, behaviour := range history.Behaviours(section, one.Type, from.Version, to.Version) {
+			changed = append(changed, ChangedBehaviour{
+				one.ComponentPath, one.Line, one.Column, behaviour.Since(), behaviour.Message, behaviour.Source,
+			})
+		}
+	}
+	return changed
 }
 
 // first returns at most so many, never nil.

@@ -155,6 +155,7 @@ func (r *report) finish(verdict error) *Result {
 	if verdict != nil && len(r.result.Errors) == 0 {
 		r.unexplained(verdict)
 	}
+	r.dependsOnHost()
 	for _, list := range []*[]Finding{&r.result.Errors, &r.result.Warnings} {
 		slices.SortStableFunc(*list, func(a, b Finding) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))

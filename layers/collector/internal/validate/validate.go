@@ -35,6 +35,8 @@ type Result struct {
 	Environment []Variable `json:"environment"`
 	// Wrapped is the configuration inside of a text that is something else.
 	Wrapped *Part `json:"wrapped,omitempty"`
+	// ValidOnHost is what remains without errors that depend on the host: true, false, or nil if that decides.
+	ValidOnHost *bool `json:"valid_on_host"`
 	// Crashed is set if a component has panicked: it may hold locks for ever, so the process answers no other question.
 	Crashed bool `json:"crashed,omitempty"`
 }
@@ -80,6 +82,7 @@ const (
 	IgnoredKey         Code = "ignored_key"
 	ChangedValue       Code = "changed_value"
 	Crash              Code = "crash"
+	DependsOnHost      Code = "depends_on_host"
 	Wrapped            Code = "wrapped_configuration"
 	Other              Code = "other"
 )

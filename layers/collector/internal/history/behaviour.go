@@ -1,0 +1,45 @@
+package history
+
+import "strings"
+
+// Behaviour is a change of what a component does with the same settings, which neither collector tells by itself.
+type Behaviour struct {
+	section, kind string
+	// since is the first release that does otherwise.
+	since string
+	// Message says what changes and what to do, Source where that is announced.
+	Message, Source string
+}
+
+const contribIssues = "https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/"
+
+// behaviours are those of the common components. Source: the changelogs of the releases.
+var behaviours = []Behaviour{
+	{"connectors", "count", "0.143.0",
+		"without settings it puts out its default metrics, where older versions put out none", contribIssues + "41769"},
+	{"processors", "tail_sampling", "0.144.0",
+		"a policy with invert_match no longer keeps out traces that another policy samples: use a policy of type drop", contribIssues + "44132"},
+	{"processors", "tail_sampling", "0.157.0",
+		"threshold_ms of a latency policy is exclusive: a trace that lasts exactly that long is not sampled any more", contribIssues + "49593"},
+	{"processors", "metricstransform", "0.155.0",
+		"combine is refused without new_name and aggregation_type", contribIssues + "48871"},
+	{"processors", "memory_limiter", "0.155.0",
+		"its own metrics are called otelcol_processor_memory_limiter_*", "https://github.com/open-telemetry/opentelemetry-collector/issues/11203"},
+}
+
+// Behaviours returns what a component does otherwise on a later version than before, in the order of the releases.
+// Underscores do not count: releases rename types.
+func Behaviours(section, kind, from, to string) []Behaviour {
+	var changed []Behaviour
+	for _, one := range behaviours {
+		if one.section == section && plain(one.kind) == plain(kind) && IsBefore(from, one.since) && !IsBefore(to, one.since) {
+			changed = append(changed, one)
+		}
+	}
+	return changed
+}
+
+// Since is the first release that does otherwise.
+func (b Behaviour) Since() string { return b.since }
+
+func plain(kind string) string { return strings.ReplaceAll(kind, "_", "") }
