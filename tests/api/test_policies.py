@@ -335,7 +335,7 @@ def test_a_part_is_there_where_it_is_asked_for(
 ) -> None:
     answer = ann.http.post(f"{API}/validate{query}", json={"yaml": "a: 1"})
 
-    shared = {"valid", "version", "distribution", "errors", "warnings", "environment", "findings"}
+    shared = {"valid", "version", "distribution", "errors", "warnings", "environment", "findings", "valid_on_host"}
     assert set(answer.json()) == shared | keys
     assert engine.operations == operations
     assert answer.headers["RateLimit-Remaining"] == str(settings().rate_limit_per_minute - 1)

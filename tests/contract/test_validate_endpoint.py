@@ -66,6 +66,7 @@ def test_a_valid_configuration_is_valid_with_what_an_install_has_to_supply(http:
         "errors",
         "warnings",
         "environment",
+        "findings",
         "valid_on_host",
     }
     found = answer.json()

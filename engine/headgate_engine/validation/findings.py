@@ -20,6 +20,8 @@ _RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 _POSITION: Final = re.compile(r"\b\d+:\d+\b")
 _MEND: Final = "An Admin mends the rule with `headgate policy set`"
 NOT_CHECKED: Final = "not_checked"
+# Errors that the host decides.
+_ON_HOST: Final = ("depends_on_host", "provider_not_allowed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +78,19 @@ def _with_end(one: ListedFinding, ends: Ends) -> ListedFinding:
 
 def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[ListedFinding]:
     errors: Sequence[LintItem] = [item for item in lint.items if item.error] if lint else []
-    lists: tuple[tuple[Severity, Sequence[Finding]], ...] = (("error", verdict.errors), ("warning", verdict.warnings))
+    inside = verdict.wrapped
+    lists: tuple[tuple[Severity, Sequence[Finding]], ...] = (
+        ("error", [*verdict.errors, *(inside.errors if inside else ())]),
+        ("warning", [*verdict.warnings, *(inside.warnings if inside else ())]),
+    )
     for severity, findings in lists:
         for one in findings:
             if not any(_same(one, item) for item in errors):
+                on_host = one.code in _ON_HOST
                 yield ListedFinding(
-                    severity,
+                    "warning" if on_host else severity,
                     "collector",
-                    one.code,
+                    "depends_on_host" if on_host else one.code,
                     one.message,
                     component_path=one.component_path,
                     line=one.line or None,
