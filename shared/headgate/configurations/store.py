@@ -92,13 +92,13 @@ def components_of(stored: Item) -> list[str] | None:
 
 
 def note_components(stored: Item, ids: Sequence[str]) -> None:
-    """Note the ids with a text that an earlier release stored, unless it was changed meanwhile; one update."""
-    key = keys.yaml(items.text(stored, "configuration_id"), keys.number(items.text(stored, "item")))
+    """Note the ids with a text that an earlier release stored, unless it was changed meanwhile; one put."""
     content = next(name for name in ("content", "content_key") if name in stored)
     condition = f"attribute_not_exists(components) AND {content} = :content"
-    values: Item = {":components": "\n".join(ids), ":content": stored[content]}
+    noted = stored | {"components": "\n".join(ids)}
     with suppress(table.ConditionFailed):
-        table.write(table.versions.update(key, "SET components = :components", condition, values))
+        # A put, which the functions that search may do here, and no update.
+        table.write(table.versions.put_if(noted, condition, {":content": stored[content]}))
 
 
 def version_without_text(configuration_id: str, n: int) -> Version | None:
