@@ -170,5 +170,10 @@ def test_an_answer_to_one_that_is_known_costs_no_more_for_the_limit(fleet: Fleet
     now.moves(minutes=3)
     agent.heartbeat()
 
-    # The second of the two is the fleet's selectors, once a minute in a process.
-    assert asked[1:] == ["BatchGetItem", "BatchGetItem", "GetItem", "TransactWriteItems"]
+    # The second of the two is the fleet's selectors, once a minute in a process. Now the group learns, once, that its
+    # version runs healthily.
+    assert asked[1:] == ["BatchGetItem", "BatchGetItem", "GetItem", "TransactWriteItems", "TransactWriteItems"]
+    del asked[:]
+    now.moves(minutes=4)
+    agent.heartbeat()
+    assert asked == ["BatchGetItem", "BatchGetItem", "GetItem", "TransactWriteItems"]

@@ -14,6 +14,8 @@ from tests.support.endpoints import ENDPOINTS
 
 ROOT = Path(__file__).parents[2]
 CHANGES_NOTHING = [endpoint.label for endpoint in ENDPOINTS if endpoint.recorded.startswith("changes nothing")]
+# A host has no credential of a person; the delivery itself writes the record, in its own transaction.
+RECORDED_BY_THE_SERVICE = ["POST /api/v1/fleet-install/{platform}/{deployment_id}/secrets"]
 
 
 def routes() -> Iterator[tuple[str, Route]]:
@@ -28,7 +30,7 @@ def routes() -> Iterator[tuple[str, Route]]:
 def test_every_route_that_changes_something_names_its_actions() -> None:
     without = {endpoint for endpoint, route in routes() if not endpoint.startswith("GET ") and not actions_of(route)}
 
-    assert without == set(CHANGES_NOTHING)
+    assert without == {*CHANGES_NOTHING, *RECORDED_BY_THE_SERVICE}
 
 
 def test_every_action_that_a_route_names_is_in_the_list() -> None:
