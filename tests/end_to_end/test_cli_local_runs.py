@@ -185,16 +185,22 @@ def test_a_local_comparison_says_what_the_service_says(cli: Cli) -> None:
 # What the service cuts, and what only a comparison of versions tells: a former name, many errors, many differences.
 DRIFTING = """\
 receivers: {filelog: {include: [/x]}}
-processors: {transform: {error_mode: ignore, log_statements: [STATEMENTS]}}
+processors:
+  transform: {error_mode: ignore, log_statements: [STATEMENTS]}
+FAILING
 exporters: {otlphttp: {endpoint: "http://x"}}
-service: {pipelines: {logs: {receivers: [filelog], processors: [transform], exporters: [otlphttp]}}}
+service: {pipelines: {logs: {receivers: [filelog], processors: [NAMES], exporters: [otlphttp]}}}
 """
-FAILING = [f"'set(log.attributes[\"a{n}\"], ParseJSON(log.body))'" for n in range(60)]
+FAILING = {f"transform/{n}": f"'set(log.attributes[\"a{n}\"], ParseJSON(log.body))'" for n in range(20)}
 
 
 def drifting(side: str) -> str:
     changing = [f"'set(log.attributes[\"{side}{n}\"], log.body)'" for n in range(12)]
-    return DRIFTING.replace("STATEMENTS", ", ".join(FAILING + changing))
+    failing = "\n".join(
+        f"  {name}: {{error_mode: ignore, log_statements: [{statement}]}}" for name, statement in FAILING.items()
+    )
+    text = DRIFTING.replace("STATEMENTS", ", ".join(changing)).replace("FAILING", failing)
+    return text.replace("NAMES", ", ".join(["transform", *FAILING]))
 
 
 def test_a_local_comparison_on_two_collectors_says_what_the_service_says(cli: Cli) -> None:
@@ -210,7 +216,7 @@ def test_a_local_comparison_on_two_collectors_says_what_the_service_says(cli: Cl
     same(told["result"], asked["result"])
     aliases = [one["component"] for one in asked["result"]["starts"]["right"]]
     assert "exporters::otlphttp" in aliases
-    assert max(len(one["left"]["stderr"]) for one in asked["result"]["tests"]) == 2_000
+    assert max(len(one["left"]["stderr"]) for one in asked["result"]["tests"]) > 1_500
     assert asked["result"]["tests"][-1]["differences"]["left_out"] > 0
 
 
