@@ -123,7 +123,8 @@ func TestAPipelineIsLiftedWithWhatItsConnectorsFeed(t *testing.T) {
 	if got := strings.Join(result.Signals, " "); got != "logs metrics" {
 		t.Errorf("signals %s", got)
 	}
-	if len(result.Notes) != 1 || !strings.Contains(result.Notes[0], "filelog/second") {
+	notes := strings.Join(result.Notes, "\n")
+	if len(result.Notes) != 2 || !strings.Contains(notes, "filelog/second") || !strings.Contains(notes, "connectors::count") {
 		t.Errorf("notes %q", result.Notes)
 	}
 	if result.Input != "a line" || result.Records != 1 {
