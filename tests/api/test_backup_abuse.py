@@ -116,6 +116,13 @@ def setting(table: str, start: str, **attributes: object) -> Callable[[list[Entr
     return lambda entries: of(entries, table, start).update(archive._encoded(items.marshal(attributes)))  # type: ignore[arg-type, call-overload]
 
 
+def with_long_rule(entries: list[Entry]) -> None:
+    stored = of(entries, "identity", "policies")
+    settings = json.loads(stored["settings"]["S"])
+    settings["rules"][0]["expression"] = "x" * 4_001
+    stored["settings"] = {"S": json.dumps(settings)}
+
+
 FORGERIES: dict[str, Callable[[list[Entry]], object]] = {
     "a token of another organization": planted(token_of(VICTIM)),
     "a token that no service account lists": lambda entries: entries.append(
@@ -153,6 +160,13 @@ FORGERIES: dict[str, Callable[[list[Entry]], object]] = {
         "identity", "member#usr_", principal_id=new_id("usr"), sk=f"member#{new_id('usr')}"
     ),
     "a role that does not exist": setting("identity", "member#", role="owner"),
+    "policies of another organization": setting("identity", "policies", pk=f"policies#{VICTIM}"),
+    "policies that nothing reads": setting("identity", "policies", settings='{"publish_requires": ["surprise"]}'),
+    "policies with a rule without end": lambda entries: with_long_rule(entries),
+    "policies that no change can follow": setting("identity", "policies", revision=0),
+    "sessions that end in the future": setting("identity", "user", sessions_ended_at="2096-01-01T00:00:00.000Z"),
+    "a fleet token of the billionth generation": setting("fleets", "fleet#", token_generation=10**9),
+    "a group token of the billionth generation": setting("fleets", "deployment#", token_generation=10**9),
     "an attribute that nothing reads": setting("identity", "member#", surprise="1"),
     "a number of a billion digits": lambda entries: of(entries, "fleets", "count").update(fleets={"N": "1e999999999"}),
     "a number that is text": lambda entries: of(entries, "fleets", "count").update(fleets={"S": "1"}),

@@ -161,7 +161,9 @@ def test_only_the_groups_own_token_opens_its_variables(fleet: Fleet, group: str)
     assert http.post(forged, headers={"Authorization": f"Bearer {own}"}).status_code == 403
 
 
-def test_with_link_and_token_alone_nobody_reads_a_secret(fleet: Fleet, group: str) -> None:
+def test_with_link_and_token_alone_nobody_reads_a_secret(
+    fleet: Fleet, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both are the same for all commands of an hour; each delivery takes the code of a command, and is recorded."""
     answer = installed(fleet, group, "docker").json()
     url, token = url_of(answer, "secrets"), answer["connection"]["token"]
@@ -170,6 +172,7 @@ def test_with_link_and_token_alone_nobody_reads_a_secret(fleet: Fleet, group: st
     another = fleet.add_group("other", 1)
     stored(fleet, another, secrets={"API_KEY": "another"})
     foreign = code_of(installed(fleet, another, "docker").json())
+    monkeypatch.setattr(aws, "kms", lambda: pytest.fail("a secret was opened"))
     for code in ("", "ic_x", "ic_" + "A" * 43, foreign):
         for key in ("", public):
             sent = {"Authorization": f"Bearer {token}", "X-Install-Code": code, "X-Host-Key": key}

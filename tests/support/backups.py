@@ -16,11 +16,13 @@ from headgate.foundation.principal import Principal
 from headgate.identity import member_store, signing
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
-from headgate.settings import settings
+from headgate.policies import store as policies
+from headgate.settings import settings as deployment
 from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.version_tests import service as evidence
 from headgate.version_tests.model import Evidence, TestVerdict
+from headgate_engine.policies.model import Example, Rule, Settings
 from headgate_local import template
 from headgate_local import user_pool as pool
 from testing import version_tests
@@ -47,6 +49,7 @@ def ann(join: JoinWith) -> Member:
     passed = (TestVerdict("large", "Success"), TestVerdict("small", "Success"))
     digests = ("0" * 64, "1" * 64, "0.139.0")
     evidence.record(created["id"], 2, Evidence(new_id("job"), *digests, passed, clock.now()))
+    policies_of(ann)
     kept = ann.http.post(f"{API}/configurations", json={"name": "Archived", "yaml": YAML}).json()
     assert ann.http.post(f"{API}/configurations/{kept['id']}/archive").status_code == 200
     fleet = ann.http.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}).json()
@@ -60,6 +63,15 @@ def ann(join: JoinWith) -> Member:
     env = f"{API}/fleets/{fleet['id']}/deployments/{default_group(ann, fleet['id'])}/env"
     assert ann.http.patch(env, json={"secrets": {"API_KEY": "a secret of Acme"}}).status_code == 200
     return ann
+
+
+def policies_of(member: Member) -> None:
+    """Policies as an Admin sets them."""
+    rule = Rule("no_nop", "size(receivers) > 0", "No receivers", "error", True, [Example(YAML, violated=True)])
+    settings = Settings({"batch_missing": "off"}, ["batch_missing"], [rule], ["policies", "tests"])
+    by = Principal("service_account", new_id("sva"), "ann")
+    before = policies.get(member.organization_id)
+    policies.save(member.organization_id, before, before.changed(settings, by, clock.now()))
 
 
 def add_admin(organization_id: str, name: str, *, account: bool = True) -> User:
@@ -95,8 +107,8 @@ def forget_everything(described: template.Template) -> None:
         for page in aws.dynamodb().get_paginator("scan").paginate(TableName=table.name):
             for item in page["Items"]:
                 aws.dynamodb().delete_item(TableName=table.name, Key={name: item[name] for name in names})
-    for entry in aws.s3().list_objects_v2(Bucket=settings().bucket).get("Contents", []):
-        aws.s3().delete_object(Bucket=settings().bucket, Key=entry["Key"])
+    for entry in aws.s3().list_objects_v2(Bucket=deployment().bucket).get("Contents", []):
+        aws.s3().delete_object(Bucket=deployment().bucket, Key=entry["Key"])
 
 
 def export_to(path: Path, organization_id: str) -> archive.Size:
@@ -124,4 +136,4 @@ def alone(aws_here: template.Template) -> template.Template:
 def fleet_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fleets have an address to report to."""
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    settings.cache_clear()
+    deployment.cache_clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Final
 
 from headgate.foundation import clock
@@ -17,6 +18,9 @@ Check = Callable[[Value], bool]
 _LONGEST: Final = 400_000
 _DEEPEST: Final = 16
 _KEY_BYTES: Final = 32
+# More renewals than a fleet or a group sees in its life.
+_MOST_TOKENS: Final = 10_000
+_CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _PRINCIPALS: Final[Mapping[str, Prefix]] = {"user": "usr", "service_account": "sva"}
@@ -36,6 +40,15 @@ def an_id(*prefixes: Prefix) -> Check:
 
 def number(value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def counted(value: Value) -> bool:
+    """A number that is stored from 1 on."""
+    return number(value) and value != 0
+
+
+def generation(value: Value) -> bool:
+    return counted(value) and isinstance(value, int) and value <= _MOST_TOKENS
 
 
 def flag(value: Value) -> bool:
@@ -62,6 +75,11 @@ def time(value: Value) -> bool:
         return clock.rfc3339(clock.parse(value)) == value
     except ValueError:
         return False
+
+
+def past(value: Value) -> bool:
+    """A time that is not ahead of this machine's, apart from what clocks differ by."""
+    return isinstance(value, str) and time(value) and clock.parse(value) <= clock.now() + _CLOCKS_DIFFER
 
 
 def digest(value: Value) -> bool:

@@ -21,9 +21,11 @@ from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.identity import keys
 from headgate.instances import mapping as instances
+from headgate.policies.model import settings_in
 from headgate.rollouts import imported as rollouts
 from headgate.storage import items
 from headgate.storage.items import Item, Value
+from headgate_engine.policies.model import MAX_EXAMPLE, MAX_EXAMPLES, MAX_EXPRESSION, MAX_MESSAGE, MAX_RULES, Settings
 
 # A text of a version has at most a megabyte.
 _LONGEST_TEXT: Final = 4 << 20
@@ -166,6 +168,8 @@ def _require_contents(held: Index, kind: Kind, item: Item) -> None:
         case "Organization":
             if item["admins"] != sum(role == "admin" for role in held.members.values()):
                 raise ValueError("Organization: it has another number of Admins")
+        case "Policies":
+            _require_policies(settings_in(items.text(item, "settings")))
         case "Number of fleets":
             if item["fleets"] != len(held.fleets):
                 raise ValueError("Number of fleets: the archive has another number")
@@ -184,6 +188,19 @@ def _require_contents(held: Index, kind: Kind, item: Item) -> None:
             raise KeyError(f"the object {value[:100]!r}")
         elif name == "configuration_id" and kind.table == "fleets" and value not in held.configurations:
             raise KeyError(f"the configuration {value[:60]!r}")
+
+
+def _require_policies(settings: Settings) -> None:
+    """Raises ValueError if they are more than the API takes. Rules are tried when they are used, not here."""
+    few = len(settings.rules) <= MAX_RULES and all(len(rule.examples) <= MAX_EXAMPLES for rule in settings.rules)
+    short = all(
+        len(rule.expression) <= MAX_EXPRESSION
+        and len(rule.message) <= MAX_MESSAGE
+        and all(len(example.yaml) <= MAX_EXAMPLE for example in rule.examples)
+        for rule in settings.rules
+    )
+    if not (few and short):
+        raise ValueError("Policies: there are more rules, or longer ones, than an organization may have")
 
 
 def _named(value: Value) -> Iterator[tuple[str, str | bytes]]:

@@ -20,6 +20,7 @@ from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
 from headgate.identity import keys
 from headgate.identity.hashing import hash_of
+from headgate.policies import keys as policy_keys
 from headgate.storage import items, objects
 from headgate.storage.items import Item, Value
 from headgate.storage.table import Key
@@ -79,6 +80,9 @@ def records(organization_id: str) -> Iterator[Record]:
     yield from _configurations(organization_id)
     yield from _fleets(organization_id)
     yield from _all("identity", audit_keys.partition(organization_id))
+    policies = TABLES["identity"].get(policy_keys.policies(organization_id))
+    if policies is not None:
+        yield TableItem("identity", policies)
     yield from _organization(organization_id)
 
 

@@ -18,6 +18,7 @@ from headgate.backup.places import Index
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.identity import keys
+from headgate.policies import keys as policy_keys
 from headgate.storage import items
 from headgate.storage.items import Item
 from headgate.storage.table import Key
@@ -216,7 +217,7 @@ KINDS: Final = (
         "user",
         places.person,
         {"user_id": an_id("usr"), "email": text(320), "created_at": checks.time},
-        {"sessions_ended_at": checks.time},
+        {"sessions_ended_at": checks.past},
     ),
     Kind(
         "Membership of a person",
@@ -247,6 +248,19 @@ KINDS: Final = (
         },
     ),
     Kind(
+        "Policies",
+        "identity",
+        "policies#",
+        "policies",
+        lambda index, _: policy_keys.policies(index.organization_id),
+        {
+            "settings": text(),
+            "revision": checks.counted,
+            "updated_at": checks.time,
+            "updated_by": checks.principal,
+        },
+    ),
+    Kind(
         "Fleet",
         "fleets",
         "organization#",
@@ -258,7 +272,7 @@ KINDS: Final = (
             "label": _NAME,
             "type": one_of("server-supervisor", "kubernetes-supervisor"),
             "expires_in": one_of("180d", "1y", "2y", "never"),
-            "token_generation": checks.number,
+            "token_generation": checks.generation,
             "created_by": checks.principal,
             "created_at": checks.time,
         },
@@ -327,7 +341,7 @@ KINDS: Final = (
             "assigned_revision": checks.number,
             "assigned_at": checks.time,
             "selector": checks.texts,
-            "token_generation": checks.number,
+            "token_generation": checks.generation,
             "token_expires_at": checks.time,
             "captures_allowed": checks.flag,
             "proven_revision": checks.number,

@@ -138,6 +138,8 @@ def stored_secrets(link: Link, credential: str, code: str) -> str:
     Raises as `stored_variables`, and NotReadable, CodeUsed.
     """
     group = _group_of(link, credential)
+    # Opening costs a decryption for each secret, so not without a code.
+    deliveries.require_valid(code, group)
     opened = variables.opened(group, variables.of_group(group))
     deliveries.record(code, group, sorted(opened), host_key=None)
     return _lines(link, opened)
@@ -161,6 +163,7 @@ def sealed_secrets(link: Link, credential: str, code: str, host_key: str) -> byt
         box = SealedBox(VerifyKey(public).to_curve25519_public_key())
     except CryptoError as error:
         raise HostKeyInvalid from error
+    deliveries.require_valid(code, group)
     opened = variables.opened(group, variables.of_group(group))
     sealed = box.encrypt("".join(f"{name}={value}\0" for name, value in opened.items()).encode())
     deliveries.record(code, group, sorted(opened), host_key=fingerprint(public))

@@ -30,6 +30,8 @@ _REASONS: Final[dict[Stranger, str]] = {
 }
 _REPEATED: Final = "its signed number was used before"
 _MOST_INSTANCES: Final = 20_000
+_MOST_GENERATIONS: Final = 100
+"""Generations of a group's own token that are looked at for a host that was last heard long ago."""
 _HOUR: Final = 3_600
 
 # Each process has its own. Heartbeats without news are not stored, so these numbers may be newer than the stored ones.
@@ -80,7 +82,8 @@ def _scope_of_earlier(instance: Instance, token: FleetToken, token_id: str) -> s
         return token.scope
     group_id = instance.deployment_id
     group = deployments.groups([(instance.fleet_id, group_id)]).get(group_id)
-    generations = range(1, group.token_generation + 1) if group else ()
+    newest = group.token_generation if group else 0
+    generations = range(newest, max(0, newest - _MOST_GENERATIONS), -1)
     own = any(tokens.current_id(group_id, generation) == instance.token_id for generation in generations)
     return group_id if own else instance.fleet_id
 

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
+
+from pydantic import TypeAdapter
 
 from headgate.foundation import errors
 from headgate.foundation.errors import FieldError
@@ -25,6 +28,16 @@ class Stored:
 
     def changed(self, settings: Settings, by: Principal, at: datetime) -> "Stored":
         return Stored(settings, self.revision + 1, at, by)
+
+
+def settings_in(text: str) -> Settings:
+    """The settings in the stored text. Raises ValueError."""
+    return _settings().validate_json(text)
+
+
+@cache
+def _settings() -> TypeAdapter[Settings]:
+    return TypeAdapter(Settings)
 
 
 class PoliciesChanged(errors.PreconditionFailed):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from functools import cache
-
-from pydantic import TypeAdapter
 
 from headgate.foundation import clock
 from headgate.policies import keys
-from headgate.policies.model import Stored
+from headgate.policies.model import Stored, settings_in
 from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.table import Write
-from headgate_engine.policies.model import Settings
 
 
 def get(organization_id: str) -> Stored:
@@ -23,7 +19,7 @@ def get(organization_id: str) -> Stored:
     if item is None:
         return Stored()
     return Stored(
-        settings=_settings().validate_json(items.text(item, "settings")),
+        settings=settings_in(items.text(item, "settings")),
         revision=items.number(item, "revision"),
         updated_at=clock.parse(items.text(item, "updated_at")),
         updated_by=principals.read(item, "updated_by"),
@@ -52,8 +48,3 @@ def _as_in(known: Stored) -> tuple[str, Item]:
     if known.revision == 0:
         return "attribute_not_exists(pk)", {}
     return "revision = :known", {":known": known.revision}
-
-
-@cache
-def _settings() -> TypeAdapter[Settings]:
-    return TypeAdapter(Settings)
