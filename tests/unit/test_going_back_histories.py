@@ -132,24 +132,15 @@ class World:
 
     def assign(self, n: int | None) -> None:
         assignment = None if n is None else Assignment("cfg_1", n)
-        revision = self.group.revision + 1
-        healthy = self.group.healthy_before(assignment)
-        self.group = replace(
-            self.group,
-            assignment=assignment,
-            revision=revision,
-            assigned_revision=revision,
-            healthy=healthy,
-            rollout=None,
-        )
+        self.group = self.group.assigned(assignment, self.at)
 
     def roll_out(self, n: int) -> None:
         revision = self.group.revision + 1
         rollout = RunningRollout("rol_1", Assignment("cfg_1", n), revision, self.at, cut=EVERYONE)
-        self.group = replace(self.group, revision=revision, rollout=rollout)
+        self.group = replace(self.group.with_rollout(rollout), revision=revision)
 
     def take_back(self) -> None:
-        self.group = replace(self.group, revision=self.group.revision + 1, rollout=None)
+        self.group = replace(self.group.without_rollout(), revision=self.group.revision + 1)
 
     def beat(self, *, lost: bool = False) -> None:
         """A message of the host with its news, and what it does with the answer."""

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from headgate.deployments.mapping import group as stored_group
+from headgate.deployments.mapping import group_item
 from headgate.deployments.model import Assignment, Deployment, HealthyVersion
 from headgate.deployments.running import EVERYONE, RunningRollout
 from headgate.instances import mapping, proving
@@ -40,18 +42,15 @@ class Group:
 
     def assign(self, n: int | None) -> None:
         assignment = None if n is None else Assignment("cfg_1", n)
-        revision = self.stored.revision + 1
-        healthy = self.stored.healthy_before(assignment)
-        self.stored = replace(self.stored, assignment=assignment, healthy=healthy, rollout=None)
-        self.stored = replace(self.stored, revision=revision, assigned_revision=revision)
+        self.stored = self.stored.assigned(assignment, self.at)
 
     def roll_out(self, n: int) -> None:
         revision = self.stored.revision + 1
         rollout = RunningRollout("rol_1", Assignment("cfg_1", n), revision, AT, cut=EVERYONE)
-        self.stored = replace(self.stored, revision=revision, rollout=rollout)
+        self.stored = replace(self.stored.with_rollout(rollout), revision=revision)
 
     def take_back(self) -> None:
-        self.stored = replace(self.stored, revision=self.stored.revision + 1, rollout=None)
+        self.stored = replace(self.stored.without_rollout(), revision=self.stored.revision + 1)
 
     @property
     def desired(self) -> Desired:
@@ -224,3 +223,79 @@ def test_what_is_known_of_a_host_is_stored_and_read_again(group: Group) -> None:
     read = mapping.instance({name: value for name, value in item.items() if value is not None})
     assert (read.healthy, read.well_since, read.outcomes[0]) == (instance.healthy, instance.well_since, unclear)
     assert read.healthy != ()
+
+
+@pytest.fixture
+def ran_on() -> Group:
+    """Its host runs version 2 in health: in a rollout that is open, and whose group ran version 1 healthily."""
+    group = Group()
+    group.runs(1)
+    group.roll_out(2)
+    assert group.says(runs_on=1) == 2
+    group.says("applied", runs_on=2)
+    for _ in range(3):
+        group.says(runs_on=2)
+    return group
+
+
+@pytest.mark.parametrize("taken_back", [True, False])
+def test_a_refused_assignment_leaves_no_host_on_a_version_whose_rollout_did_not_complete(
+    ran_on: Group, taken_back: bool
+) -> None:
+    if taken_back:
+        ran_on.take_back()
+    # Assigned before the host's next heartbeat.
+    ran_on.assign(3)
+    assert ran_on.says(runs_on=2) == 3
+    assert ran_on.says("failed", REFUSED, runs_on=2) == 1
+
+
+@pytest.mark.parametrize("assigned", [True, False])
+def test_a_version_that_was_taken_back_is_gone_back_to_once_it_is_assigned(ran_on: Group, assigned: bool) -> None:
+    ran_on.take_back()
+    ran_on.assign(3)
+    if assigned:
+        # It was not told to go back meanwhile, and runs it still.
+        ran_on.assign(2)
+        for _ in range(3):
+            ran_on.says(runs_on=2)
+    else:
+        ran_on.roll_out(2)
+        assert ran_on.stored.taken_back == ()
+        ran_on.take_back()
+    ran_on.assign(4)
+    assert ran_on.says() == 4
+    assert ran_on.says("failed", ENDED, well=False) == (2 if assigned else 1)
+
+
+def test_a_superseded_version_stays_if_the_group_ran_nothing_before() -> None:
+    group = Group()
+    group.roll_out(1)
+    group.says()
+    group.says("applied", runs_on=1)
+    group.says(runs_on=1)
+    group.assign(2)
+    group.says(runs_on=1)
+    assert group.says("failed", REFUSED, runs_on=1) == 1
+
+
+def test_a_host_that_was_away_while_the_group_was_cleared_goes_back_to_nothing_of_before(group: Group) -> None:
+    group.assign(None)
+    group.assign(3)
+    assert group.says() == 3
+    assert group.says("failed", ENDED, well=False) == 0
+
+
+def test_what_a_group_took_back_is_stored_and_read_again(ran_on: Group) -> None:
+    ran_on.assign(None)
+    ran_on.assign(3)
+    ran_on.roll_out(2)
+    ran_on.take_back()
+    assert ran_on.stored.cleared_revision
+    assert ran_on.stored.taken_back
+    stored = {name: value for name, value in group_item(ran_on.stored).items() if value is not None}
+    read = stored_group(stored)
+    assert (read.taken_back, read.cleared_revision) == (ran_on.stored.taken_back, ran_on.stored.cleared_revision)
+    added = ("taken_back", "cleared_revision")
+    earlier = stored_group({name: value for name, value in stored.items() if name not in added})
+    assert (earlier.taken_back, earlier.cleared_revision) == ((), 0)

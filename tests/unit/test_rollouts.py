@@ -518,6 +518,33 @@ def test_an_interruption_of_the_service_is_not_put_down_to_the_hosts(minutes: in
     assert group.ends().status == "completed"
 
 
+def test_a_way_back_ends_also_if_every_judgement_is_late() -> None:
+    group = Group.of(2, fares="401")
+    group.start()
+    group.goes_on(lambda rollout: rollout.status == "rolling_back")
+    taken_back_at = group.at
+    for host in group.with_new():
+        host.stuck = True
+    while group.rollout.status == "rolling_back" and group.at - taken_back_at < timedelta(hours=1):
+        group.beats(4)
+        group.tick()
+
+    assert (group.rollout.status, len(group.rollout.not_back)) == ("rolled_back", 1)
+    assert group.at - taken_back_at <= timedelta(minutes=16)
+
+
+def test_a_long_interruption_of_a_way_back_is_not_put_down_to_the_hosts() -> None:
+    group = Group.of(2, fares="401")
+    group.start()
+    group.goes_on(lambda rollout: rollout.status == "rolling_back")
+    for minutes in (3, 600):
+        group.at += timedelta(minutes=minutes)
+        group.tick()
+        assert group.rollout.status == "rolling_back"
+
+    assert (group.ends().status, group.rollout.not_back) == ("rolled_back", [])
+
+
 def test_a_host_that_is_gone_after_an_interruption_stops_the_rollout() -> None:
     group = Group.of(4)
     group.start()

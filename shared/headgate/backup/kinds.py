@@ -346,6 +346,8 @@ KINDS: Final = (
             "captures_allowed": checks.flag,
             "proven_revision": checks.number,
             "healthy_versions": checks.entries,
+            "taken_back": checks.entries,
+            "cleared_revision": checks.number,
             "managed_by": _NAME,
             "rollout": checks.mapping,
             "collector": checks.mapping,

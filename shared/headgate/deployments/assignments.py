@@ -132,18 +132,13 @@ def change(
         if target:
             assignment = target.assignment
         at = clock.now()
+        after = before.assigned(assignment, at) if assigns else replace(before, revision=before.revision + 1)
         after = replace(
-            before,
+            after,
             name=str(name),
             replicas=replicas if isinstance(replicas, int) else None,
             namespace=namespace if isinstance(namespace, str) else None,
-            assignment=assignment,
             updated_at=at,
-            revision=before.revision + 1,
-            assigned_revision=before.revision + 1 if assigns else before.assigned_revision,
-            assigned_at=at if assigns else before.assigned_at,
-            healthy=before.healthy_before(assignment) if assigns else before.healthy,
-            rollout=None if assigns else before.rollout,
         )
         if not assigns:
             store.replace(before, after)

@@ -41,6 +41,8 @@ def group_item(group: Deployment) -> Item:
         "captures_allowed": group.captures_allowed or None,
         "proven_revision": group.proven_revision,
         "healthy_versions": healthy_items(group.healthy) or None,
+        "taken_back": healthy_items(group.taken_back) or None,
+        "cleared_revision": group.cleared_revision or None,
         "managed_by": group.managed_by,
     }
 
@@ -75,6 +77,8 @@ def group(item: Item) -> Deployment:
         captures_allowed=item.get("captures_allowed") is True,
         proven_revision=items.optional_number(item, "proven_revision"),
         healthy=healthy(item),
+        taken_back=healthy(item, "taken_back"),
+        cleared_revision=items.optional_number(item, "cleared_revision") or 0,
         managed_by=items.optional_text(item, "managed_by"),
     )
 
@@ -118,15 +122,15 @@ def healthy_items(versions: Sequence[HealthyVersion]) -> list[Value]:
     ]
 
 
-def healthy(item: Mapping[str, Value]) -> Sequence[HealthyVersion]:
-    """The versions that ran healthily; none in an item of an earlier release."""
+def healthy(item: Mapping[str, Value], name: str = "healthy_versions") -> Sequence[HealthyVersion]:
+    """The versions in that attribute; none in an item of an earlier release."""
     return tuple(
         HealthyVersion(
             Assignment(items.text(version, "configuration_id"), items.number(version, "version_number")),
             items.optional_text(version, "collector"),
             items.number(version, "revision"),
         )
-        for version in cast("list[Item]", item.get("healthy_versions") or ())
+        for version in cast("list[Item]", item.get(name) or ())
     )
 
 

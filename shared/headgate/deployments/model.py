@@ -1,12 +1,12 @@
 """Deployment groups, and the rules of what may be assigned to them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
 from headgate.deployments.programs import Program
-from headgate.deployments.running import RunningRollout
+from headgate.deployments.running import NOBODY, RunningRollout
 from headgate.fleets.model import Fleet
 from headgate.foundation import errors
 from headgate.foundation.ids import new_id
@@ -102,7 +102,8 @@ class Deployment:
     `collector` is what a rollout moved its hosts to, None for what was installed on each of them.
     `captures_allowed` is what an Admin has allowed. `proven_revision` is the last assignment whose version a host of
     the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
-    were taken back.
+    were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
+    rolled out again. `cleared_revision` is that of the last change that assigned nothing, 0 if there was none.
     """
 
     id: str
@@ -127,6 +128,8 @@ class Deployment:
     captures_allowed: bool = False
     proven_revision: int | None = None
     healthy: Sequence[HealthyVersion] = ()
+    taken_back: Sequence[HealthyVersion] = ()
+    cleared_revision: int = 0
     # What created it, by its own words.
     managed_by: str | None = None
 
@@ -155,6 +158,38 @@ class Deployment:
         places = [place for place, version in enumerate(known) if version.assignment == assignment]
         return tuple(known[places[-1] + 1 :] if places else known)[:_MOST_HEALTHY]
 
+    def assigned(self, assignment: Assignment | None, at: datetime) -> "Deployment":
+        """The group after the next change of it, which assigns that at once, in the place of its rollout."""
+        revision = self.revision + 1
+        after = replace(
+            self.without_rollout(),
+            assignment=assignment,
+            revision=revision,
+            assigned_revision=revision,
+            assigned_at=at,
+            healthy=self.healthy_before(assignment),
+        )
+        if assignment is None:
+            return replace(after, taken_back=(), cleared_revision=revision)
+        return replace(after, taken_back=_without(after.taken_back, assignment))
+
+    def with_rollout(self, rollout: RunningRollout) -> "Deployment":
+        """The group with that rollout, in the place of another one."""
+        before = self.without_rollout()
+        return replace(before, rollout=rollout, taken_back=_without(before.taken_back, rollout.to))
+
+    def without_rollout(self) -> "Deployment":
+        """The group without its rollout, which did not complete: hosts do not go back to its version.
+
+        If nothing is assigned, and the rollout was not taken back either, they have nothing else to go back to.
+        """
+        rollout, after = self.rollout, replace(self, rollout=None)
+        if rollout is None or rollout.to == self.assignment or (self.assignment is None and rollout.cut > NOBODY):
+            return after
+        program = rollout.collector or self.collector
+        version = HealthyVersion(rollout.to, program.version if program else None, rollout.revision)
+        return replace(after, taken_back=(version, *_without(self.taken_back, rollout.to))[:_MOST_HEALTHY])
+
     @property
     def current_revisions(self) -> frozenset[int]:
         """The assignments that its instances are to run now: its own, and that of its rollout."""
@@ -164,3 +199,7 @@ class Deployment:
     def default(cls, fleet_id: str, at: datetime) -> "Deployment":
         """The group that a server fleet begins with."""
         return cls(new_id("dep", at), fleet_id, "Default", True, None, None, None, None, at, at, assigned_at=at)
+
+
+def _without(versions: Sequence[HealthyVersion], assignment: Assignment) -> Sequence[HealthyVersion]:
+    return tuple(version for version in versions if version.assignment != assignment)

@@ -23,6 +23,7 @@ class Desired:
     `before` is what its group runs, if that is something else: to go back to. `at` is since when, None if that is not
     known. `collector` is the program that is to run it, None for the one that was installed on the host;
     `collector_before` is the one to go back to. `healthy` are what hosts of the group ran healthily, newest first.
+    `taken_back` are versions and their collectors that the group took back; `cleared_revision` is when it was cleared.
     """
 
     assignment: Assignment | None
@@ -32,6 +33,8 @@ class Desired:
     collector: Program | None = None
     collector_before: Program | None = None
     healthy: Sequence[HealthyVersion] = ()
+    taken_back: Sequence[tuple[Assignment, str | None]] = ()
+    cleared_revision: int = 0
 
     @property
     def config_hash(self) -> str:
@@ -54,7 +57,19 @@ class Desired:
     def on(self, collector: Program | None, group: Deployment) -> Desired:
         """The same with that collector, if there is something to run, and with what the group can go back to."""
         program = collector if self.assignment else None
-        return replace(self, collector=program, collector_before=group.collector, healthy=group.known_healthy)
+        return replace(
+            self,
+            collector=program,
+            collector_before=group.collector,
+            healthy=group.known_healthy,
+            taken_back=tuple((version.assignment, version.collector) for version in group.taken_back),
+            cleared_revision=group.cleared_revision,
+        )
+
+    def forgets(self, version: HealthyVersion | Outcome) -> bool:
+        """Whether the group took the version back, or was cleared since it ran; revision 0 is of another group."""
+        cleared = 0 < version.revision < self.cleared_revision
+        return cleared or (version.assignment, version.collector) in self.taken_back
 
 
 def config_hash(assignment: Assignment | None, collector: Program | None = None) -> str:

@@ -111,22 +111,28 @@ def _runs_on(instance: Instance) -> Outcome | None:
 def _known(instance: Instance, desired: Desired) -> list[Desired]:
     """Versions to go back to, the best first: what runs on, what the group runs, and what ran healthily in it or here.
 
-    If nothing did, those that were applied here. A version whose rollout was taken back is none of them.
+    If nothing did, those that were applied here. A version whose rollout was taken back is none of them, unless it ran
+    healthily as an assignment of the group before; then it is the last.
     """
     back_to = Desired(None, desired.revision)
     programs: dict[str | None, Program | None] = {
         program.version: program for program in (desired.collector, desired.collector_before) if program
     }
     programs[None] = None
-    versions = [(version.assignment, version.collector) for version in (*desired.healthy, *instance.healthy)]
+    taken_back = [version for version in desired.healthy if desired.forgets(version)]
+    proven = [version for version in (*desired.healthy, *instance.healthy) if not desired.forgets(version)]
+    versions = [(version.assignment, version.collector) for version in (*proven, *taken_back)]
     if not versions:
         versions = [
             (outcome.assignment, outcome.collector)
             for outcome in instance.outcomes
-            if outcome.assignment and outcome.status == "applied" and outcome.revision <= desired.revision
+            if outcome.assignment
+            and outcome.status == "applied"
+            and outcome.revision <= desired.revision
+            and not desired.forgets(outcome)
         ]
     runs_on = _runs_on(instance)
-    if runs_on and runs_on.assignment and runs_on.revision <= desired.revision:
+    if runs_on and runs_on.assignment and runs_on.revision <= desired.revision and not desired.forgets(runs_on):
         versions.insert(0, (runs_on.assignment, runs_on.collector))
     known = [
         replace(back_to, assignment=assignment, collector=programs[collector])

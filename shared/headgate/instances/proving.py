@@ -60,8 +60,10 @@ def proves(after: Instance, group: Deployment, desired: Desired) -> bool:
 
 
 def _not_taken_back(versions: Sequence[HealthyVersion], desired: Desired) -> Sequence[HealthyVersion]:
-    """Without those of a rollout that was taken back, and those that ran after what it is to go back to."""
-    kept = tuple(version for version in versions if version.revision <= desired.revision)
+    """Without what the group took back, what ran before it was cleared, and what ran after the desired version."""
+    kept = tuple(
+        version for version in versions if version.revision <= desired.revision and not desired.forgets(version)
+    )
     places = [place for place, version in enumerate(kept) if version.assignment == desired.assignment]
     return kept[places[0] :] if places else kept
 

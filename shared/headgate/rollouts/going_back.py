@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
-from headgate.deployments.running import Place
+from headgate.deployments.running import Place, RunningRollout
 from headgate.rollouts.hosts import Host, apply_within, quiet_after
 from headgate.rollouts.model import Failure, Status
 from headgate.rollouts.state import State
@@ -28,10 +29,15 @@ def take_back(state: State, cut: Place, ends_as: Status) -> State:
     return taken.with_running(running)
 
 
+def may_wait_longer(state: State) -> bool:
+    """Whether hosts get more time to go back for an interruption: not without end, however often there is one."""
+    return state.progress.awake_since - state.progress.grown_at < _back_within(state.running)
+
+
 def gone_back(state: State) -> State:
     """End a rollout whose instances have gone back; after some time also without the others, which are named."""
     still = [host for host in state.hosts() if host.phase == "going_back"]
-    if still and state.at - state.since < apply_within(state.running) + quiet_after():
+    if still and state.at - state.since < _back_within(state.running):
         return state
     ends_as = state.rollout.ends_as or "rolled_back"
     state = state.with_rollout(status=ends_as, ends_as=None)
@@ -40,11 +46,15 @@ def gone_back(state: State) -> State:
     return state if ends_as == "halted" else state.with_rollout(finished_at=state.at)
 
 
+def _back_within(running: RunningRollout) -> timedelta:
+    return apply_within(running) + quiet_after()
+
+
 def _with_failures(state: State, still: Sequence[Host]) -> State:
     failures = [
         Failure(host.instance.id, "rollback_failed", host.message[:_LONGEST_MESSAGE]) for host in still[:_MOST_FAILURES]
     ]
-    minutes = (apply_within(state.running) + quiet_after()).total_seconds() / 60
+    minutes = _back_within(state.running).total_seconds() / 60
     instances = "1 instance has" if len(still) == 1 else f"{len(still)} instances have"
     reason = f"{instances} not gone back to the version before within {minutes:.0f} minutes"
     before = f"{state.rollout.reason}. " if state.rollout.reason else ""

@@ -15,7 +15,7 @@ from typing import Final
 from headgate.deployments.running import EVERYONE, NOBODY, Place
 from headgate.instances.states import STALE_AFTER
 from headgate.rollouts import gates
-from headgate.rollouts.going_back import gone_back, take_back
+from headgate.rollouts.going_back import gone_back, may_wait_longer, take_back
 from headgate.rollouts.hosts import Host, lost, quiet_after, unheard
 from headgate.rollouts.model import Begun, Hosts, NotMoved, Status
 from headgate.rollouts.state import State
@@ -31,14 +31,15 @@ def advance(state: State) -> State:
     """The rollout and its group after a judgement. It changes nothing of a rollout that has ended."""
     if state.rollout.is_final or state.group.rollout is None:
         return state
-    ticked_at = state.progress.ticked_at
-    if ticked_at and state.at - ticked_at > _INTERRUPTED_AFTER:
+    ticked_at, goes_back = state.progress.ticked_at, state.rollout.status == "rolling_back"
+    interrupted = ticked_at is not None and state.at - ticked_at > _INTERRUPTED_AFTER
+    if interrupted and (not goes_back or may_wait_longer(state)):
         state = state.with_progress(awake_since=state.at)
     state = state.with_progress(ticked_at=state.at)
-    if state.rollout.status == "rolling_back":
+    if goes_back:
         after = _counted(gone_back(state))
         # The group runs what it ran before.
-        return after.with_running(None) if after.rollout.is_final else after
+        return replace(after, group=after.group.without_rollout()) if after.rollout.is_final else after
     after = _judged(state) if state.rollout.status in _JUDGED else state
     return after if after.rollout.is_final else _counted(after)
 

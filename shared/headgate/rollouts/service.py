@@ -80,7 +80,7 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> Ro
         running = RunningRollout(
             rollout.id, target.assignment, revision, at, canaries=order.strategy.canaries, collector=collector
         )
-        after = replace(before, rollout=running, updated_at=at, revision=revision)
+        after = replace(before.with_rollout(running), updated_at=at, revision=revision)
         execution = executions.new(fleet_id, deployment_id, rollout.id)
         store.save(
             *store.created(rollout),

@@ -96,7 +96,7 @@ class State:
     def with_progress(self, **changes: Unpack[_ProgressChanges]) -> State:
         return self.with_rollout(progress=replace(self.progress, **changes))
 
-    def with_running(self, running: RunningRollout | None) -> State:
+    def with_running(self, running: RunningRollout) -> State:
         return replace(self, group=replace(self.group, rollout=running))
 
     def with_notes(self, *notes: str) -> State:
