@@ -518,6 +518,21 @@ def test_an_interruption_of_the_service_is_not_put_down_to_the_hosts(minutes: in
     assert group.ends().status == "completed"
 
 
+def test_a_host_that_the_version_made_silent_is_judged_also_after_a_retry() -> None:
+    group = Group.of(3)
+    group.start(Strategy((Step(600, percent=100),), on_failure="halt"))
+    group.goes_on(applied)
+    group.hosts[0].here = False
+    assert group.ends().status == "halted"
+    # Long enough to count as one that was not there when the retry was made.
+    group.beats(8)
+    group.act(acts.retry)
+    assert group.rollout.status == "in_progress"
+    ended = group.ends()
+
+    assert (ended.status, [failure.gate for failure in ended.failures]) == ("halted", ["silent"])
+
+
 def test_a_way_back_ends_also_if_every_judgement_is_late() -> None:
     group = Group.of(2, fares="401")
     group.start()

@@ -141,7 +141,9 @@ def _of_due(
     watch, progress = instance.watch, rollout.progress
     told = watch is not None and watch.rollout_id == running.id and watch.revision == running.revision
     if watch is None or not told or not watch.is_due:
-        if instance.stopped or not _is_there(instance, progress.grown_at):
+        # One that got the version before a retry is judged also if it was silent by then.
+        has_it = watch is not None and watch.rollout_id == running.id and watch.is_due
+        if instance.stopped or not (has_it or _is_there(instance, progress.grown_at)):
             return "absent", ""
         if at - max(progress.grown_at, progress.awake_since) <= quiet_after():
             return "pending", ""
