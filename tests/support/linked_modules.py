@@ -11,12 +11,12 @@ MODULE: Final = Path(__file__).resolve().parents[2] / "layers" / "collector"
 
 
 def default_version() -> str:
-    return (MODULE / "versions" / "DEFAULT").read_text().strip()
+    return _printed("default")
 
 
 def folders(version: str) -> list[Path]:
     """The folders of the modules in that version's go.mod. One that was never downloaded does not exist."""
-    linked = (MODULE / "versions" / version / "go.mod").read_text()
+    linked = Path(_printed("sources", version), "go.mod").read_text()
     modules = re.findall(r"^\t(\S*opentelemetry\S*) (\S+)", linked, re.MULTILINE)
     return [folder_of_all() / _escaped(f"{module}@{release}") for module, release in modules]
 
@@ -24,10 +24,15 @@ def folders(version: str) -> list[Path]:
 @cache
 def folder_of_all() -> Path:
     """Go's cache of modules."""
-    go = subprocess.run(
-        [sys.executable, "-m", "building", "go"], cwd=MODULE, check=True, capture_output=True, text=True
-    ).stdout.strip()
-    return Path(subprocess.run([go, "env", "GOMODCACHE"], capture_output=True, text=True, check=True).stdout.strip())
+    asked = [_printed("go"), "env", "GOMODCACHE"]
+    return Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
+
+
+@cache
+def _printed(*arguments: str) -> str:
+    """What the build says about its own versions and folders."""
+    command = [sys.executable, "-m", "building", *arguments]
+    return subprocess.run(command, cwd=MODULE, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _escaped(module: str) -> str:
