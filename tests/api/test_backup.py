@@ -32,6 +32,7 @@ from tests.support.backups import (
     export_to,
     fleet_endpoint,
     forget_everything,
+    policies_of,
     quietly,
 )
 from tests.support.members import API, Member
@@ -45,6 +46,7 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     alone: template.Template, ann: Member, tmp_path: Path
 ) -> None:
     path = tmp_path / "acme.jsonl.gz"
+    policies_of(ann)
     before = contents()
     listed = ann.http.get(f"{API}/configurations").json()
     archived = ann.http.get(f"{API}/configurations?archived=true").json()

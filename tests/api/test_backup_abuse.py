@@ -21,7 +21,17 @@ from headgate.identity.model import Organization, User
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate_local import template
-from tests.support.backups import YAML, alone, ann, contents, export_to, fleet_endpoint, forget_everything, quietly
+from tests.support.backups import (
+    YAML,
+    alone,
+    ann,
+    contents,
+    export_to,
+    fleet_endpoint,
+    forget_everything,
+    policies_of,
+    quietly,
+)
 from tests.support.members import API, JoinWith, Member
 
 __all__ = ["alone", "ann", "fleet_endpoint"]
@@ -202,6 +212,7 @@ def outcome_of(name: str, exported: Path, folder: Path) -> str:
 def exported(alone: template.Template, ann: Member, tmp_path: Path) -> Path:
     """An archive, and a deployment that holds nothing."""
     path = tmp_path / "acme.jsonl.gz"
+    policies_of(ann)
     export_to(path, ann.organization_id)
     write(path, [entry for entry in entries_of(path)[:-1] if not is_large(entry)])
     forget_everything(alone)

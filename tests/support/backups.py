@@ -49,7 +49,6 @@ def ann(join: JoinWith) -> Member:
     passed = (TestVerdict("large", "Success"), TestVerdict("small", "Success"))
     digests = ("0" * 64, "1" * 64, "0.139.0")
     evidence.record(created["id"], 2, Evidence(new_id("job"), *digests, passed, clock.now()))
-    policies_of(ann)
     kept = ann.http.post(f"{API}/configurations", json={"name": "Archived", "yaml": YAML}).json()
     assert ann.http.post(f"{API}/configurations/{kept['id']}/archive").status_code == 200
     fleet = ann.http.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}).json()
@@ -66,7 +65,7 @@ def ann(join: JoinWith) -> Member:
 
 
 def policies_of(member: Member) -> None:
-    """Policies as an Admin sets them."""
+    """Set policies, and what they require: what is published from now on is checked."""
     rule = Rule("no_nop", "size(receivers) > 0", "No receivers", "error", True, [Example(YAML, violated=True)])
     settings = Settings({"batch_missing": "off"}, ["batch_missing"], [rule], ["policies", "tests"])
     by = Principal("service_account", new_id("sva"), "ann")
