@@ -220,6 +220,7 @@ def _page_of(
             "Held by",
             typed.get("owner", ""),
             most=254,
+            required=False,
             hint=f"The address of the member who is to use it; you, {caller.name}, if empty. Neither of you can then "
             "approve a rollout that it starts",
             error=wrong.error.detail if wrong and no_owner else "",

@@ -28,7 +28,7 @@ from headgate.instances.host import MOST_LABELS, Counters
 from headgate.instances.service import Seen
 from headgate.instances.states import INSTANCE_STATES, InstanceState
 from headgate_engine.collector import VARIABLE_NAME
-from headgate_engine.wire.inputs import MAX_VARIABLES, Input, Name, VariableValue, refused_as
+from headgate_engine.wire.inputs import MAX_VARIABLES, Input, Name, Text, refused_as
 from headgate_engine.wire.times import Time
 
 _ENV_NAME: Final = re.compile(VARIABLE_NAME)
@@ -74,7 +74,7 @@ ServerName = Annotated[
     refused_as("This must be 1 to 63 letters, digits, `_`, `.` and `-`, with a letter or digit at the beginning"),
 ]
 RootPath = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_path)]
-Environment = Annotated[dict[str, VariableValue], Field(max_length=MAX_VARIABLES), AfterValidator(_environment)]
+Environment = Annotated[dict[str, Text], Field(max_length=MAX_VARIABLES), AfterValidator(_environment)]
 
 
 class CreateFleet(Input):

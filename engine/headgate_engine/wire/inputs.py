@@ -69,10 +69,7 @@ VariableName = Annotated[
 ]
 
 
-VariableValue = Annotated[str, StringConstraints(max_length=65_536)]
-
-
-Variables = Annotated[dict[VariableName, VariableValue], Field(max_length=MAX_VARIABLES)]
+Variables = Annotated[dict[VariableName, Text], Field(max_length=MAX_VARIABLES)]
 
 
 CollectorVersion = Annotated[str, AfterValidator(_version_number)]
