@@ -38,8 +38,10 @@ def build(cache: Cache, target: Target, version: str | None = None, folder: Path
     program = _Program(cache, target, version, folder or module(version))
     with cache.locked("collector"):
         program.build()
-        if target.is_this_machine:
-            point(cache.collectors / program.version, program.folder)
+        link = cache.collectors / program.version
+        # A build that changes nothing leaves a first program that tests have beside the whole one.
+        if target.is_this_machine and link.resolve() != program.folder.resolve():
+            point(link, program.folder)
             program.first_link.unlink(missing_ok=True)
         # Only now: a service that looks for the collector finds one of the two at any moment.
         if program.state:
