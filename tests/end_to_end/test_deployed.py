@@ -22,7 +22,8 @@ from tests.support.deployed_service import DeployedService, Functions
 from tests.support.lambda_emulator import runtime
 from tests.support.opamp_agent import Agent
 
-pytestmark = pytest.mark.end_to_end
+# A minute, and more where the layers are not built yet.
+pytestmark = [pytest.mark.end_to_end, pytest.mark.full]
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = template.read()

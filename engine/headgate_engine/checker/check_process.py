@@ -15,7 +15,7 @@ from typing import cast
 
 from headgate_engine.checker import messages, verified_files
 from headgate_engine.checker.errors import Exceeded, NoChecker, ProcessFailed, Refused
-from headgate_engine.checker.limits import Limits
+from headgate_engine.checker.limits import Limits, confined_by_platform
 from headgate_engine.checker.messages import Malformed, Message
 from headgate_engine.checker.spawn import MEANS, Confined, spawn
 
@@ -62,7 +62,7 @@ class Child:
         try:
             with theirs:
                 process = spawn(
-                    [str(binary), "check", "--fd", "3"],
+                    [str(binary), "check", "--fd", "3", *(["--platform"] if confined_by_platform() else [])],
                     env={},
                     data_bytes=limits.kill_bytes,
                     channel=theirs.fileno(),
