@@ -188,13 +188,20 @@ def test_an_event_reaches_the_webhooks_queue_and_its_delivery_is_tried(admin: Ad
     assert delivery["type"] == "webhook.test"
 
 
-def test_a_capture_can_be_asked_for(admin: Admin, fleet: str, group: str, host: Agent) -> None:
+def test_a_capture_of_a_host_is_asked_for_with_its_next_message(
+    admin: Admin, fleet: str, group: str, host: Agent
+) -> None:
+    host.applies()
+    host.tells(b'{"v":1,"supervisor":{"version":"0.3.0"},"can":["capture"]}')
     instance = admin.http.get(f"{PUBLIC}/fleets/{fleet}/instances").json()["items"][0]["id"]
-    body = {"instance_id": instance, "component": "transform", "pipeline": "logs"}
+    allowed = admin.http.put(f"{PUBLIC}/fleets/{fleet}/deployments/{group}/captures", json={"allowed": True})
+    assert allowed.status_code == 200, allowed.text
 
+    body = {"instance_id": instance, "component": "transform", "pipeline": "logs"}
     answer = admin.http.post(f"{PUBLIC}/fleets/{fleet}/captures", json=body)
 
-    assert answer.status_code in (201, 202, 403, 409, 422), answer.text
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["id"].encode() in host.heartbeat().SerializeToString()
 
 
 def test_members_flows_and_components_are_read(admin: Admin) -> None:
