@@ -19,6 +19,8 @@ _LOOPBACK: Final = "localhost,127.0.0.1,::1"
 def own_environment() -> Iterator[None]:
     """Have it in this process's environment until the end of the block, and so in that of every program from here."""
     with tempfile.TemporaryDirectory(prefix="headgate-path-") as folder:
+        # Check processes run as users of their own, and what is done to them as those.
+        Path(folder).chmod(0o755)
         before = dict(os.environ)
         os.environ["PATH"] = own_path(os.environ.get("PATH", os.defpath), Path(folder))
         # A program that needs the proxy for the internet still has it.
