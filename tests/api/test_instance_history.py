@@ -168,6 +168,24 @@ def test_a_host_that_changes_without_end_writes_a_bounded_number_of_events(fleet
     assert ended["left_out"] == 4 + 80 - 30
 
 
+def test_a_host_that_changes_without_end_does_not_hide_that_its_supervisor_changed(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    for _ in range(20):
+        now.moves(seconds=30)
+        agent.says_health(healthy=False, error="no route")
+        agent.says_health(healthy=True)
+    for number in range(15):
+        now.moves(seconds=30)
+        agent.tells(tells(supervisor={"version": f"0.2.{number}"}))
+
+    happened = [event for event, _ in events(fleet)]
+    assert happened.count("supervisor_changed") == 10
+    assert len(happened) == 30 + 10 + len(["flapping"])
+
+
 def test_heartbeats_without_news_write_no_event(fleet: Fleet, now: Clock) -> None:
     fleet.assign(1)
     agent = fleet.agent()

@@ -52,7 +52,23 @@ InstanceEvent = Literal[
 KEPT: Final = timedelta(days=90)
 """How long an event can be read."""
 MOST_AN_HOUR: Final = 30
-"""Further events of an instance in an hour are counted, not written."""
+"""Further events of an instance in an hour are counted, not written, except `MOST_RARE`."""
+MOST_RARE: Final = 10
+"""Events of who the host is and of what a person did to it, beyond those: a host that flaps must not hide them."""
+_RARE: Final[frozenset[InstanceEvent]] = frozenset(
+    {
+        "moved",
+        "restarted",
+        "supervisor_changed",
+        "supervisor_kept",
+        "override",
+        "override_ended",
+        "key_registered",
+        "key_replaced",
+        "scope_changed",
+        "move_allowed",
+    }
+)
 _HOUR: Final = 3_600
 _REASON: Final = 500
 
@@ -139,7 +155,10 @@ def bounded(
         if noted.left_out:
             ended = [replace(entry(after, "flapping_ended", at), left_out=noted.left_out)]
         noted = Noted(hour)
-    written = events[: max(0, MOST_AN_HOUR - noted.written)]
+    written: list[TimelineEvent] = []
+    for event in events:
+        if noted.written + len(written) < MOST_AN_HOUR + (MOST_RARE if event.event in _RARE else 0):
+            written.append(event)
     left_out = len(events) - len(written)
     begins = [entry(after, "flapping", at)] if left_out and not noted.left_out else []
     noted = Noted(noted.hour, noted.written + len(written), noted.left_out + left_out)
