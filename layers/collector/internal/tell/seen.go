@@ -3,6 +3,7 @@ package tell
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -100,12 +101,19 @@ var noteCodes = []struct{ code, words string }{
 	{"rule", "rule '"},
 }
 
+// harmless are words of the notes that tell of no fault: nothing is lost, or it is what the request asked for. They are
+// on standard error only.
+var harmless = []string{"what it holds comes out when the run stops", "output_pipelines: the output has only what "}
+
 var noteLine = regexp.MustCompile(`(?m)^headgate: (?:note: )?(.+)$`)
 
 // notesOf returns the notes among what a run says, which begin with the name of this service.
 func notesOf(said string) []RunNote {
 	notes := []RunNote{}
 	for _, match := range noteLine.FindAllStringSubmatch(said, maxNotes) {
+		if slices.ContainsFunc(harmless, func(words string) bool { return strings.Contains(match[1], words) }) {
+			continue
+		}
 		code := "other"
 		for _, one := range noteCodes {
 			if strings.Contains(match[1], one.words) {

@@ -2,6 +2,7 @@ package tell
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -37,5 +38,22 @@ func TestNotesHaveTheirCodes(t *testing.T) {
 	}
 	if want := []string{"nothing_came_out", "waits"}; !reflect.DeepEqual(codes, want) {
 		t.Errorf("%q, not %q", codes, want)
+	}
+}
+
+func TestANoteOfNoFaultIsOnStandardErrorOnly(t *testing.T) {
+	harmless := []string{
+		"processors::batch waits 5s (timeout), and the run lasts 2s: what it holds comes out when the run stops",
+		"output_pipelines: the output has only what logs/b put out",
+	}
+	answer := Run(Request{Executed: true, Ran: true, Records: map[string]int{"logs": 1}, Notes: harmless})
+
+	if len(answer.Notes) != 0 {
+		t.Errorf("%+v", answer.Notes)
+	}
+	for _, note := range harmless {
+		if !strings.Contains(answer.Stderr, note) {
+			t.Errorf("%q lacks %q", answer.Stderr, note)
+		}
 	}
 }
