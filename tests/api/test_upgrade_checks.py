@@ -103,6 +103,7 @@ def test_the_report_has_everything_that_changes(ann: Member, collectors: Collect
             }
         ],
         "defaults": [PLACE | {"key": "every", "before": "1s", "after": "2s"}],
+        "behaviours": [],
         "not_checked": [LACKING | {"version": NEW}],
         "incomplete": False,
         "outputs": None,

@@ -193,7 +193,7 @@ def test_make_dev_starts_on_a_wheel_of_this_build(release: dict[str, Path], tmp_
     ):
         assert client.post("/validate", json={"yaml": EDGE}).json() | {"warnings": []} == {
             **{"valid": True, "version": default, "distribution": "otelcol-contrib"},
-            **{"errors": [], "warnings": [], "environment": [], "valid_on_host": True},
+            **{"errors": [], "warnings": [], "findings": [], "environment": [], "valid_on_host": True},
         }
 
 

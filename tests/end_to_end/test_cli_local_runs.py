@@ -205,7 +205,7 @@ def drifting(side: str) -> str:
 
 def test_a_local_comparison_on_two_collectors_says_what_the_service_says(cli: Cli) -> None:
     tests = [{"name": f"small-{n}", **LOG} for n in range(3)]
-    tests.append({"name": "large", **LOG, "sample": "".join(f"line {n} of many that differ\n" for n in range(400))})
+    tests.append({"name": "large", **LOG, "sample": "".join(f"line {n} of many that differ\n" for n in range(600))})
     body = {
         "left": {"yaml": drifting("l"), "collector_version": "0.139.0"},
         "right": {"yaml": drifting("r"), "collector_version": "0.158.0"},
