@@ -191,6 +191,11 @@ def test_an_event_reaches_the_webhooks_queue_and_its_delivery_is_tried(admin: Ad
 def test_a_capture_of_a_host_is_asked_for_with_its_next_message(
     admin: Admin, fleet: str, group: str, host: Agent
 ) -> None:
+    for rollout in admin.http.get(f"{PUBLIC}/fleets/{fleet}/deployments/{group}/rollouts").json()["items"]:
+        admin.http.post(f"{PUBLIC}/fleets/{fleet}/deployments/{group}/rollouts/{rollout['id']}/abort")
+    assigned = {"version_number": 2}
+    assert admin.http.patch(f"{PUBLIC}/fleets/{fleet}/deployments/{group}", json=assigned).status_code == 200
+    host.heartbeat()
     host.applies()
     host.tells(b'{"v":1,"supervisor":{"version":"0.3.0"},"can":["capture"]}')
     instance = admin.http.get(f"{PUBLIC}/fleets/{fleet}/instances").json()["items"][0]["id"]

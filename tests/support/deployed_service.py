@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -134,6 +135,9 @@ def _serving(application: Dispatcher, port: int) -> Iterator[None]:
     server = uvicorn.Server(uvicorn.Config(application, port=port, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run)
     thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the service could not listen"
+        time.sleep(0.01)
     try:
         yield
     finally:
