@@ -19,6 +19,7 @@ from headgate_engine.checker.errors import (
     Retired,
 )
 from headgate_engine.checker.limits import Limits
+from headgate_engine.checker.spawn import InterpreterEnds
 
 logger = logging.getLogger(__name__)
 
@@ -242,6 +243,9 @@ class Pool:
             child = Child.start(self._binary, self._limits)
         except (NoChecker, ProcessFailed) as error:
             self._not_started(error, replacing)
+            return
+        except InterpreterEnds:
+            # Nobody asks any more.
             return
         with self._changed:
             self._starting -= 1

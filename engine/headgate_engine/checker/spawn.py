@@ -32,6 +32,10 @@ def _launcher_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="collector-launcher")
 
 
+class InterpreterEnds(Exception):
+    """This program is ending: a thread of it asks for a process that nobody would wait for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Confined:
     """A process that leads its own process group, in a folder that is removed with it."""
@@ -87,7 +91,7 @@ def spawn(
     finds as number 3. `files` are written into its folder, which is its working directory, readable by nobody else.
     With `needs_files_held` it starts only if it can be confined to its own files, and with `time_zones` it finds the
     machine's in `TIME_ZONES`. Raises OSError if no process could be started, or none that is confined, or if the file
-    behind the descriptor has changed.
+    behind the descriptor has changed, and InterpreterEnds.
     """
     plan = {
         "argv": argv,
@@ -102,7 +106,11 @@ def spawn(
         "filter": system_calls.assemble(os.uname().machine),
     }
     program = verified_files.descriptor_of(argv[0])
-    return _launcher_thread().submit(_spawn, plan, program, files, time_zones).result()
+    try:
+        started = _launcher_thread().submit(_spawn, plan, program, files, time_zones)
+    except RuntimeError as error:
+        raise InterpreterEnds from error
+    return started.result()
 
 
 def _spawn(plan: dict[str, object], program: int | None, files: dict[str, str], time_zones: bool) -> Confined:

@@ -3,6 +3,7 @@ package linked
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,16 @@ import (
 
 // VersionFolder is the folder of the version that the tests are run for, as packages of internal/ see it. Its go.mod has
 // the linked modules.
-var VersionFolder = filepath.Join("../../versions", distribution.Settings().BuildInfo.Version)
+var VersionFolder = versionFolder()
+
+func versionFolder() string {
+	version := distribution.Settings().BuildInfo.Version
+	folder := filepath.Join("../../versions", version)
+	if _, err := os.Stat(folder); err != nil {
+		return filepath.Join("../../fixtures", version)
+	}
+	return folder
+}
 
 // List is what `go list` prints of the linked packages and modules.
 func List(t *testing.T, arguments ...string) string {
@@ -23,8 +33,10 @@ func List(t *testing.T, arguments ...string) string {
 	listed, err := command.Output()
 	if err != nil {
 		var exit *exec.ExitError
-		errors.As(err, &exit)
-		t.Fatalf("%v\n%s", err, exit.Stderr)
+		if errors.As(err, &exit) {
+			t.Logf("%s", exit.Stderr)
+		}
+		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(listed))
 }

@@ -174,9 +174,10 @@ service: {pipelines: {metrics: {receivers: [otlp], exporters: [prometheus]}}}
 }
 
 func TestMistakesOfUsersAreFoundInConfigurationsThatAreValid(t *testing.T) {
-	found := 0
+	found, otherReleases := 0, 0
 	for _, policy := range all {
 		if !policy.holds(collector().BuildInfo.Version) {
+			otherReleases += len(policy.Seen)
 			continue
 		}
 		for _, link := range policy.Seen {
@@ -195,8 +196,8 @@ func TestMistakesOfUsersAreFoundInConfigurationsThatAreValid(t *testing.T) {
 			found++
 		}
 	}
-	if found != len(mistakes) || found < 10 {
-		t.Errorf("%d of %d mistakes are found", found, len(mistakes))
+	if found+otherReleases != len(mistakes) || found < 10 {
+		t.Errorf("%d of %d mistakes are found, %d are of other releases", found, len(mistakes), otherReleases)
 	}
 }
 

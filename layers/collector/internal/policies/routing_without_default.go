@@ -3,6 +3,9 @@ package policies
 import (
 	"slices"
 	"strings"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/otelcol"
 )
 
 var routingWithoutDefault = &Policy{
@@ -56,6 +59,10 @@ service:
       receivers: [routing]
       exporters: [otlp/a]
 `,
+	has: func(factories otelcol.Factories) bool {
+		_, known := factories.Connectors[component.MustNewType("routing")]
+		return known
+	},
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("connectors") {
 			if !one.is("routing") || one.read() == nil || len(one.list("default_pipelines")) > 0 || one.unknown("default_pipelines") {
