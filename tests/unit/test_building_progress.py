@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.support.service import ROOT
 
-# In a process of its own: `building` is no package of this project.
+# In a process of its own: this project does not install the package `building`.
 REPORTS: Final = """
 import json, sys
 from building import progress

@@ -21,7 +21,7 @@ MOST_ERRORS: Final = 100
 MOST_UNKNOWN: Final = 10
 """Unknown fields of an object that are named one by one."""
 MOST_CHARACTERS: Final = 1_000
-"""Of a text whose type names no other bound."""
+"""Length of a text whose type names no other bound."""
 _BOUNDED: Final = "headgate_bounded"
 # Of which nothing is wrong, so that there is nothing to count: a sample has half a million.
 _ANY_JSON: Final = "pydantic.types.JsonValue"

@@ -218,9 +218,9 @@ def _header(path: Path, entry: Mapping[str, object]) -> Header:
     try:
         clock.parse(header.exported_at)
     except ValueError:
-        raise BadArchive(f"{path} does not say when it was exported: {header.exported_at[:40]!r} is no time") from None
+        raise BadArchive(f"{path} does not say when it was exported: {header.exported_at[:40]!r} is not one") from None
     if not is_id("org", header.organization_id):
-        raise BadArchive(f"{path} does not name an organization: {header.organization_id[:40]!r} is no id of one")
+        raise BadArchive(f"{path} does not name an organization: {header.organization_id[:40]!r} is not its id")
     return header
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 MOST_FIELDS: Final = 200
-"""Of a message; a supervisor sends some ten."""
+"""Limit for one message; a supervisor sends about ten."""
 MOST_ATTRIBUTES: Final = 1_000
 LONGEST_DESCRIPTION: Final = 64 << 10
 """Bytes. What is within an attribute is not counted, so this bounds it."""
