@@ -11,8 +11,9 @@ from fleets.wire import AssignmentOut, InstancesOut, LabelKey, LabelValue
 from headgate.deployments.assignments import Changed, Check
 from headgate.deployments.events import LONGEST_MESSAGE, EventKind, GroupEvent
 from headgate.deployments.history import AssignedThen
-from headgate.deployments.model import NamedVersion, Role, VolumeMount
+from headgate.deployments.model import Role, VolumeMount
 from headgate.deployments.selectors import MOST_LABELS
+from headgate.deployments.versions import NamedVersion
 from headgate.fleets import tokens
 from headgate.http.wire import ConfigurationId, ManagedBy, PrincipalOut
 from headgate.instances.counting import CountedGroup

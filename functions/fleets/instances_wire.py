@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from fleets.deployments_wire import Message, Number
 from fleets.wire import AssignmentOut, InstanceOut
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.http.parameters import moment
 from headgate.http.wire import ConfigurationId, PrincipalOut

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from headgate.configurations import service as configurations
-from headgate.deployments.model import Assignment, Deployment, NamedVersion
+from headgate.deployments.model import Deployment
+from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.foundation.caller import Caller
 from headgate.instances import details, shares
 from headgate.instances.shares import MOST, Shares

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from fleets.deployments_wire import Message, Number
 from fleets.instances_wire import VersionOut
 from fleets.wire import LabelKey, LabelValue
-from headgate.deployments.model import NamedVersion
+from headgate.deployments.versions import NamedVersion
 from headgate.http.wire import ConfigurationId, PrincipalOut
 from headgate.rollouts.model import MOST_STEPS, Failure, Gate, Order, Rollout, Status
 from headgate.rollouts.strategy import Gates, OnFailure, Preset, Step, Strategy, Window, preset

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from headgate.deployments.deliveries import MOST as MOST_DELIVERIES
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
 from headgate.http.wire import ManagedBy, PrincipalOut

@@ -10,7 +10,7 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from headgate.audit import service as audit
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import keys, tokens
 from headgate.fleets.model import FleetType
 from headgate.foundation import clock

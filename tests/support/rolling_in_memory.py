@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final, Literal
 
-from headgate.deployments.model import Assignment, Deployment, NamedVersion
+from headgate.deployments.model import Deployment
 from headgate.deployments.programs import Program
 from headgate.deployments.running import RunningRollout
+from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.instances import transitions

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.instances.desired import Desired, config_hash
 from headgate.instances.model import Instance
 from headgate.instances.offers import offer, with_offer

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headgate.deployments.model import Assignment, Deployment
+from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
+from headgate.deployments.versions import Assignment
 from headgate.instances import proving
 from headgate.instances.desired import Desired
 from headgate.instances.model import Instance

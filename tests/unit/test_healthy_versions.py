@@ -9,8 +9,9 @@ import pytest
 
 from headgate.deployments.mapping import group as stored_group
 from headgate.deployments.mapping import group_item
-from headgate.deployments.model import Assignment, Deployment, HealthyVersion
+from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
+from headgate.deployments.versions import Assignment, HealthyVersion
 from headgate.instances import mapping, proving
 from headgate.instances.desired import Desired, Outcome
 from headgate.instances.host import Counters, HostReport

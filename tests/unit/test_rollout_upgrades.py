@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.deployments.model import Assignment
 from headgate.deployments.programs import Program, ProgramFile
+from headgate.deployments.versions import Assignment
 from headgate.instances.desired import Desired, config_hash
 from headgate.instances.host import Ability, Host
 from headgate.instances.model import Instance

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.caller import Caller, Record
-from headgate_cli.accept.model import NotChecked
+from headgate_cli.accept.errors import NotChecked
 from headgate_cli.accept.redaction import Redaction
 from headgate_cli.api import Entity
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from headgate_cli import VERSION
-from headgate_cli.accept.model import NotChecked
+from headgate_cli.accept.errors import NotChecked
 from headgate_cli.accept.redaction import Redaction
 from headgate_cli.errors import Unreachable
 from headgate_cli.responses import Answer, fetch

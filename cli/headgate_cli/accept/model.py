@@ -13,14 +13,6 @@ Status = Literal["passed", "failed", "not checked"]
 Act = Callable[["Bench"], None]
 
 
-class Broken(Exception):
-    """The server does not keep the promise; the message says what it did instead."""
-
-
-class NotChecked(Exception):
-    """The check could not be made here; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
     """`id` is `section.name`; `promise` is the sentence that it proves. `act` raises Broken or NotChecked."""

@@ -11,7 +11,8 @@ from typing import Final
 
 from headgate_cli.accept import remains
 from headgate_cli.accept.bench import Bench
-from headgate_cli.accept.model import Broken, Check, NotChecked, Outcome, Status
+from headgate_cli.accept.errors import Broken, NotChecked
+from headgate_cli.accept.model import Check, Outcome, Status
 from headgate_cli.accept.remains import Admin
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed

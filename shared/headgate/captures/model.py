@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
 from headgate.instances.captured import Reason

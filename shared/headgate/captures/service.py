@@ -28,7 +28,8 @@ from headgate.captures.model import (
 from headgate.checker import Asker
 from headgate.configurations import pipelines, published
 from headgate.deployments import service as deployments
-from headgate.deployments.model import Assignment, Deployment
+from headgate.deployments.model import Deployment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from headgate.captures.model import DEFAULT, Capture, Redaction, Wanted
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.instances.captured import Reason

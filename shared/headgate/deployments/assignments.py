@@ -11,8 +11,9 @@ from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.deployments import history, store
 from headgate.deployments.events import EventKind, GroupEvent, Versions
-from headgate.deployments.model import Assignment, Deployment, FieldRefused, NamedVersion, NotPublished, Role
+from headgate.deployments.model import Deployment, FieldRefused, NotPublished, Role
 from headgate.deployments.service import of_fleet
+from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
-from headgate.deployments.model import Deployment, NamedVersion
+from headgate.deployments.model import Deployment
+from headgate.deployments.versions import NamedVersion
 from headgate.foundation.principal import Principal
 
 Versions: TypeAlias = tuple[NamedVersion | None, NamedVersion | None]

@@ -13,7 +13,8 @@ from headgate.configurations.model import ConfigurationNotFound
 from headgate.deployments import history_store as store
 from headgate.deployments import service as deployments
 from headgate.deployments.events import KEPT, GroupEvent
-from headgate.deployments.model import DeploymentNotFound, NamedVersion
+from headgate.deployments.model import DeploymentNotFound
+from headgate.deployments.versions import NamedVersion
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.storage.page import Slice
@@ -21,7 +22,7 @@ from headgate.storage.page import Slice
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headgate.deployments.model import Assignment
+    from headgate.deployments.versions import Assignment
     from headgate.foundation.caller import Caller
     from headgate.storage.table import Write
 

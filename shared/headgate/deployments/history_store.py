@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from headgate.deployments.events import KEPT, EventKind, GroupEvent
-from headgate.deployments.model import Assignment, NamedVersion
+from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.storage import items, principals

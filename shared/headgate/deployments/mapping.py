@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
-from headgate.deployments.model import Assignment, Deployment, HealthyVersion, Role, VolumeMount
+from headgate.deployments.model import Deployment, Role, VolumeMount
 from headgate.deployments.programs import Program, ProgramFile
 from headgate.deployments.running import Place, RunningRollout
+from headgate.deployments.versions import Assignment, HealthyVersion
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.storage import items

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from headgate.deployments.programs import Program
 from headgate.deployments.running import NOBODY, RunningRollout
+from headgate.deployments.versions import Assignment, HealthyVersion
 from headgate.fleets.model import Fleet
 from headgate.foundation import errors
 from headgate.foundation.ids import new_id
@@ -58,32 +59,6 @@ class NothingAssigned(errors.Conflict):
 
     def __init__(self) -> None:
         super().__init__("No version is assigned to this deployment group: assign one first")
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    configuration_id: str
-    version_number: int
-
-
-@dataclass(frozen=True, slots=True)
-class NamedVersion:
-    """An assignment with the name that its configuration had then; None if there was no such configuration."""
-
-    assignment: Assignment
-    configuration_name: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class HealthyVersion:
-    """A version that a host ran healthily for a time, and the collector that came with it, None for the installed one.
-
-    `revision` is that of the assignment under which it was first.
-    """
-
-    assignment: Assignment
-    collector: str | None = None
-    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from headgate.deployments.model import Assignment
     from headgate.deployments.programs import Program
+    from headgate.deployments.versions import Assignment
 
 _RANK: Final = 16
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from headgate.deployments.model import Assignment, Deployment, HealthyVersion
+    from headgate.deployments.model import Deployment
     from headgate.deployments.programs import Program
+    from headgate.deployments.versions import Assignment, HealthyVersion
     from headgate.instances.model import Instance
 
 

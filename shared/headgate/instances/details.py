@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from headgate.configurations import service as configurations
 from headgate.configurations.model import ConfigurationNotFound
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller

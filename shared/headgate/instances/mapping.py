@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, cast
 
 from headgate.deployments.mapping import healthy, healthy_items, program, program_item
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.instances.captured import OpenCapture

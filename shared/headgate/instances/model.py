@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from headgate.deployments.model import HealthyVersion
+from headgate.deployments.versions import HealthyVersion
 from headgate.foundation import errors
 from headgate.foundation.ids import encode_id, new_uuid
 from headgate.instances.captured import OpenCapture

@@ -12,8 +12,8 @@ from headgate.instances.host import Order
 from headgate.instances.reports import NEVER_CONFIGURED
 
 if TYPE_CHECKING:
-    from headgate.deployments.model import Assignment
     from headgate.deployments.programs import Program
+    from headgate.deployments.versions import Assignment
     from headgate.foundation.principal import Principal
     from headgate.instances.desired import Desired
     from headgate.instances.host import HostReport

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from headgate.deployments.model import HealthyVersion
+from headgate.deployments.versions import HealthyVersion
 from headgate.instances.desired import NOTHING
 from headgate.settings import settings
 

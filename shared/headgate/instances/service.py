@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from headgate.deployments import service as deployments
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.instances import store
 from headgate.instances.states import day_of, forgotten, mark_of, stale

@@ -11,7 +11,7 @@ from headgate.instances.states import InstanceState, silent_from
 from headgate.instances.truth import Moment
 
 if TYPE_CHECKING:
-    from headgate.deployments.model import Assignment
+    from headgate.deployments.versions import Assignment
     from headgate.foundation.principal import Principal
     from headgate.instances.desired import Desired
     from headgate.instances.model import Instance

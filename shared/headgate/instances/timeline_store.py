@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-from headgate.deployments.model import Assignment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.instances.timeline import KEPT, InstanceEvent, TimelineEvent

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from headgate.deployments.model import Assignment
+    from headgate.deployments.versions import Assignment
     from headgate.instances.desired import Desired
     from headgate.instances.model import Instance
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from headgate.deployments.model import Assignment, Deployment
+from headgate.deployments.model import Deployment
 from headgate.deployments.running import Place, RunningRollout
+from headgate.deployments.versions import Assignment
 from headgate.instances.desired import Desired
 from headgate.instances.model import Instance
 from headgate.instances.obstacles import obstacle

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from headgate.deployments.model import NamedVersion
 from headgate.deployments.running import NOBODY, Place
+from headgate.deployments.versions import NamedVersion
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
 from headgate.rollouts.strategy import Gates, Strategy

@@ -6,7 +6,8 @@ from typing import Final
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration
 from headgate.deployments import service as deployments
-from headgate.deployments.model import Assignment, Deployment
+from headgate.deployments.model import Deployment
+from headgate.deployments.versions import Assignment
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
