@@ -146,7 +146,11 @@ func run(ours *settings.Settings, self string) error {
 	if err != nil {
 		return err
 	}
-	messages, err := relay.Start(server(ours), lines.Cause, replacing)
+	// The official supervisor overwrites an offer that arrives before it has written its initial file, starts the collector
+	// without it and reports it as applied.
+	ready, begun := context.WithCancel(context.Background())
+	defer begun()
+	messages, err := relay.Start(server(ours, ready.Done()), lines.Cause, replacing)
 	if err != nil {
 		return fmt.Errorf("listen for the supervisor: %w", err)
 	}
@@ -158,7 +162,7 @@ func run(ours *settings.Settings, self string) error {
 	defer endWatch()
 	go known.Watch(watching)
 	events := official.Events{
-		Exited: captures.Exited, Initial: known.Started, Written: known.Written, Started: known.CollectorStarted,
+		Exited: captures.Exited, Initial: func() { known.Started(); begun() }, Written: known.Written, Started: known.CollectorStarted,
 	}
 	goodbye := func() { messages.Goodbye(host.Uninstalled(ours.Storage)) }
 	if err := supervise(signals, cfg, instance, events, ours.StopTimeout, goodbye); err != nil {
@@ -171,8 +175,10 @@ func run(ours *settings.Settings, self string) error {
 }
 
 // server is Headgate, with this host's key. Without one, Headgate serves a host that never had one.
-func server(ours *settings.Settings) relay.Server {
-	headgate := relay.Server{Endpoint: ours.Endpoint, Headers: ours.Headers(), Context: ours.SignedContext()}
+func server(ours *settings.Settings, ready <-chan struct{}) relay.Server {
+	headgate := relay.Server{
+		Endpoint: ours.Endpoint, Headers: ours.Headers(), Context: ours.SignedContext(), Ready: ready,
+	}
 	key, err := identity.SigningKey(ours.Storage)
 	if err != nil {
 		log.Printf("messages are not signed: %v", err)

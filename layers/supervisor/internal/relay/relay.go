@@ -1,10 +1,11 @@
 // Package relay forwards the supervisor's messages to Headgate. It listens on this machine's loopback interface.
 //
-// It does eight things that the official packages do not: it reports a failure with the collector's own error, not only
+// It does nine things that the official packages do not: it reports a failure with the collector's own error, not only
 // its exit code; it removes the effective configuration, which contains the values of secrets; it honours HTTPS_PROXY;
 // it retries on a new connection if the server has closed an idle one; it tells Headgate when the host stops, which
 // the official client does not over plain HTTP; it adds what internal/host knows of this host; it signs the messages with
-// the host's key; and it takes Headgate's orders from the answers.
+// the host's key; it holds them until the supervisor has written its first file; and it takes Headgate's orders from the
+// answers.
 package relay
 
 import (
@@ -54,12 +55,13 @@ type Signer interface {
 }
 
 // Server is where the messages go: to the endpoint, with the headers, and signed with this context by the signer, if
-// there is one.
+// there is one. No message goes before Ready is closed, if it is not nil.
 type Server struct {
 	Endpoint string
 	Headers  http.Header
 	Context  string
 	Signer   Signer
+	Ready    <-chan struct{}
 }
 
 // Relay is a server for the single client that knows its URL.
@@ -138,7 +140,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "the message cannot be read", http.StatusBadRequest)
 		return
 	}
-	if !r.begin(request.Context()) {
+	if !r.isReady(request.Context()) || !r.begin(request.Context()) {
 		return
 	}
 	defer r.end()
@@ -271,6 +273,19 @@ func (r *Relay) remember(message *protobufs.AgentToServer) {
 		InstanceUid:  message.InstanceUid,
 		SequenceNum:  message.SequenceNum,
 		Capabilities: message.Capabilities,
+	}
+}
+
+// isReady waits until messages may go, and reports whether they may before the context ends.
+func (r *Relay) isReady(ctx context.Context) bool {
+	if r.server.Ready == nil {
+		return true
+	}
+	select {
+	case <-r.server.Ready:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

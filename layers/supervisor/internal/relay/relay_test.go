@@ -399,3 +399,35 @@ func TestAHostThatIsToldToBeAnotherInstanceGetsAnotherKey(t *testing.T) {
 		t.Errorf("renewed %d times", key.renewed)
 	}
 }
+
+func TestNoMessageGoesBeforeTheSupervisorHasWrittenItsFile(t *testing.T) {
+	arrived := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{} }))
+	defer server.Close()
+	ready := make(chan struct{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}, Ready: ready}, func() string { return "" }, silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	answered := make(chan error, 1)
+	go func() {
+		response, err := http.Post(r.URL(), "application/x-protobuf", nil)
+		if err == nil {
+			err = response.Body.Close()
+		}
+		answered <- err
+	}()
+	select {
+	case <-arrived:
+		t.Fatal("it went")
+	case <-answered:
+		t.Fatal("it was answered")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(ready)
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	<-arrived
+}
