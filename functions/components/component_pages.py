@@ -132,11 +132,14 @@ def components_path(caller: Caller) -> str:
 
 def version_choice(selected: str) -> Html:
     """The versions that can be asked; nothing to choose if that is the default one alone."""
-    default = settings().collector_version
-    others = [one for one in reference.versions() if one != default]
+    others = [
+        (version.version, f"{version.version} (reduced build)" if version.reduced else version.version)
+        for version in reference.versions()
+        if not version.default
+    ]
     if not others:
         return NOTHING
-    return choice("version", "Collector", [("", f"{default} (default)"), *((one, one) for one in others)], selected)
+    return choice("version", "Collector", [("", f"{settings().collector_version} (default)"), *others], selected)
 
 
 def _row(path: str, version: str, component: Component) -> Html:

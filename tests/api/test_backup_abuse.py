@@ -67,8 +67,8 @@ def forge(path: Path, change: Callable[[list[Entry]], object]) -> None:
     write(path, [*entries, own])
 
 
-def item(table: str, **attributes: object) -> Entry:
-    return {"table": table, "item": archive._encoded(items.marshal(attributes))}  # type: ignore[arg-type]
+def item(table: str, **attributes: items.Value) -> Entry:
+    return {"table": table, "item": archive.encoded(items.marshal(attributes))}
 
 
 def of(entries: list[Entry], table: str, start: str) -> Entry:
@@ -122,8 +122,8 @@ def named(key: str, content: bytes = b"{}") -> Callable[[list[Entry]], None]:
     return planted({"object": key, "content": base64.b64encode(content).decode()})
 
 
-def setting(table: str, start: str, **attributes: object) -> Callable[[list[Entry]], None]:
-    return lambda entries: of(entries, table, start).update(archive._encoded(items.marshal(attributes)))  # type: ignore[arg-type, call-overload]
+def setting(table: str, start: str, **attributes: items.Value) -> Callable[[list[Entry]], None]:
+    return lambda entries: of(entries, table, start).update(archive.encoded(items.marshal(attributes)))
 
 
 def with_long_rule(entries: list[Entry]) -> None:

@@ -65,6 +65,7 @@ def test_each_version_gives_its_own_verdict_with_positions(version: str, client:
     wrong = validated(client, FILELOG.replace("{debug: {}}", "{debug: {verbosity: loud}}"), version).json()
 
     assert (right["valid"], right["version"], right["errors"]) == (True, version, [])
+    assert right.get("reduced", False) == listed(client, version)["reduced"]
     assert not wrong["valid"]
     assert wrong["errors"][0]["component_path"].startswith("exporters::debug")
     assert wrong["errors"][0]["line"] == 6

@@ -56,3 +56,28 @@ def test_a_store_without_a_schema_is_not_complete() -> None:
         return store.is_complete, lacks
 
     assert asyncio.run(waits()) == (False, ["schema"])
+
+
+def test_the_reference_of_a_first_program_gives_way_to_that_of_the_whole_one() -> None:
+    class Build(_Schema):
+        """A collector whose whole build follows a reduced one."""
+
+        reduced = True
+
+        def document(self) -> Mapping[str, object]:
+            return {"x-reduced": True} if self.reduced else {}
+
+    async def builds() -> list[bool]:
+        backend = Build()
+        store = ReferenceStore(backend, lambda _what, _reason: None)
+        store.load()
+        await store.settled(60)
+        seen = [store.reference is not None and store.reference.is_reduced]
+        for backend.reduced in (True, False):
+            store.answered(reduced=backend.reduced)
+            await store.settled(60)
+            seen.append(store.reference is not None and store.reference.is_reduced)
+        store.close()
+        return seen
+
+    assert asyncio.run(builds()) == [True, True, False]

@@ -101,7 +101,8 @@ def validate(
         for file, (_, answer) in answers.items():
             if answer.get("valid"):
                 on = one_line(f"{text(answer, 'distribution')} {text(answer, 'version')}")
-                say(f"{one_line(file)}: valid on {on}")
+                build = ", a reduced build that has all its components" if answer.get("reduced") is True else ""
+                say(f"{one_line(file)}: valid on {on}{build}")
             _say_of_policies(file, answer)
     _end(answers, failed=failed)
 

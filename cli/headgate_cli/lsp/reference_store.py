@@ -16,6 +16,7 @@ from headgate_cli.lsp.sources import Backend, is_about_the_text
 # How soon what could not be had is asked for again.
 _RETRY: Final = 30.0
 _NOT_FOUND: Final = 404
+_SCHEMA: Final = ()
 
 
 class ReferenceStore:
@@ -34,7 +35,13 @@ class ReferenceStore:
     def load(self) -> None:
         """Begin to fetch the schema, unless it is there or was tried just now."""
         if self.reference is None:
-            self._fetch((), lambda: Reference(self._backend.document()))
+            self._fetch(_SCHEMA, lambda: Reference(self._backend.document()))
+
+    def answered(self, *, reduced: bool) -> None:
+        """Fetch the reference again if another build answers now: the first program's, once the whole one is there."""
+        if self.reference is not None and self.reference.is_reduced != reduced and _SCHEMA not in self._pending:
+            self._ottl.clear()
+            self._fetch(_SCHEMA, lambda: Reference(self._backend.document()))
 
     def lookup(self, component: str, context: str) -> Entity | None:
         """The OTTL reference of a component's context; None if it is not there yet, then it is being fetched."""

@@ -63,6 +63,7 @@ class Reference:
         self._document = document
         self._definitions = _mapping(document.get("$defs"))
         self._at = lru_cache(maxsize=2_000)(self._found)
+        self.is_reduced = document.get("x-reduced") is True
 
     @cached_property
     def components(self) -> Mapping[tuple[str, str], Component]:

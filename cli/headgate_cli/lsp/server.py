@@ -164,6 +164,7 @@ class Server(LanguageServer):
             code = str(getattr(outcome.refusal, "code", "")) or diagnostics.NOT_CHECKED
             self._show(uri, document, diagnostics.not_checked(outcome.refusal.message, text, code))
         elif outcome.answer is not None:
+            self.references.answered(reduced=outcome.answer.get("reduced") is True)
             found = await asyncio.to_thread(diagnostics.of_answer, outcome.answer, text)
             if self._documents.get(uri) is document and document.number == number:
                 self._show(uri, document, found)

@@ -25,7 +25,7 @@ _SOONEST, _LATEST = 2, 15
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A build that is under way, or that `failed`. Without `first_seconds_left` there will be no first program."""
+    """A build that is under way, or that `failed`. `first_seconds_left` is None if only the whole program is built."""
 
     version: str
     percent: int = 0

@@ -84,7 +84,8 @@ class WrappedConfiguration:
 class ValidationResult:
     """The verdict of `otelcol-contrib validate` of that version, with all findings.
 
-    `valid_on_host` is what remains without errors that depend on the host, None if these decide.
+    `valid_on_host` is what remains without errors that depend on the host, None if these decide. `reduced`: that build
+    lacks components of the official release, none of which is in the text.
     """
 
     valid: bool
@@ -95,6 +96,7 @@ class ValidationResult:
     environment: Sequence[Variable]
     wrapped: WrappedConfiguration | None = None
     valid_on_host: bool | None = None
+    reduced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ class ValidationResult(BaseModel):
     """The verdict. `lint`, `policies` and `graph` are there if the request asks for them.
 
     `findings` has everything that was found in all of these, in the order of the text, each mistake once. `wrapped` is
-    there if the text is not a configuration, but has one inside.
+    there if the text is not a configuration, but has one inside. `reduced` is there, and true, if the build that answered
+    lacks components of the official release: none of them is in the text.
     """
 
     valid: bool
@@ -66,6 +67,7 @@ class ValidationResult(BaseModel):
     environment: list[Variable]
     findings: list[ListedFinding]
     valid_on_host: bool | None = None
+    reduced: bool | SkipJsonSchema[None] = None
     wrapped: WrappedConfiguration | SkipJsonSchema[None] = None
     lint: LintResult | PartNotChecked | SkipJsonSchema[None] = None
     policies: PolicyResult | PartNotChecked | SkipJsonSchema[None] = None
@@ -85,6 +87,8 @@ class ValidationResult(BaseModel):
             valid_on_host=verdict.valid_on_host,
         )
         # What is not set is not part of the answer.
+        if verdict.reduced:
+            check.reduced = True
         if verdict.wrapped is not None:
             check.wrapped = verdict.wrapped
         if checked.lint is not None:

@@ -173,7 +173,7 @@ def _write_lines(packed: gzip.GzipFile, header: Header, entries: Iterable[Record
     )
     for entry in entries:
         if isinstance(entry, TableItem):
-            put({"table": entry.table, "item": _encoded(stored.marshal(entry.item))})
+            put({"table": entry.table, "item": encoded(stored.marshal(entry.item))})
             items += 1
         else:
             put({"object": entry.key, "content": base64.b64encode(entry.content).decode()})
@@ -224,15 +224,19 @@ def _header(path: Path, entry: Mapping[str, object]) -> Header:
     return header
 
 
-def _encoded(node: object) -> object:
-    """DynamoDB's form, with binary values, which JSON does not have, in base64."""
-    if isinstance(node, bytes):
-        return base64.b64encode(node).decode()
-    if isinstance(node, Mapping):
-        return {name: _encoded(value) for name, value in node.items()}
-    if isinstance(node, list):
-        return [_encoded(value) for value in node]
-    return node
+def encoded(item: Mapping[str, object]) -> dict[str, object]:
+    """Encode an item in DynamoDB's form for JSON, which has no binary values: these are in base64."""
+    return {name: _encoded_value(value) for name, value in item.items()}
+
+
+def _encoded_value(value: object) -> object:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, Mapping):
+        return encoded(value)
+    if isinstance(value, list):
+        return [_encoded_value(part) for part in value]
+    return value
 
 
 def _table(name: object) -> TableName:

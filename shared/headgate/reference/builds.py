@@ -16,6 +16,7 @@ from headgate.reference.answers import ASKER, Answers
 from headgate.settings import settings
 from headgate_engine.checker import messages
 from headgate_engine.collectors import service as collectors
+from headgate_engine.collectors.model import InstalledVersion
 from headgate_engine.reference.documents import UnknownForm, asked, unpacked
 from headgate_engine.reference.model import (
     TYPE,
@@ -74,7 +75,7 @@ class _OttlComponents(BaseModel):
     components: list[OttlComponent]
 
 
-_versions: Final[Answers[tuple[str, ...]]] = Answers(1)
+_versions: Final[Answers[tuple[InstalledVersion, ...]]] = Answers(1)
 _builds: Final[Answers[Build]] = Answers(_MOST_BUILDS)
 _documents: Final[Answers[Document]] = Answers(_MOST_BUILDS)
 _ottl_components: Final[Answers[tuple[OttlComponent, ...]]] = Answers(_MOST_BUILDS)
@@ -137,12 +138,12 @@ def ottl(component: str, context: str, version: str) -> OttlReference:
     return _ottl.get(_key(version, component, context), ask)
 
 
-def versions() -> tuple[str, ...]:
+def versions() -> tuple[InstalledVersion, ...]:
     """The installed versions with our `check` command, newest first. Raises ReferenceUnavailable."""
 
-    def ask() -> tuple[str, ...]:
+    def ask() -> tuple[InstalledVersion, ...]:
         try:
-            return tuple(one.version for one in collectors.installed(asker=ASKER) if one.can.lint)
+            return tuple(version for version in collectors.installed(asker=ASKER) if version.can.lint)
         except Unavailable as error:
             raise ReferenceUnavailable(error.detail) from error
 

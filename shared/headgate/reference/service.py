@@ -14,6 +14,7 @@ from headgate.reference.answers import ASKER
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate_engine.collectors import service as collectors
+from headgate_engine.collectors.model import InstalledVersion
 from headgate_engine.reference.model import (
     Component,
     ComponentNotFound,
@@ -27,7 +28,7 @@ from headgate_engine.reference.model import (
 )
 
 
-def versions() -> tuple[str, ...]:
+def versions() -> tuple[InstalledVersion, ...]:
     """The installed versions that can tell, newest first. Raises ReferenceUnavailable."""
     return builds.versions()
 

@@ -95,6 +95,7 @@ func whole(env *operation.Environment, components []made) *Schema {
 		Properties:           map[string]*Schema{"service": service(env, components)},
 		AdditionalProperties: &Schema{nothing: true},
 		Required:             []string{"receivers", "exporters", "service"},
+		Reduced:              len(env.Lacking) > 0,
 	}
 	for _, kind := range kinds {
 		found.Properties[kind+"s"] = section(env, kind, components)

@@ -19,6 +19,7 @@ type Schema struct {
 	Kind      string            `json:"x-kind,omitempty"`
 	Aliases   []string          `json:"x-aliases,omitempty"`
 	Stability map[string]string `json:"x-stability,omitempty"`
+	Reduced   bool              `json:"x-reduced,omitempty"`
 	// Secret marks a value that the collector redacts wherever it prints its configuration.
 	Secret bool `json:"x-secret,omitempty"`
 	// Open says why this place accepts more than the collector does.

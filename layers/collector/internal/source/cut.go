@@ -88,7 +88,7 @@ func (t *Text) CutByComment(node *yaml.Node) (Cut, bool) {
 	return cut, true
 }
 
-// CutByKey tells whether a mapping is a text without quotes that YAML splits at `: `: its only key is no name.
+// CutByKey tells whether a mapping is a text without quotes that YAML splits at `: `: its only key cannot be a name.
 func (d *Document) CutByKey(node *yaml.Node) (Cut, bool) {
 	if node == nil || node.Kind != yaml.MappingNode || node.Style&yaml.FlowStyle != 0 || len(node.Content) != 2 {
 		return Cut{}, false

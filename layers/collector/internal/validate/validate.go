@@ -37,6 +37,8 @@ type Result struct {
 	Wrapped *Part `json:"wrapped,omitempty"`
 	// ValidOnHost is what remains without errors that depend on the host: true, false, or nil if that decides.
 	ValidOnHost *bool `json:"valid_on_host"`
+	// Reduced is set if this build lacks components of the official release, none of which is in the configuration.
+	Reduced bool `json:"reduced,omitempty"`
 	// Crashed is set if a component has panicked: it may hold locks for ever, so the process answers no other question.
 	Crashed bool `json:"crashed,omitempty"`
 }
@@ -287,7 +289,7 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 	if cost := tooCostly(verdict); cost != nil {
 		return nil, nil, cost
 	}
-	report := &report{result: Result{Valid: verdict == nil}}
+	report := &report{result: Result{Valid: verdict == nil, Reduced: len(env.Lacking) > 0}}
 	if err != nil {
 		report.syntax(request.YAML, err)
 		return report.finish(verdict), nil, nil
