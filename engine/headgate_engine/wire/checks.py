@@ -55,8 +55,8 @@ class ValidationResult(BaseModel):
     """The verdict. `lint`, `policies` and `graph` are there if the request asks for them.
 
     `findings` has everything that was found in all of these, in the order of the text, each mistake once. `wrapped` is
-    there if the text is not a configuration, but has one inside. `reduced` is there, and true, if the build that answered
-    lacks components of the official release: none of them is in the text.
+    there if the text is not a configuration, but has one inside. `reduced` is there, and true, if the build that
+    answered lacks components of the official release: none of them is in the text.
     """
 
     valid: bool
