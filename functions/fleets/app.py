@@ -44,7 +44,8 @@ from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.installs import service as installs
-from headgate.instances import counting, deletion
+from headgate.instances import deletion
+from headgate.instances.counting import fleets as counting
 from web import pages
 
 __all__ = [

@@ -19,7 +19,7 @@ from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
-from headgate.instances import counting
+from headgate.instances.counting import fleets as counting
 from headgate.instances.model import InstanceNotFound
 
 _ALL: Final = "/{fleet_id}/captures"

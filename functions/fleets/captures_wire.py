@@ -18,7 +18,7 @@ from headgate.captures.model import (
 )
 from headgate.captures.service import Known
 from headgate.http.wire import PrincipalOut
-from headgate.instances.captured import Reason
+from headgate.instances.orders.captured import Reason
 from headgate_engine.collector import Signal
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time

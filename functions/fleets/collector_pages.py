@@ -16,7 +16,7 @@ from headgate.foundation.ids import is_id
 from headgate.http.parameters import FleetId
 from headgate.instances import service as instances
 from headgate.instances.service import Seen, Wanted
-from headgate.instances.states import INSTANCE_STATES, InstanceState
+from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from headgate.storage.page import Slice
 from web.forms import Filters
 from web.html import NOTHING, Html, html

@@ -16,8 +16,8 @@ from headgate.deployments.selectors import MOST_LABELS
 from headgate.deployments.versions import NamedVersion
 from headgate.fleets import tokens
 from headgate.http.wire import ConfigurationId, ManagedBy, PrincipalOut
-from headgate.instances.counting import CountedGroup
-from headgate.instances.suitability import Unsuited
+from headgate.instances.counting.fleets import CountedGroup
+from headgate.instances.reported.suitability import Unsuited
 from headgate_engine.validation.model import Finding
 from headgate_engine.wire.inputs import PRESENT, Input, Name, Patch, refused_as
 from headgate_engine.wire.times import Time

@@ -16,7 +16,7 @@ from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.routing import EXTENSION
-from headgate.instances import counting
+from headgate.instances.counting import fleets as counting
 from headgate.storage.sealed import MAX_BYTES
 from headgate_engine.wire.inputs import Input, VariableName
 from headgate_engine.wire.times import Time

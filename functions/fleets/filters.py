@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 from headgate.foundation.ids import id_pattern
 from headgate.http.parameters import AtLeastOne, true_or_false, whole_number
 from headgate.instances.service import Wanted
-from headgate.instances.states import InstanceState
+from headgate.instances.state.model import InstanceState
 
 
 def wanted_instances(

@@ -25,9 +25,10 @@ from headgate.foundation.caller import Caller
 from headgate.http.auditing import record_change
 from headgate.http.parameters import FleetId
 from headgate.http.statuses import status_of
-from headgate.instances import counting, deletion
-from headgate.instances.counting import CountedFleet
-from headgate.instances.shares import Shares
+from headgate.instances import deletion
+from headgate.instances.counting import fleets as counting
+from headgate.instances.counting.fleets import CountedFleet
+from headgate.instances.counting.shares import Shares
 from web.forms import by_field, given, model_of
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect

@@ -20,7 +20,8 @@ from headgate.foundation.caller import Caller
 from headgate.http.auditing import record_change
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
-from headgate.instances import counting, deletion
+from headgate.instances import deletion
+from headgate.instances.counting import fleets as counting
 from headgate.rollouts import service as rollouts
 from web.forms import by_field
 from web.html import NOTHING, Html, html

@@ -29,8 +29,10 @@ from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
-from headgate.instances import counting, deletion, suitability
-from headgate.instances.suitability import Hosts
+from headgate.instances import deletion
+from headgate.instances.counting import fleets as counting
+from headgate.instances.reported import suitability
+from headgate.instances.reported.suitability import Hosts
 from headgate.rollouts import assigning
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport

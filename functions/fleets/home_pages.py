@@ -7,8 +7,8 @@ from fastapi import Response
 
 from fleets.overview_wire import page_of
 from headgate.foundation.caller import Caller
-from headgate.instances.counting import CountedFleet
-from headgate.instances.states import INSTANCE_STATES
+from headgate.instances.counting.fleets import CountedFleet
+from headgate.instances.state.model import INSTANCE_STATES
 from headgate.overview import service
 from headgate.overview.model import Notice, NoticeKind, Overview
 from web.html import NOTHING, Html, html

@@ -8,12 +8,12 @@ from typing import Final
 from fleets.page_parts import state_tag, version
 from headgate.foundation.caller import Caller
 from headgate.instances.details import Known
-from headgate.instances.history import Listed, Then
-from headgate.instances.host import Counters
+from headgate.instances.reported.host import Counters
 from headgate.instances.service import Seen
-from headgate.instances.states import InstanceState
-from headgate.instances.timeline import InstanceEvent
-from headgate.instances.truth import Attempt, Moment
+from headgate.instances.state.model import InstanceState
+from headgate.instances.state.truth import Attempt
+from headgate.instances.timeline.history import Listed, Then
+from headgate.instances.timeline.model import InstanceEvent, Moment
 from web.html import NOTHING, Html, html
 from web.parts import empty, second, tag
 

@@ -23,8 +23,10 @@ from headgate.http.auditing import record_change
 from headgate.http.parameters import FleetId, InstanceId
 from headgate.http.statuses import status_of
 from headgate.installs import supervisors
-from headgate.instances import acts, deletion, details, history
-from headgate.instances.orders import PendingOrder
+from headgate.instances import deletion, details
+from headgate.instances.orders import acts
+from headgate.instances.orders.model import PendingOrder
+from headgate.instances.timeline import history
 from web.forms import by_field
 from web.html import Html, html
 from web.layout import csrf_field, page, redirect

@@ -17,8 +17,10 @@ from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.installs import supervisors
-from headgate.instances import acts, deletion, details, history
+from headgate.instances import deletion, details
 from headgate.instances import service as instances
+from headgate.instances.orders import acts
+from headgate.instances.timeline import history
 
 
 @router.get("/{fleet_id}/instances", operation_id="listInstances")

@@ -12,13 +12,12 @@ from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.http.parameters import moment
 from headgate.http.wire import ConfigurationId, PrincipalOut
-from headgate.instances import orders
 from headgate.instances.details import Known
-from headgate.instances.history import Listed, Then
-from headgate.instances.orders import Override, PendingOrder
-from headgate.instances.states import InstanceState
-from headgate.instances.timeline import InstanceEvent
-from headgate.instances.truth import Attempt, Moment
+from headgate.instances.orders.model import LASTS, Override, PendingOrder
+from headgate.instances.state.model import InstanceState
+from headgate.instances.state.truth import Attempt
+from headgate.instances.timeline.history import Listed, Then
+from headgate.instances.timeline.model import InstanceEvent, Moment
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
 
@@ -89,7 +88,7 @@ class OrderOut(BaseModel):
                 "do": order.do,
                 "status": order.status(clock.now()),
                 "created_at": order.at,
-                "expires_at": order.at + orders.LASTS,
+                "expires_at": order.at + LASTS,
                 "done_at": order.done_at,
                 "version": order.program.version if order.program else None,
                 "reason": order.failed,

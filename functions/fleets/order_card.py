@@ -14,8 +14,8 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import whole_number
-from headgate.instances.acts import LONGEST
 from headgate.instances.details import Known
+from headgate.instances.orders.acts import LONGEST
 from web.forms import read_minute
 from web.html import NOTHING, Html, html
 from web.parts import ENTRIES, action, choice, second, text

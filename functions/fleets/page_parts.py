@@ -7,9 +7,10 @@ from headgate.configurations import service as configurations
 from headgate.deployments.model import Deployment
 from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.foundation.caller import Caller
-from headgate.instances import details, shares
-from headgate.instances.shares import MOST, Shares
-from headgate.instances.states import INSTANCE_STATES, InstanceState
+from headgate.instances import details
+from headgate.instances.counting import shares
+from headgate.instances.counting.shares import MOST, Shares
+from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from web.html import NOTHING, Html, html
 from web.parts import ENTRIES, empty, home, nothing_yet, suggested, tag
 

@@ -23,10 +23,10 @@ from headgate.http.wire import ManagedBy, PrincipalOut
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
-from headgate.instances.counting import CountedFleet
-from headgate.instances.host import MOST_LABELS, Counters
+from headgate.instances.counting.fleets import CountedFleet
+from headgate.instances.reported.host import MOST_LABELS, Counters
 from headgate.instances.service import Seen
-from headgate.instances.states import INSTANCE_STATES, InstanceState
+from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from headgate_engine.collector import VARIABLE_NAME
 from headgate_engine.wire.inputs import MAX_VARIABLES, Input, Name, Text, refused_as
 from headgate_engine.wire.times import Time

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from headgate.foundation import errors
 from headgate.http.request_context import RequestContext
 from headgate.http.statuses import status_of
-from headgate.instances.admission import FleetFull
+from headgate.instances.counting.admission import FleetFull
 from headgate.observability import faults
 from headgate.observability.log import logger
 from headgate.opamp import pace, service, signatures

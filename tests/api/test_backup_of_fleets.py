@@ -11,7 +11,7 @@ from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
 from headgate.identity import keys, signing
 from headgate.identity.hashing import hash_of
-from headgate.instances.census import SHARDS
+from headgate.instances.counting.census import SHARDS
 from headgate.rollouts import executions
 from headgate.settings import settings
 from headgate.storage import aws, items

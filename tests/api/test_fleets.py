@@ -10,7 +10,7 @@ from headgate.fleets import keys, tokens
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
 from headgate.identity.hashing import hash_of
-from headgate.instances.states import INSTANCE_STATES
+from headgate.instances.state.model import INSTANCE_STATES
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.table import fleets as fleets_table

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from headgate.fleets import keys
-from headgate.instances.components import with_list
+from headgate.instances.reported.components import with_list
 from headgate.storage import table
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now

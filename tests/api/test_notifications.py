@@ -13,7 +13,7 @@ from headgate.events.model import About, Event, EventType, event
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
-from headgate.instances.states import STALE_AFTER
+from headgate.instances.state.model import STALE_AFTER
 from headgate.notifications import bus, grouping, keys, store, watching
 from headgate.notifications.names import Names
 from headgate.notifications.sweep import NotSwept

@@ -7,7 +7,7 @@ import pytest
 
 from fleets import page_parts
 from fleets.app import app
-from headgate.instances import shares
+from headgate.instances.counting import shares
 from tests.support import released
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
 from tests.support.in_process import TestClient

@@ -7,7 +7,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from headgate.instances.host import Counters, Exporter
+from headgate.instances.reported.host import Counters, Exporter
 from headgate.opamp import messages
 from headgate.opamp.messages import Reply
 from headgate.opamp.wire import opamp_pb2 as wire

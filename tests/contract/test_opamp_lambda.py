@@ -23,7 +23,8 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
 from headgate.identity import signing
-from headgate.instances import counting, store
+from headgate.instances import store
+from headgate.instances.counting import fleets as counting
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from headgate.storage import aws

@@ -18,13 +18,13 @@ from headgate.deployments.running import RunningRollout
 from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
-from headgate.instances import transitions
-from headgate.instances.desired import Desired, config_hash
-from headgate.instances.host import Ability, Counters, HostReport
+from headgate.instances.counting.measuring import departures, is_measured, watched
+from headgate.instances.desired.model import Desired, config_hash
+from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Instance
-from headgate.instances.offers import offer, with_offer
-from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
-from headgate.instances.watch import departures, is_measured, watched
+from headgate.instances.reported.host import Ability, Counters, HostReport
+from headgate.instances.reported.model import Description, Health, Report, ReportedConfig, Status
+from headgate.instances.state import transitions
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
 from headgate.rollouts.progress import advance
@@ -91,7 +91,7 @@ class Host:
         return NEW in self.offered
 
     def desired(self, group: Deployment, at: datetime) -> Desired:
-        return Desired.of(group, self.instance, at)
+        return self.instance.desired(group, at)
 
     def beat(self, group: Deployment, at: datetime) -> None:
         """A heartbeat, and what follows from its answer."""
@@ -136,7 +136,7 @@ class Host:
         if known.deployment_id != group.id:
             outcomes = tuple(replace(outcome, revision=0) for outcome in known.outcomes)
             known = replace(known, deployment_id=group.id, outcomes=outcomes)
-        desired = Desired.of(group, known, at)
+        desired = known.desired(group, at)
         after = transitions.after_report(known, report, desired, at)
         sent = None if leaves else offer(after, desired)
         if sent is not None:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from headgate.deployments.running import RunningRollout
-from headgate.instances.desired import config_hash
+from headgate.instances.desired.model import config_hash
 from headgate.rollouts import acts
 from headgate.rollouts.hosts import Host as Placed
 from headgate.rollouts.model import FINAL, NotNow, OwnRollout, Rollout, TokenCannotApprove

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from headgate.deployments.versions import Assignment
-from headgate.instances.desired import Desired, config_hash
+from headgate.instances.desired.model import Desired, config_hash
+from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Instance
-from headgate.instances.offers import offer, with_offer
-from headgate.instances.reports import Cause, Health, Report, ReportedConfig, Status
-from headgate.instances.transitions import after_report
+from headgate.instances.reported.model import Cause, Health, Report, ReportedConfig, Status
+from headgate.instances.state.transitions import after_report
 from headgate.opamp.reasons import cause
 
 AT = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
 from headgate.deployments.versions import Assignment
-from headgate.instances import proving
-from headgate.instances.desired import Desired
+from headgate.instances.desired import proving
+from headgate.instances.desired.model import Desired
+from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Instance
-from headgate.instances.offers import offer, with_offer
-from headgate.instances.reports import Health, Report, ReportedConfig
-from headgate.instances.transitions import after_report
+from headgate.instances.reported.model import Health, Report, ReportedConfig
+from headgate.instances.state.transitions import after_report
 from headgate.opamp.reasons import cause
 from tests.support.sizes import either
 
@@ -152,7 +152,7 @@ class World:
             self.host.untold.insert(0, (news, well))
             return
         before = self.host.instance
-        desired = Desired.of(self.group, before, self.at)
+        desired = before.desired(self.group, self.at)
         why = cause(news.message) if news and news.status == "failed" else None
         health = Health(well, "" if well else "exited")
         report = Report(b"", before.sequence_num + 1, True, True, health=health, config=news, cause=why)

@@ -12,13 +12,14 @@ from headgate.deployments.mapping import group_item
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
 from headgate.deployments.versions import Assignment, HealthyVersion
-from headgate.instances import mapping, proving
-from headgate.instances.desired import Desired, Outcome
-from headgate.instances.host import Counters, HostReport
+from headgate.instances import mapping
+from headgate.instances.desired import proving
+from headgate.instances.desired.model import Desired, Outcome
+from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Instance
-from headgate.instances.offers import offer, with_offer
-from headgate.instances.reports import Health, Report, ReportedConfig, Status
-from headgate.instances.transitions import after_report
+from headgate.instances.reported.host import Counters, HostReport
+from headgate.instances.reported.model import Health, Report, ReportedConfig, Status
+from headgate.instances.state.transitions import after_report
 from headgate.opamp.reasons import cause
 
 AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -55,7 +56,7 @@ class Group:
 
     @property
     def desired(self) -> Desired:
-        return Desired.of(self.stored, self.host, self.at)
+        return self.host.desired(self.stored, self.at)
 
     def says(
         self,

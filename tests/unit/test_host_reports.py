@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from headgate.instances.host import UNKNOWN, Counters, CrashLoop, Exporter, HostReport
+from headgate.instances.reported.host import UNKNOWN, Counters, CrashLoop, Exporter, HostReport
 from headgate.opamp import host_reports
 from headgate.opamp.host_reports import Malformed
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.instances.reports import Cause
+from headgate.instances.reported.model import Cause
 from headgate.opamp.reasons import LONGEST, REASONS, cause, reason
 
 SAID = Path(__file__).with_name("reasons")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.instances.orders import PendingOrder
+from headgate.instances.orders.model import PendingOrder
 from headgate.rollouts import acts
 from headgate.rollouts.model import Rollout
 from headgate.rollouts.strategy import Gates, Step, Strategy

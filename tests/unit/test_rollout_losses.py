@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from headgate.instances.states import STALE_AFTER
+from headgate.instances.state.model import STALE_AFTER
 from headgate.rollouts.strategy import Step, Strategy
 from tests.support.rolling_in_memory import NEW, OLD, Group
 

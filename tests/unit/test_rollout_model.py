@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from headgate.instances.host import Counters
+from headgate.instances.reported.host import Counters
 from headgate.rollouts.model import FINAL
 from headgate.rollouts.strategy import Gates, OnFailure, Step, Strategy, Window, preset
 from tests.support.rolling_in_memory import NEW, OLD, Fare, Group, Host

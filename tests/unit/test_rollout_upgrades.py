@@ -6,11 +6,11 @@ import pytest
 
 from headgate.deployments.programs import Program, ProgramFile
 from headgate.deployments.versions import Assignment
-from headgate.instances.desired import Desired, config_hash
-from headgate.instances.host import Ability, Host
+from headgate.instances.desired.model import config_hash
+from headgate.instances.desired.obstacles import obstacle
 from headgate.instances.model import Instance
-from headgate.instances.obstacles import obstacle
-from headgate.instances.reports import Description
+from headgate.instances.reported.host import Ability, Host
+from headgate.instances.reported.model import Description
 from headgate.rollouts import acts
 from tests.support.rolling_in_memory import NEW, OLD, Group
 
@@ -158,4 +158,4 @@ def test_nothing_to_run_takes_no_collector() -> None:
     group = replace(Group().stored, assignment=None, collector=SECOND)
     host = Group.of(1, can=CAN).hosts[0].instance
 
-    assert Desired.of(group, host, Group().at).collector is None
+    assert host.desired(group, Group().at).collector is None

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.instances.desired import config_hash
-from headgate.instances.orders import Override
+from headgate.instances.desired.model import config_hash
+from headgate.instances.orders.model import Override
 from headgate.rollouts import acts
 from headgate.rollouts.model import OwnRollout, Rollout
 from headgate.rollouts.strategy import Gates, Step, Strategy, Window, preset

@@ -23,7 +23,7 @@ from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
 from headgate.identity import keys, passwords
 from headgate.identity.hashing import hash_of
-from headgate.instances import recount
+from headgate.instances.counting import recount
 from headgate.rollouts import imported as rollouts
 from headgate.storage import items, objects
 from headgate.storage.items import Item, Value

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from headgate.captures import samples, store
 from headgate.captures.model import Capture
-from headgate.instances import timeline
+from headgate.instances.timeline import events as timeline
 from headgate.observability.log import logger
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from headgate.deployments.model import Deployment
-    from headgate.instances.captured import CaptureNews, Reason
     from headgate.instances.model import Instance
-    from headgate.instances.timeline import TimelineEvent
+    from headgate.instances.orders.captured import CaptureNews, Reason
+    from headgate.instances.timeline.model import TimelineEvent
     from headgate.storage.table import Write
 
 

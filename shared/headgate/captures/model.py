@@ -10,7 +10,7 @@ from typing import Final, Literal
 from headgate.deployments.versions import Assignment
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
-from headgate.instances.captured import Reason
+from headgate.instances.orders.captured import Reason
 from headgate_engine.collector import Signal
 
 KEPT: Final = timedelta(days=30)

@@ -34,11 +34,12 @@ from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id, new_id
-from headgate.instances import components, timeline
 from headgate.instances import service as instances
-from headgate.instances.captured import OpenCapture
 from headgate.instances.model import InstanceNotFound
+from headgate.instances.orders.captured import OpenCapture
+from headgate.instances.reported import components
 from headgate.instances.service import Seen
+from headgate.instances.timeline import events as timeline
 from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry

@@ -9,7 +9,7 @@ from headgate.captures.model import DEFAULT, Capture, Redaction, Wanted
 from headgate.deployments.versions import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
-from headgate.instances.captured import Reason
+from headgate.instances.orders.captured import Reason
 from headgate.storage import items, objects, principals
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice

@@ -21,7 +21,7 @@ from headgate.installs import releases
 from headgate.installs.commands import OPAMP_PATH, image, yaml_entries
 from headgate.installs.links import Link, Platform
 from headgate.installs.releases import Artifact, ReleaseNotPublished
-from headgate.instances.host_key import fingerprint
+from headgate.instances.reported.host_key import fingerprint
 
 _PROGRAM: Final = "program-"
 PROGRAM: Final = re.compile(f"{_PROGRAM}[0-9a-f]{{64}}")

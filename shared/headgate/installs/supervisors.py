@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from headgate.fleets import service as fleets
 from headgate.installs import releases
 from headgate.installs.releases import ReleaseNotPublished
-from headgate.instances import acts
+from headgate.instances.orders import acts
 
 if TYPE_CHECKING:
     from headgate.foundation.caller import Caller
-    from headgate.instances.orders import PendingOrder
+    from headgate.instances.orders.model import PendingOrder
 
 
 def upgrade(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:

@@ -14,10 +14,12 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
-from headgate.instances import admission, components, store
-from headgate.instances.census import Entry, shard_of
+from headgate.instances import store
+from headgate.instances.counting import admission
+from headgate.instances.counting.census import Entry, shard_of
 from headgate.instances.model import Instance, InstanceNotFound
-from headgate.instances.states import STALE_AFTER, day_of, forgotten, mark_of, stale
+from headgate.instances.reported import components
+from headgate.instances.state.model import STALE_AFTER, day_of, forgotten, mark_of, stale
 from headgate.storage.retry import retry
 from headgate.storage.table import transact
 

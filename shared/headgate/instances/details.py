@@ -13,9 +13,9 @@ from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances import service
-from headgate.instances.orders import Override, PendingOrder
+from headgate.instances.orders.model import Override, PendingOrder
 from headgate.instances.service import Seen
-from headgate.instances.truth import Truth
+from headgate.instances.state.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)

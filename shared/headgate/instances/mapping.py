@@ -12,17 +12,17 @@ from headgate.deployments.mapping import healthy, healthy_items, program, progra
 from headgate.deployments.versions import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
-from headgate.instances.captured import OpenCapture
-from headgate.instances.census import Day, Entry, Shard
-from headgate.instances.desired import Outcome
-from headgate.instances.host import UNKNOWN, Ability, Counters, CrashLoop, Exporter, Host, Order, Platform
-from headgate.instances.host_key import HostKey
+from headgate.instances.counting.census import Day, Entry, Shard
+from headgate.instances.counting.watch import Departure, Sums, Watch
+from headgate.instances.desired.model import Outcome
 from headgate.instances.model import Instance
-from headgate.instances.orders import Override, PendingOrder
-from headgate.instances.reports import Description, Health, ReportedConfig, Status
-from headgate.instances.states import InstanceState, day_of, expires, mark_of
-from headgate.instances.timeline import NOTHING_NOTED, Noted
-from headgate.instances.watch import Departure, Sums, Watch
+from headgate.instances.orders.captured import OpenCapture
+from headgate.instances.orders.model import Override, PendingOrder
+from headgate.instances.reported.host import UNKNOWN, Ability, Counters, CrashLoop, Exporter, Host, Order, Platform
+from headgate.instances.reported.host_key import HostKey
+from headgate.instances.reported.model import Description, Health, ReportedConfig, Status
+from headgate.instances.state.model import InstanceState, day_of, expires, mark_of
+from headgate.instances.timeline.model import NOTHING_NOTED, Noted
 from headgate.storage import items, principals
 from headgate.storage.items import Item, Value
 

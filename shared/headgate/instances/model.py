@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Final
 from headgate.deployments.versions import HealthyVersion
 from headgate.foundation import errors
 from headgate.foundation.ids import encode_id, new_uuid
-from headgate.instances.captured import OpenCapture
-from headgate.instances.desired import Desired, Outcome
-from headgate.instances.host import UNKNOWN, Host
-from headgate.instances.host_key import MOVE_ALLOWED_FOR, HostKey
-from headgate.instances.orders import Override, PendingOrder
-from headgate.instances.reports import NEVER_CONFIGURED, UNDESCRIBED, Description, Health, ReportedConfig
-from headgate.instances.states import InstanceState, mark_of, shown, stale
-from headgate.instances.timeline import NOTHING_NOTED, Noted
-from headgate.instances.watch import Departure, Watch
+from headgate.instances.counting.watch import Departure, Watch
+from headgate.instances.desired.model import Desired, Outcome
+from headgate.instances.orders.captured import OpenCapture
+from headgate.instances.orders.model import Override, PendingOrder
+from headgate.instances.reported.host import UNKNOWN, Host
+from headgate.instances.reported.host_key import MOVE_ALLOWED_FOR, HostKey
+from headgate.instances.reported.model import NEVER_CONFIGURED, UNDESCRIBED, Description, Health, ReportedConfig
+from headgate.instances.state.model import InstanceState, mark_of, shown, stale
+from headgate.instances.timeline.model import NOTHING_NOTED, Noted
 
 if TYPE_CHECKING:
+    from headgate.deployments.model import Deployment
     from headgate.deployments.running import RunningRollout
 
 _OUTCOMES: Final = 6
@@ -109,6 +110,18 @@ class Instance:
     def overridden(self, at: datetime) -> Override | None:
         """The override that holds at that time."""
         return self.override if self.override and at < self.override.until else None
+
+    def desired(self, group: Deployment, at: datetime) -> Desired:
+        """What it is to run in this group at that time: here it is decided, and nowhere else."""
+        override, rollout = self.overridden(at), group.rollout
+        if override:
+            # Under the group's revision, by which the instance is counted.
+            pinned = Desired(override.assignment, group.assigned_revision, before=group.assignment, at=override.at)
+            return pinned.on(group.collector, group)
+        if rollout and rollout.is_due(self.id, self.host.labels):
+            due = Desired(rollout.to, rollout.revision, before=group.assignment, at=rollout.started_at)
+            return due.on(rollout.collector or group.collector, group)
+        return Desired(group.assignment, group.assigned_revision, at=group.assigned_at).on(group.collector, group)
 
     def departure_from(self, rollout: RunningRollout) -> Departure | None:
         """How it left the rollout since the last assignment or retry; None if it did not."""

@@ -12,13 +12,16 @@ from headgate.fleets import tokens
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.instances import admission, components, store, timeline_store
-from headgate.instances.census import Entry, shard_of
-from headgate.instances.desired import Desired
+from headgate.instances import store
+from headgate.instances.counting import admission
+from headgate.instances.counting.census import Entry, shard_of
+from headgate.instances.desired.model import Desired
 from headgate.instances.model import Instance, InstanceNotFound
-from headgate.instances.states import InstanceState, day_of, forgotten, mark_of
+from headgate.instances.reported import components
+from headgate.instances.state.model import InstanceState, day_of, forgotten, mark_of
 from headgate.instances.store import Sender
-from headgate.instances.timeline import TimelineEvent
+from headgate.instances.timeline import store as timeline_store
+from headgate.instances.timeline.model import TimelineEvent
 from headgate.storage.page import Slice
 from headgate.storage.table import Write
 
@@ -139,7 +142,7 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[Seen]:
         group = groups.get(instance.deployment_id)
         if group is None:
             continue
-        desired = Desired.of(group, instance, at)
+        desired = instance.desired(group, at)
         state = instance.shown_state(desired, at, on_kubernetes=fleet.on_kubernetes)
         running = instance.running()
         seen.append(

@@ -9,7 +9,7 @@ from headgate.deployments import mapping as deployments
 from headgate.fleets import keys
 from headgate.fleets import mapping as fleets
 from headgate.instances import mapping
-from headgate.instances.census import SHARDS, Census, Shard
+from headgate.instances.counting.census import SHARDS, Census, Shard
 from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
     from headgate.fleets.model import FleetToken
     from headgate.instances.model import Instance
-    from headgate.instances.orders import PendingOrder
+    from headgate.instances.orders.model import PendingOrder
     from headgate.storage.items import Item
     from headgate.storage.table import Write
 

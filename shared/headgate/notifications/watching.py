@@ -14,7 +14,7 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation.ids import encode_id
 from headgate.identity import service as identity
-from headgate.instances import quiet
+from headgate.instances.counting import quiet
 from headgate.notifications import store
 from headgate.settings import settings
 

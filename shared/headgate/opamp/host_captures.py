@@ -9,7 +9,7 @@ import base64
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from headgate.instances.captured import HOST_REASONS, CaptureNews
+from headgate.instances.orders.captured import HOST_REASONS, CaptureNews
 from headgate.opamp.host_reports import Malformed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from headgate.instances.host import ABILITIES, MOST_LABELS, Counters, CrashLoop, Exporter, HostReport
+from headgate.instances.reported.host import ABILITIES, MOST_LABELS, Counters, CrashLoop, Exporter, HostReport
 
 if TYPE_CHECKING:
     from pydantic_core import SchemaValidator

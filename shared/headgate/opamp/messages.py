@@ -11,9 +11,9 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from headgate.foundation import errors
-from headgate.instances.captured import CaptureNews
-from headgate.instances.host import HostReport
-from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
+from headgate.instances.orders.captured import CaptureNews
+from headgate.instances.reported.host import HostReport
+from headgate.instances.reported.model import Description, Health, Report, ReportedConfig, Status
 from headgate.observability.log import logger
 from headgate.opamp import host_captures, host_reports, scan
 from headgate.opamp.reasons import cause, reason

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from headgate.instances.reports import Cause
+    from headgate.instances.reported.model import Cause
 
 LONGEST: Final = 2_000
 # Enough for a message that is repeated; a longer text is cut before it is searched.

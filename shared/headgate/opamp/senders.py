@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from headgate.deployments import service as deployments
 from headgate.fleets import tokens
 from headgate.instances import service as instances
-from headgate.instances import timeline
-from headgate.instances.host_key import MessageRepeated, SignatureMissing, Stranger, stranger
+from headgate.instances.reported.host_key import MessageRepeated, SignatureMissing, Stranger, stranger
+from headgate.instances.timeline import events as timeline
 from headgate.observability.log import logger
 from headgate.opamp.placement import remember
 from headgate.storage.retry import LostRace
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headgate.fleets.model import FleetToken
-    from headgate.instances.host_key import HostKey
     from headgate.instances.model import Instance
+    from headgate.instances.reported.host_key import HostKey
 
 _REASONS: Final[dict[Stranger, str]] = {
     "scope": "it came with a token of another scope",
@@ -44,11 +44,9 @@ def accepted(instance: Instance, token: FleetToken, token_id: str, key: HostKey 
 
     A refusal is in the instance's history, each kind once an hour. Raises SignatureMissing, MessageRepeated.
     """
-    known = replace(
-        instance, key=_with_newest(instance), scope=instance.scope or _scope_of_earlier(instance, token, token_id)
-    )
+    scope = instance.scope or _scope_of_earlier(instance, token, token_id)
     try:
-        why = stranger(known, token.scope, key)
+        why = stranger(_with_newest(instance), scope, token.scope, key)
     except MessageRepeated:
         _note(instance, _REPEATED, at)
         raise

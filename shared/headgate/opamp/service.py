@@ -14,16 +14,23 @@ from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.foundation import clock, errors
 from headgate.foundation.ids import is_id
-from headgate.instances import components, model, notices, orders, proving, timeline, transitions
+from headgate.instances import model
 from headgate.instances import service as instances
-from headgate.instances.desired import Desired
-from headgate.instances.host import UNKNOWN
-from headgate.instances.host_key import HostKey, SignatureInvalid
+from headgate.instances.counting.measuring import departures, is_measured, watched
+from headgate.instances.counting.watch import Watch
+from headgate.instances.desired import proving
+from headgate.instances.desired.model import Desired
 from headgate.instances.model import Instance
-from headgate.instances.orders import PendingOrder
-from headgate.instances.reports import Report
-from headgate.instances.states import SAVED_EVERY
-from headgate.instances.watch import Watch, departures, is_measured, watched
+from headgate.instances.orders import pending
+from headgate.instances.orders.model import PendingOrder
+from headgate.instances.reported import components
+from headgate.instances.reported.host import UNKNOWN
+from headgate.instances.reported.host_key import HostKey, SignatureInvalid
+from headgate.instances.reported.model import Report
+from headgate.instances.state import transitions
+from headgate.instances.state.model import SAVED_EVERY
+from headgate.instances.timeline import events as timeline
+from headgate.instances.timeline import notices
 from headgate.observability.log import logger
 from headgate.opamp import messages, pace, placement, senders, signatures, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
@@ -124,8 +131,8 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         logger.warning("instance_uid_in_use_twice", instance_id=before.id, fleet_id=before.fleet_id)
         return Reply(report.uid, new_uid=model.new_uid(at))
     known = _instance_before(before, sender, report, at)
-    desired = Desired.of(group, known, at)
-    ordered, done = orders.received(known, report.host, desired, at)
+    desired = known.desired(group, at)
+    ordered, done = pending.received(known, report.host, desired, at)
     after = texts.checked(transitions.after_report(ordered, report, desired, at), desired, at)
     sent = None
     # An agent that is asked for its full state gets no offer yet: its next message says what it has.
@@ -194,7 +201,7 @@ def _components(before: Instance, after: Instance, report: Report, at: datetime)
         return after, []
     if components.is_known(after.fleet_id, now):
         return after, []
-    return replace(after, orders=tuple(orders.with_order(after.orders, PendingOrder.new("components", at)))), []
+    return replace(after, orders=tuple(pending.with_order(after.orders, PendingOrder.new("components", at)))), []
 
 
 def _watch(

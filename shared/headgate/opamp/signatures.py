@@ -9,7 +9,7 @@ import base64
 import re
 from typing import Final
 
-from headgate.instances.host_key import HostKey, SignatureInvalid
+from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 
 HEADER: Final = "x-host-signature"
 _PURPOSE: Final = "headgate-host-message-v1"

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from headgate.configurations import published
 from headgate.foundation import errors
-from headgate.instances import transitions
-from headgate.instances.desired import Desired
+from headgate.instances.desired.model import Desired
+from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Instance
-from headgate.instances.offers import offer, with_offer
+from headgate.instances.state import transitions
 
 
 def checked(instance: Instance, desired: Desired, at: datetime) -> Instance:

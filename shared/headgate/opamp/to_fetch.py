@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from headgate.instances import orders as pending
+from headgate.instances.orders import pending
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
     from headgate.deployments.programs import Program
     from headgate.fleets.model import FleetToken
-    from headgate.instances.desired import Desired
+    from headgate.instances.desired.model import Desired
     from headgate.instances.model import Instance
 
 

@@ -13,7 +13,7 @@ from headgate.rollouts import service as rollouts
 
 if TYPE_CHECKING:
     from headgate.foundation.caller import Caller
-    from headgate.instances.counting import CountedFleet
+    from headgate.instances.counting.fleets import CountedFleet
     from headgate.instances.service import Seen
     from headgate.rollouts.model import Rollout, Status
 

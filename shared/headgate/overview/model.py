@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from headgate.instances.counting import CountedFleet
+    from headgate.instances.counting.fleets import CountedFleet
 
 NoticeKind = Literal[
     "rollback_failed",

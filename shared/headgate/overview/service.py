@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.configurations import service as configurations
 from headgate.foundation import clock
-from headgate.instances import counting
+from headgate.instances.counting import fleets as counting
 from headgate.overview import drafts, fleets, runs, tokens
 from headgate.overview.model import KINDS, Overview
 from headgate_engine.threads import Threads

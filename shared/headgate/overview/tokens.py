@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from headgate.overview.model import Notice
 
 if TYPE_CHECKING:
-    from headgate.instances.counting import CountedFleet
+    from headgate.instances.counting.fleets import CountedFleet
 
 SOON: Final = timedelta(days=14)
 _MOST: Final = 10

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Final
 
-from headgate.instances.host import Counters
-from headgate.instances.watch import Sums, Watch
+from headgate.instances.counting.watch import Sums, Watch
+from headgate.instances.reported.host import Counters
 from headgate.rollouts.hosts import Host
 from headgate.rollouts.model import Failure, Gate, Rates
 from headgate.rollouts.strategy import Gates

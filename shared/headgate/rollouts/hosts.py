@@ -10,11 +10,11 @@ from typing import Final, Literal
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import Place, RunningRollout
 from headgate.deployments.versions import Assignment
-from headgate.instances.desired import Desired
+from headgate.instances.counting.watch import Watch
+from headgate.instances.desired.model import Desired
+from headgate.instances.desired.obstacles import obstacle
 from headgate.instances.model import Instance
-from headgate.instances.obstacles import obstacle
-from headgate.instances.states import SAVED_EVERY, STALE_AFTER
-from headgate.instances.watch import Watch
+from headgate.instances.state.model import SAVED_EVERY, STALE_AFTER
 from headgate.rollouts.model import Rollout
 from headgate.settings import settings
 
@@ -105,7 +105,7 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
         if due:
             return Host(instance, place, due, *_of_due(instance, running, wanted, rollout, place, at))
         if _was_told(instance, running):
-            back = _of_taken_back(instance, Desired.of(group, instance, at), rollout, at)
+            back = _of_taken_back(instance, instance.desired(group, at), rollout, at)
             if back is not None:
                 return Host(instance, place, due, "going_back", back)
         return Host(instance, place, due, "waiting" if _is_there(instance, at) else "absent")

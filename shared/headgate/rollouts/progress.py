@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from headgate.deployments.running import EVERYONE, NOBODY, Place
-from headgate.instances.states import STALE_AFTER
+from headgate.instances.state.model import STALE_AFTER
 from headgate.rollouts import gates
 from headgate.rollouts.going_back import gone_back, may_wait_longer, take_back
 from headgate.rollouts.hosts import Host, lost, quiet_after, unheard

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from headgate.foundation import clock, errors
 from headgate.installs import releases
 from headgate.instances import service as instances
-from headgate.instances.obstacles import obstacle
-from headgate.instances.states import mark_of, stale
+from headgate.instances.desired.obstacles import obstacle
+from headgate.instances.state.model import mark_of, stale
 from headgate.rollouts.model import Upgrade
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.instances.states import InstanceState
+from headgate.instances.state.model import InstanceState
 
 Kind = Literal["assigned", "rollout", "override"]
 

@@ -12,8 +12,8 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.instances import counting
 from headgate.instances import service as instances
+from headgate.instances.counting import fleets as counting
 from headgate.usage.model import ConfigurationInUse, CountedUse, Kind, Use
 from headgate_engine.threads import Threads
 

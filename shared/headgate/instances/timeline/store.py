@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from headgate.deployments.versions import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
-from headgate.instances.timeline import KEPT, InstanceEvent, TimelineEvent
-from headgate.instances.truth import Moment
+from headgate.instances.timeline.model import KEPT, InstanceEvent, Moment, TimelineEvent
 from headgate.storage import items, principals
 from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
@@ -18,7 +17,7 @@ from headgate.storage.table import write
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headgate.instances.states import InstanceState
+    from headgate.instances.state.model import InstanceState
     from headgate.storage.items import Item, Value
     from headgate.storage.table import Write
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from headgate.instances.captured import CaptureNews
-from headgate.instances.host import HostReport
+from headgate.instances.orders.captured import CaptureNews
+from headgate.instances.reported.host import HostReport
 
 Status = Literal["unset", "applying", "applied", "failed"]
 Cause = Literal["version", "killed", "host", "unclear"]

@@ -3,54 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
-from headgate.instances.states import InstanceState, silent_from
-from headgate.instances.truth import Moment
+from headgate.instances.state.model import InstanceState, silent_from
+from headgate.instances.timeline.model import InstanceEvent, Moment, Noted, TimelineEvent
 
 if TYPE_CHECKING:
-    from headgate.deployments.versions import Assignment
-    from headgate.foundation.principal import Principal
-    from headgate.instances.desired import Desired
+    from headgate.instances.desired.model import Desired
     from headgate.instances.model import Instance
-    from headgate.instances.orders import PendingOrder
+    from headgate.instances.orders.model import PendingOrder
 
-InstanceEvent = Literal[
-    "first_seen",
-    "moved",  # to another group
-    "silent",
-    "back",  # heard again after it was silent or stopped
-    "offered",
-    "running",
-    "crash_loop",
-    "exited",  # the collector ended by itself
-    "drifted",
-    "restarted",  # as ordered
-    "collector_changed",  # the collector that runs has another version
-    "supervisor_changed",
-    "supervisor_kept",  # it could not be upgraded as ordered
-    "override",
-    "override_ended",
-    "key_registered",  # the host signs its messages from now on
-    "key_replaced",  # another host, or none with a key, took its place as a person allowed
-    "scope_changed",  # its host reports with a token of another scope
-    "move_allowed",  # a person lets another host take its place
-    "refused",  # a message that another host sent under its uid
-    "capture",  # asked of the host
-    "capture_ended",
-    "pending_pickup",
-    "applying",
-    "applied",
-    "apply_failed",
-    "idle",
-    "stopped",
-    "flapping",
-    "flapping_ended",
-]
-KEPT: Final = timedelta(days=90)
-"""How long an event can be read."""
 MOST_AN_HOUR: Final = 30
 """Further events of an instance in an hour are counted, not written, except `MOST_RARE`."""
 MOST_RARE: Final = 10
@@ -71,43 +35,6 @@ _RARE: Final[frozenset[InstanceEvent]] = frozenset(
 )
 _HOUR: Final = 3_600
 _REASON: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineEvent:
-    """An event, and what was so after it: `state` and `running`, None if nothing ran or it is not known.
-
-    `version` is what the event is about, `reason` why it failed. The others belong to single events: `drifted` are the
-    keys that are changed on the host, `left_out` is how many events were not written. `program_version` is that of the
-    collector or supervisor that changed.
-    """
-
-    at: datetime
-    event: InstanceEvent
-    state: InstanceState
-    running: Moment | None
-    version: Assignment | None = None
-    reason: str | None = None
-    drifted: Sequence[str] | None = None
-    exits: int | None = None
-    deployment_id: str | None = None
-    until: datetime | None = None
-    actor: Principal | None = None
-    message: str | None = None
-    left_out: int | None = None
-    program_version: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """How many events were written in an hour since 1970, and how many more there were."""
-
-    hour: int = 0
-    written: int = 0
-    left_out: int = 0
-
-
-NOTHING_NOTED: Final = Noted()
 
 
 def entry(instance: Instance, event: InstanceEvent, at: datetime) -> TimelineEvent:

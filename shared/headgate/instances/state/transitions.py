@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
 
-from headgate.instances import proving
-from headgate.instances.desired import NOTHING, Desired, Outcome
-from headgate.instances.host import UNKNOWN
+from headgate.instances.desired import proving
+from headgate.instances.desired.model import NOTHING, Desired, Outcome
+from headgate.instances.desired.obstacles import obstacle, runs_collector
 from headgate.instances.model import Instance
-from headgate.instances.obstacles import obstacle, runs_collector
-from headgate.instances.reports import Cause, Description, Health, Report, ReportedConfig
-from headgate.instances.states import InstanceState
+from headgate.instances.reported.host import UNKNOWN
+from headgate.instances.reported.model import Cause, Description, Health, Report, ReportedConfig
+from headgate.instances.state.model import InstanceState
 
 WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
 """The collector's own message: it refuses to start so without a supervisor."""

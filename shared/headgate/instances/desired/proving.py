@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from headgate.deployments.versions import HealthyVersion
-from headgate.instances.desired import NOTHING
+from headgate.instances.desired.model import NOTHING
 from headgate.settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headgate.deployments.model import Deployment
-    from headgate.instances.desired import Desired, Outcome
+    from headgate.instances.desired.model import Desired, Outcome
     from headgate.instances.model import Instance
-    from headgate.instances.reports import Report
+    from headgate.instances.reported.model import Report
 
 _MOST: Final = 4
 

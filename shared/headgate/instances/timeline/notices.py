@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.events import service as events
 from headgate.events.model import About, EventType
-from headgate.instances.states import mark_of, silent_from, stale
+from headgate.instances.state.model import mark_of, silent_from, stale
 
 if TYPE_CHECKING:
     from headgate.instances.model import Instance
-    from headgate.instances.timeline import InstanceEvent, TimelineEvent
+    from headgate.instances.timeline.model import InstanceEvent, TimelineEvent
     from headgate.storage.table import Write
 
 _TYPES: Final[dict[InstanceEvent, EventType]] = {

@@ -13,8 +13,8 @@ from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances import store
-from headgate.instances.census import Census
-from headgate.instances.states import InstanceState
+from headgate.instances.counting.census import Census
+from headgate.instances.state.model import InstanceState
 from headgate.storage.page import Slice
 from headgate_engine.threads import Threads
 

@@ -10,9 +10,10 @@ from headgate.deployments.history import NotKnown, TimeRefused
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.instances import details, service, store, timeline_store
-from headgate.instances.states import InstanceState, mark_of, silent_from, stale
-from headgate.instances.timeline import KEPT, TimelineEvent
+from headgate.instances import details, service, store
+from headgate.instances.state.model import InstanceState, mark_of, silent_from, stale
+from headgate.instances.timeline import store as timeline_store
+from headgate.instances.timeline.model import KEPT, TimelineEvent
 from headgate.storage.page import Slice
 
 

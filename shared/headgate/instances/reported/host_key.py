@@ -8,12 +8,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from headgate.foundation import errors
-
-if TYPE_CHECKING:
-    from headgate.instances.model import Instance
 
 MOVE_ALLOWED_FOR: Final = timedelta(hours=1)
 """How long a person's permission for an instance lasts, if no host uses it."""
@@ -79,15 +76,14 @@ def fingerprint(public: bytes) -> str:
     return hashlib.sha256(public).hexdigest()[:_FINGERPRINT]
 
 
-def stranger(instance: Instance, scope: str, key: HostKey | None) -> Stranger | None:
-    """Why the sender of a message is not the host of the instance; None if it is.
+def stranger(known: HostKey | None, known_scope: str, scope: str, key: HostKey | None) -> Stranger | None:
+    """Why a sender is not the host of an instance with that key and scope; None if it is.
 
     `scope` is that of the sender's token, `key` that of its verified signature. A key proves a host with whichever
     token. Raises MessageRepeated.
     """
-    known = instance.key
     if known is None:
-        return None if instance.scope == scope else "scope"
+        return None if known_scope == scope else "scope"
     if key is None:
         return "unsigned"
     if key.public != known.public:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from headgate.instances import mapping
-from headgate.instances.census import Entry, Shard, shard_of
+from headgate.instances.counting.census import Entry, Shard, shard_of
 from headgate.storage.items import Item
 
 

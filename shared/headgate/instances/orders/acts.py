@@ -17,12 +17,14 @@ from headgate.deployments.programs import Program
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
-from headgate.instances import orders, service, store, timeline, transitions
-from headgate.instances.desired import Desired
-from headgate.instances.host import Order
-from headgate.instances.host_key import MOVE_ALLOWED_FOR
-from headgate.instances.orders import Override, PendingOrder
+from headgate.instances import service, store
+from headgate.instances.orders import pending
+from headgate.instances.orders.model import Override, PendingOrder
+from headgate.instances.reported.host import Order
+from headgate.instances.reported.host_key import MOVE_ALLOWED_FOR
 from headgate.instances.service import Seen
+from headgate.instances.state import transitions
+from headgate.instances.timeline import events as timeline
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 
@@ -165,9 +167,9 @@ def override(
         target = assignments.target(caller, group, configuration_id, version_number)
         given = Override(target.assignment, until, at, caller.principal, message)
         after = replace(seen.instance, override=given)
-        desired = Desired.of(group, after, at)
+        desired = after.desired(group, at)
         # A person wants it to be tried, also if it failed here before.
-        after = transitions.judged(orders.without_failure(after, desired), desired)
+        after = transitions.judged(pending.without_failure(after, desired), desired)
         event = replace(
             timeline.entry(after, "override", at),
             version=target.assignment,
@@ -201,7 +203,7 @@ def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
             raise OverrideNotFound
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
         after = replace(seen.instance, override=None)
-        after = transitions.judged(after, Desired.of(group, after, at))
+        after = transitions.judged(after, after.desired(group, at))
         event = replace(timeline.entry(after, "override_ended", at), actor=caller.principal)
         service.save(seen.instance, after, [event])
 
@@ -235,7 +237,7 @@ def _order(
 ) -> PendingOrder:
     at = clock.now()
     seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
-    there = orders.waiting(seen.instance, do, at)
+    there = pending.waiting(seen.instance, do, at)
     if there is not None:
         return there
     if seen.state not in _HEARD:
@@ -243,7 +245,7 @@ def _order(
     allow(seen)
     given = PendingOrder.new(do, at, program)
     path = f"{path_of(fleet_id, instance_id)}/{given.id}"
-    store.put_orders(seen.instance, orders.with_order(seen.instance.orders, given), path)
+    store.put_orders(seen.instance, pending.with_order(seen.instance.orders, given), path)
     return given
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from headgate.foundation.ids import ALPHABET
 from headgate.instances.model import Instance
-from headgate.instances.states import COUNTED_FOR, InstanceState, day_of, forgotten, mark_of, shown, stale
+from headgate.instances.state.model import COUNTED_FOR, InstanceState, day_of, forgotten, mark_of, shown, stale
 
 _Key = TypeVar("_Key")
 

@@ -6,24 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
+from headgate.instances.timeline.model import Moment
+
 if TYPE_CHECKING:
     from headgate.deployments.versions import Assignment
-    from headgate.instances.desired import Desired
+    from headgate.instances.desired.model import Desired
     from headgate.instances.model import Instance
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A version, None for nothing, and since when; `at` is None for what is older than the recording of times.
-
-    `collector_version` is that of the collector with it, None for the one that was installed, or if nothing runs.
-    """
-
-    assignment: Assignment | None
-    at: datetime | None
-    collector_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.configurations import pipelines
 from headgate.foundation import clock
-from headgate.instances import components, store
-from headgate.instances.states import mark_of, stale
+from headgate.instances import store
+from headgate.instances.reported import components
+from headgate.instances.state.model import mark_of, stale
 
 if TYPE_CHECKING:
     from headgate.configurations.model import Version

@@ -11,7 +11,7 @@ from typing import Final
 from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.instances import store
-from headgate.instances.states import day_of, forgotten, mark_of, stale
+from headgate.instances.state.model import day_of, forgotten, mark_of, stale
 
 MOST: Final = 2_000
 """Collectors of a fleet that are counted, the first ones by id: two megabytes of the table."""

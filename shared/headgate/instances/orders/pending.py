@@ -1,67 +1,20 @@
-"""What a person orders of one host: to restart its collector, to try again, to run another version for a while."""
+"""Which orders a host is sent, and what a message says of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from headgate.foundation.ids import new_id
-from headgate.instances.host import Order
-from headgate.instances.reports import NEVER_CONFIGURED
+from headgate.instances.orders.model import KEPT, PendingOrder
+from headgate.instances.reported.model import NEVER_CONFIGURED
 
 if TYPE_CHECKING:
-    from headgate.deployments.programs import Program
-    from headgate.deployments.versions import Assignment
-    from headgate.foundation.principal import Principal
-    from headgate.instances.desired import Desired
-    from headgate.instances.host import HostReport
+    from datetime import datetime
+
+    from headgate.instances.desired.model import Desired
     from headgate.instances.model import Instance
-
-LASTS: Final = timedelta(hours=1)
-"""An order that a host has not carried out by then is dropped: nobody expects it any more."""
-KEPT: Final = timedelta(days=1)
-"""How long an order is stored, done or not. A host is asked for its list of components this often at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class PendingOrder:
-    """An order to a host. `seen_at` is when a message of it came first after the order, `done_at` when it was done.
-
-    `program` is what an upgrade brings; `failed` says why the host could not carry the order out, at `done_at`.
-    """
-
-    id: str
-    do: Order
-    at: datetime
-    seen_at: datetime | None = None
-    done_at: datetime | None = None
-    program: Program | None = None
-    failed: str | None = None
-
-    @classmethod
-    def new(cls, do: Order, at: datetime, program: Program | None = None) -> PendingOrder:
-        return cls(new_id("ord", at), do, at, program=program)
-
-    def waits(self, at: datetime) -> bool:
-        return self.done_at is None and at - self.at < LASTS
-
-    def status(self, at: datetime) -> Literal["pending", "done", "failed", "expired"]:
-        if self.done_at is not None:
-            return "failed" if self.failed else "done"
-        return "pending" if self.waits(at) else "expired"
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """What one instance is to run instead of its group's version, until a time."""
-
-    assignment: Assignment
-    until: datetime
-    at: datetime
-    actor: Principal
-    message: str | None
+    from headgate.instances.reported.host import HostReport, Order
 
 
 def waiting(instance: Instance, do: Order, at: datetime) -> PendingOrder | None:

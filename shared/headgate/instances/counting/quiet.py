@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Final, Literal
 
 from headgate.instances import store
-from headgate.instances.census import Census
+from headgate.instances.counting.census import Census
 from headgate.instances.model import Instance
-from headgate.instances.states import COUNTED_FOR, mark_of, quiet_from
+from headgate.instances.state.model import COUNTED_FOR, mark_of, quiet_from
 
 Quiet = Literal["silent", "stale"]
 _PAGE: Final = 1_000

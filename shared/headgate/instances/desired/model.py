@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
     from headgate.deployments.programs import Program
     from headgate.deployments.versions import Assignment, HealthyVersion
-    from headgate.instances.model import Instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +39,6 @@ class Desired:
     @property
     def config_hash(self) -> str:
         return config_hash(self.assignment, self.collector)
-
-    @classmethod
-    def of(cls, group: Deployment, instance: Instance, at: datetime) -> Desired:
-        """What this instance of the group is to run at that time: here it is decided, and nowhere else."""
-        override = instance.overridden(at)
-        if override:
-            # Under the group's revision, by which the instance is counted.
-            pinned = cls(override.assignment, group.assigned_revision, before=group.assignment, at=override.at)
-            return pinned.on(group.collector, group)
-        rollout = group.rollout
-        if rollout and rollout.is_due(instance.id, instance.host.labels):
-            due = cls(rollout.to, rollout.revision, before=group.assignment, at=rollout.started_at)
-            return due.on(rollout.collector or group.collector, group)
-        return cls(group.assignment, group.assigned_revision, at=group.assigned_at).on(group.collector, group)
 
     def on(self, collector: Program | None, group: Deployment) -> Desired:
         """The same with that collector, if there is something to run, and with what the group can go back to."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headgate.instances.desired import Desired, Outcome
-from headgate.instances.obstacles import obstacle
+from headgate.instances.desired.model import Desired, Outcome
+from headgate.instances.desired.obstacles import obstacle
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -1,0 +1,1 @@
+"""What people order of one host, and what their orders become."""

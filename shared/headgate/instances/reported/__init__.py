@@ -1,0 +1,1 @@
+"""What an agent reports of itself and its host, and who may report as it."""

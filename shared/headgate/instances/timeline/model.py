@@ -1,0 +1,97 @@
+"""An event of an instance's timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from headgate.deployments.versions import Assignment
+    from headgate.foundation.principal import Principal
+    from headgate.instances.state.model import InstanceState
+
+InstanceEvent = Literal[
+    "first_seen",
+    "moved",  # to another group
+    "silent",
+    "back",  # heard again after it was silent or stopped
+    "offered",
+    "running",
+    "crash_loop",
+    "exited",  # the collector ended by itself
+    "drifted",
+    "restarted",  # as ordered
+    "collector_changed",  # the collector that runs has another version
+    "supervisor_changed",
+    "supervisor_kept",  # it could not be upgraded as ordered
+    "override",
+    "override_ended",
+    "key_registered",  # the host signs its messages from now on
+    "key_replaced",  # another host, or none with a key, took its place as a person allowed
+    "scope_changed",  # its host reports with a token of another scope
+    "move_allowed",  # a person lets another host take its place
+    "refused",  # a message that another host sent under its uid
+    "capture",  # asked of the host
+    "capture_ended",
+    "pending_pickup",
+    "applying",
+    "applied",
+    "apply_failed",
+    "idle",
+    "stopped",
+    "flapping",
+    "flapping_ended",
+]
+KEPT: Final = timedelta(days=90)
+"""How long an event can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A version, None for nothing, and since when; `at` is None for what is older than the recording of times.
+
+    `collector_version` is that of the collector with it, None for the one that was installed, or if nothing runs.
+    """
+
+    assignment: Assignment | None
+    at: datetime | None
+    collector_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """An event, and what was so after it: `state` and `running`, None if nothing ran or it is not known.
+
+    `version` is what the event is about, `reason` why it failed. The others belong to single events: `drifted` are the
+    keys that are changed on the host, `left_out` is how many events were not written. `program_version` is that of the
+    collector or supervisor that changed.
+    """
+
+    at: datetime
+    event: InstanceEvent
+    state: InstanceState
+    running: Moment | None
+    version: Assignment | None = None
+    reason: str | None = None
+    drifted: Sequence[str] | None = None
+    exits: int | None = None
+    deployment_id: str | None = None
+    until: datetime | None = None
+    actor: Principal | None = None
+    message: str | None = None
+    left_out: int | None = None
+    program_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """How many events were written in an hour since 1970, and how many more there were."""
+
+    hour: int = 0
+    written: int = 0
+    left_out: int = 0
+
+
+NOTHING_NOTED: Final = Noted()
