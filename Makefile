@@ -165,10 +165,6 @@ python-test:
 		$(PART) "Python tests" $(PYTEST) $(SUITES:%=tests/%) --ignore $(POLICIES)
 	@if [ -n "$(findstring end_to_end,$(SUITES))" ]; then RECORDED_CALLS="$(RECORDED_CALLS)" $(PY) -m pytest $(POLICIES); fi
 
-test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Java 17 and Maven
-	@scripts/with_dynamodb_local $(PY) -m pytest tests/contract/test_version_races.py \
-		$(addprefix tests/api/test_,$(addsuffix .py,configurations deployments fleets http identity_api rules runs))
-
 lint: venv $(CHECKOV_VENV)/.passed ## Check style, types, layers and the template
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-types lint-template lint-style lint-api lint-go
 
@@ -281,4 +277,4 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			requirements/$$name.in -o requirements/$$name.txt; done
 
 .PHONY: help venv console console-built collector collectors collector-upgrade supervisor image publish-install dev build deploy accept destroy logs test test-console test-programs go-test python-test \
-	test-dynamodb-local lint lint-style lint-types lint-template lint-api lint-go trust docs policies licences sbom release audit bench screenshots openapi protobuf lock
+	lint lint-style lint-types lint-template lint-api lint-go trust docs policies licences sbom release audit bench screenshots openapi protobuf lock

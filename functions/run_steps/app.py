@@ -26,7 +26,7 @@ class Step(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    step: Literal["prepare", "evaluate", "record", "fail", "settle"]
+    step: Literal["prepare", "evaluate", "record", "fail", "finish"]
     run_id: str
     evaluation: run_steps.Evaluation = run_steps.Evaluation()
     stage: run_steps.Stage = "prepare"
@@ -71,8 +71,7 @@ _STEPS: Final[Mapping[str, Callable[[Step], JsonValue]]] = {
     "evaluate": evaluate,
     "record": record,
     "fail": fail,
-    # The name in EventBridge's rule, which an event on its way may still carry.
-    "settle": finish,
+    "finish": finish,
 }
 _STEP: Final = TypeAdapter(Step)
 _TOLD: Final = (PassingFault.__name__, Unworkable.__name__)

@@ -51,11 +51,11 @@ def run() -> None:
         calls.record()
         light_imports.leave_out_batch()
         aws_url = stack.enter_context(aws_server.running(direct=True))
-        restored = stack.enter_context(store.restored(options.data, template))
+        fresh = stack.enter_context(store.restored(options.data, template))
         local = Local(template, aws_url, _base_url(options), options.data, options.collectors)
         stack.enter_context(user_pool.running(template, options.data))
         secrets_key.create(template, options.data)
-        tokens = seed(options.data / "tokens.json", fresh=restored.fresh)
+        tokens = seed(options.data / "tokens.json", fresh=fresh)
         sign_in = first_person(options.data / "sign-in.json", tokens.organization_id)
         for part in parts.PARTS:
             stack.enter_context(part(local))
@@ -65,7 +65,7 @@ def run() -> None:
         # A request makes more objects than the default threshold, and few of them refer to each other.
         gc.set_threshold(20_000)
         gc.enable()
-        _serve(application, listener, lambda: _announce(options, tokens, sign_in, link, restored.notices))
+        _serve(application, listener, lambda: _announce(options, tokens, sign_in, link))
     print("Stopped.", flush=True)
 
 
@@ -160,9 +160,7 @@ def _base_url(options: Options) -> str:
     return f"http://{HOST}:{options.port}{PUBLIC}"
 
 
-def _announce(options: Options, tokens: Seed, sign_in: SignIn, link: Link, notices: tuple[str, ...]) -> None:
-    for notice in notices:
-        print(notice)
+def _announce(options: Options, tokens: Seed, sign_in: SignIn, link: Link) -> None:
     print(
         f"Headgate is ready. Its data are in {options.data}. Press Ctrl-C to stop it.\n\n"
         f"  open              http://{HOST}:{options.port}{link.path}\n"

@@ -6,14 +6,13 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import boto3
 
-from headgate_local import moto_patches, old_data
+from headgate_local import moto_patches
 from headgate_local.database import NAME, Change, Database, damaged
 from headgate_local.errors import CannotStart
 from headgate_local.moto_data import MotoData
@@ -23,22 +22,14 @@ _LOG: Final = logging.getLogger("headgate_local")
 _EXPIRE_EVERY_SECONDS: Final = 3600
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What was in the folder. `fresh` if that was nothing; `notices` are for the person who started the service."""
-
-    fresh: bool
-    notices: tuple[str, ...]
-
-
 @contextmanager
-def restored(folder: Path, template: Template) -> Iterator[Restored]:
+def restored(folder: Path, template: Template) -> Iterator[bool]:
     """The template's tables and buckets in moto, with the folder's data, saved until the end of the `with` block.
 
-    The folder is this process's own and moto's server runs. Raises CannotStart if the data cannot be read or written.
+    Yields whether the folder had none. The folder is this process's own and moto's server runs. Raises CannotStart if
+    the data cannot be read or written.
     """
     try:
-        notices = old_data.move(folder)
         database = Database(folder / NAME)
         data = MotoData(template.tables(), template.buckets())
         _define(template)
@@ -54,7 +45,7 @@ def restored(folder: Path, template: Template) -> Iterator[Restored]:
         raise CannotStart(f"cannot use the data in {folder}: {error.strerror or error}") from error
     try:
         with moto_patches.installed(data, _Saver(database, data).save):
-            yield Restored(count == 0, tuple(notices))
+            yield count == 0
     finally:
         with moto_patches.LOCK:
             database.close()

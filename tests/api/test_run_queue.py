@@ -177,7 +177,7 @@ def test_of_many_at_once_never_more_begin_than_may_and_all_end(
     [
         {"step": "fail", "stage": "collect", "error": {}},
         {"step": "fail", "stage": "prepare", "error": {}},
-        {"step": "settle"},
+        {"step": "finish"},
     ],
 )
 def test_a_run_that_ends_in_another_way_makes_room_too(
@@ -219,9 +219,9 @@ def test_an_execution_that_was_begun_before_the_queue_said_so_is_not_begun_twice
 
     monkeypatch.setattr(store, "save_queue", fails)
     with pytest.raises(PassingFault):
-        handler({"step": "settle", "run_id": first.id}, None)
+        handler({"step": "finish", "run_id": first.id}, None)
     monkeypatch.setattr(store, "save_queue", keep)
-    handler({"step": "settle", "run_id": first.id}, None)
+    handler({"step": "finish", "run_id": first.id}, None)
 
     assert executions.begun.count(last.id) == 1
     assert queue_of(ann)[1] == []
@@ -276,7 +276,7 @@ def test_a_waiting_run_that_has_expired_is_passed_over(start: Callable[[], Run],
     first, *_, gone, last = [start() for _ in range(PLACES + 2)]
     store.delete(gone.id)
 
-    handler({"step": "settle", "run_id": first.id}, None)
+    handler({"step": "finish", "run_id": first.id}, None)
 
     assert executions.begun[-1] == last.id
 

@@ -87,7 +87,7 @@ def fail(run: Run) -> None:
 
 
 def settle(run: Run) -> None:
-    handler({"step": "settle", "run_id": run.id}, None)
+    handler({"step": "finish", "run_id": run.id}, None)
 
 
 def start_the_service_again(_: Run) -> None:
@@ -169,7 +169,7 @@ def test_values_are_nowhere_but_in_their_own_objects_while_a_run_is_under_way(
     assert task is not None
     assert "/variables/" in json.loads(task)["get"]["env"]
     assert SECRET not in f"{answer.text} {collection} {task} {elsewhere}"
-    handler({"step": "settle", "run_id": run_id}, None)
+    handler({"step": "finish", "run_id": run_id}, None)
     assert left() == []
 
 

@@ -249,7 +249,7 @@ def test_a_run_that_has_ended_is_not_ended_again(ann: Member) -> None:
     leave(run, ran=True)
     end(run, verdict(True))
     handler({"step": "fail", "stage": "record", "run_id": run.id, "error": {}}, None)
-    handler({"step": "settle", "run_id": run.id}, None)
+    handler({"step": "finish", "run_id": run.id}, None)
 
     assert get(ann, run).json()["status"] == "Success"
     with pytest.raises(store.AlreadyFinal):
@@ -267,7 +267,7 @@ def test_a_run_whose_execution_is_gone_ends_as_error_when_it_is_looked_at(ann: M
 
 def test_an_execution_that_ended_without_a_word_settles_its_run(ann: Member) -> None:
     run = queued(ann, status="Running")
-    handler({"step": "settle", "run_id": run.id}, None)
+    handler({"step": "finish", "run_id": run.id}, None)
 
     assert get(ann, run).json()["status"] == "Error"
 

@@ -1,18 +1,15 @@
-"""What requests cost as an organization grows: with 10, 1,000 and 100,000 of what they touch.
+"""What requests cost as an organization grows: with 10, 1,000 and 10,000 of what they touch.
 
-python -m tests.benchmarks.bench_growth [--sizes 10,1000,100000] [--times 20]
+python -m tests.benchmarks.bench_growth [--sizes 10,1000,10000] [--times 20]
 
-Counted where it costs on AWS: the calls to DynamoDB, the read and write units that it says it took, and the bytes of
-its answers. The tables are DynamoDB Local's, AWS's own engine (it needs Java 17 and Maven): moto looks through a whole
-table for every query, so its times say nothing of growth. The baseline of each row is the same request with the
-fewest. Milliseconds are of the request in this process, with a table in memory beside it.
+Counted at the client: the calls to DynamoDB, and the bytes of its questions and answers. The baseline of each row is
+the same request with the fewest. Milliseconds are of the request in this process, with a table in memory beside it,
+which looks through a whole table for a query: they say nothing of growth on AWS.
 """
 
 import argparse
-import os
-import shutil
+import json
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -42,8 +39,6 @@ from tests.support.fleet_of_agents import Fleet, make_fleet
 from tests.support.members import API, Member, join
 from tests.support.opamp_agent import Agent
 
-ROOT: Final = Path(__file__).parents[2]
-LOCAL: Final = "DYNAMODB_LOCAL_URL"
 BATCH: Final = 25
 WRITERS: Final = 4
 YAML: Final = (Path(__file__).parent / "hundred_lines.yaml").read_text()
@@ -56,30 +51,26 @@ class Cost:
     """What one request costs on average."""
 
     calls: float = 0
-    read_units: float = 0
-    write_units: float = 0
+    asked_bytes: float = 0
     answered_bytes: float = 0
     milliseconds: list[float] = field(default_factory=list)
 
     def row(self, name: str, size: int, baseline: "Cost | None") -> str:
-        units = self.read_units + self.write_units
-        first = units if baseline is None else baseline.read_units + baseline.write_units
+        size_of = self.asked_bytes + self.answered_bytes
+        first = size_of if baseline is None else baseline.asked_bytes + baseline.answered_bytes
         median = statistics.median(self.milliseconds)
         worst = statistics.quantiles(self.milliseconds, n=100)[98]
         return (
-            f"{name:<44} {size:>8,} {self.calls:>6.1f} {self.read_units:>8.1f} {self.write_units:>8.1f} "
-            f"{self.answered_bytes:>9,.0f} {median:>8.1f} {worst:>8.1f} {units / first:>7.2f}x"
+            f"{name:<44} {size:>8,} {self.calls:>6.1f} {self.asked_bytes:>9,.0f} "
+            f"{self.answered_bytes:>9,.0f} {median:>8.1f} {worst:>8.1f} {size_of / first:>7.2f}x"
         )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="10,1000,100000")
+    parser.add_argument("--sizes", default="10,1000,10000")
     parser.add_argument("--times", type=int, default=20)
     options = parser.parse_args()
-    if LOCAL not in os.environ:
-        again_with_dynamodb_local()
-        return
     sizes = [int(size) for size in options.sizes.split(",")]
     logger.setLevel("ERROR")
     costs: dict[str, dict[int, Cost]] = {}
@@ -92,22 +83,11 @@ def main() -> None:
             for size in sizes:
                 for name, request in requests(size):
                     costs.setdefault(name, {})[size] = measured(cost, request, options.times)
-    heads = f"{'of':>8} {'calls':>6} {'read':>8} {'write':>8} {'bytes':>9} {'p50 ms':>8} {'p99 ms':>8} {'units':>8}"
+    heads = f"{'of':>8} {'calls':>6} {'asked':>9} {'answered':>9} {'p50 ms':>8} {'p99 ms':>8} {'bytes':>8}"
     print(f"{'':<44} {heads}")
     for name, by_size in costs.items():
         for size, cost in by_size.items():
             print(cost.row(name, size, by_size[sizes[0]] if size != sizes[0] else None))
-
-
-def again_with_dynamodb_local() -> None:
-    if shutil.which("java") is None or shutil.which("mvn") is None:
-        print("left out: DynamoDB Local needs Java 17 and Maven")
-        return
-    command = [str(ROOT / "scripts/with_dynamodb_local"), sys.executable, "-m", "tests.benchmarks.bench_growth"]
-    sys.stdout.flush()
-    status = os.spawnve(os.P_WAIT, command[0], [*command, *sys.argv[1:]], os.environ)
-    if status != 0:
-        raise SystemExit(status)
 
 
 def watched() -> Cost:
@@ -115,28 +95,26 @@ def watched() -> Cost:
     cost = Cost()
     events = aws.dynamodb().meta.events
 
-    def asked(params: dict[str, Any], model: Any, **_: object) -> None:
-        if "ReturnConsumedCapacity" in model.input_shape.members:
-            params["ReturnConsumedCapacity"] = "INDEXES"
-
-    def answered(parsed: Mapping[str, Any], model: Any, http_response: Any, **_: object) -> None:
+    def asked(params: Mapping[str, Any], **_: object) -> None:
         cost.calls += 1
-        cost.answered_bytes += len(http_response.content)
-        taken = parsed.get("ConsumedCapacity", [])
-        units = sum(one["CapacityUnits"] for one in (taken if isinstance(taken, list) else [taken]))
-        if model.name.startswith(("Get", "Query", "BatchGet", "TransactGet")):
-            cost.read_units += units
-        else:
-            cost.write_units += units
+        cost.asked_bytes += size_of(params)
 
-    events.register("provide-client-params.dynamodb", asked)
+    def answered(parsed: Mapping[str, Any], **_: object) -> None:
+        cost.answered_bytes += size_of({name: value for name, value in parsed.items() if name != "ResponseMetadata"})
+
+    events.register("before-parameter-build.dynamodb", asked)
     events.register("after-call.dynamodb", answered)
     return cost
 
 
+def size_of(message: Mapping[str, Any]) -> int:
+    """Return the bytes of a question or an answer as JSON."""
+    return len(json.dumps(message, default=lambda value: value.decode("latin-1")))
+
+
 def measured(cost: Cost, request: Request, times: int) -> Cost:
     request()
-    cost.calls = cost.read_units = cost.write_units = cost.answered_bytes = 0
+    cost.calls = cost.asked_bytes = cost.answered_bytes = 0
     found = Cost()
     for _ in range(times):
         started = time.perf_counter()
@@ -144,8 +122,8 @@ def measured(cost: Cost, request: Request, times: int) -> Cost:
         found.milliseconds.append((time.perf_counter() - started) * 1000)
         if isinstance(response, Response):
             response.raise_for_status()
-    found.calls, found.answered_bytes = cost.calls / times, cost.answered_bytes / times
-    found.read_units, found.write_units = cost.read_units / times, cost.write_units / times
+    found.calls = cost.calls / times
+    found.asked_bytes, found.answered_bytes = cost.asked_bytes / times, cost.answered_bytes / times
     return found
 
 

@@ -223,11 +223,10 @@ IS_DONE = {"done": True, "wait_seconds": 0}
 def test_a_rollout_is_ticked_until_it_is_done(tmp_path: Path) -> None:
     asked, handler, states = rollouts(WAITS, TimeoutError("once"), WAITS, IS_DONE)
 
-    begun = time.monotonic()
     with installed(tmp_path, handler):
         ended = execute(states.pop("Tick"), ROLLOUT, states, start="Tick")
 
-    assert (ended["status"], time.monotonic() - begun > 2) == ("SUCCEEDED", True)
+    assert ended["status"] == "SUCCEEDED"
     named = {"fleet_id": "flt_1", "deployment_id": "dep_1", "rollout_id": "rol_1", "execution": "run", "step": "tick"}
     assert asked == [{**named, "ticks": ticks} for ticks in (0, 1, 1, 2)]
 

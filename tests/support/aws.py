@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -49,10 +48,6 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
         monkeypatch.setenv(name, value)
     for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
-    if dynamodb_local := os.environ.get("DYNAMODB_LOCAL_URL"):
-        # DynamoDB as AWS wrote it, in moto's place (`make test-dynamodb-local`).
-        assert dynamodb_local.startswith("http://127.0.0.1:"), "its tables are removed and made anew"
-        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1000")
     # moto reads its one key anew for each user pool, and computes the factors that the key lacks.
@@ -61,13 +56,10 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
     settings.cache_clear()
     data = MotoData(described.tables(), described.buckets())
     stored = Stored(described)
-    directly = nullcontext() if dynamodb_local else direct_dynamodb.installed()
-    with mock_aws(), moto_patches.installed(data, save=stored.note), directly:
+    with mock_aws(), moto_patches.installed(data, save=stored.note), direct_dynamodb.installed():
         # An earlier module of this process may have left one that looks for collectors elsewhere.
         checker.close()
         signing.signing_key.cache_clear()
-        for name in aws.dynamodb().list_tables()["TableNames"]:
-            aws.dynamodb().delete_table(TableName=name)
         for table in described.tables():
             aws.dynamodb().create_table(**table.definition)
         for bucket in described.buckets():

@@ -1,14 +1,10 @@
-"""The local service's database against a dictionary, damaged in many places, and the move of earlier versions' data."""
+"""The local service's database against a dictionary, and damaged in many places."""
 
-import hashlib
-import json
 import signal
 import sqlite3
-import struct
 import subprocess
 import sys
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headgate_local import old_data
 from headgate_local.database import NAME, Change, DamagedFile, Database
 from headgate_local.errors import CannotStart
 from tests.support import sizes
@@ -179,184 +174,3 @@ def test_its_files_are_for_their_owner_only(tmp_path: Path) -> None:
         database.write([Change("table/t", "a", {"n": 1})])
 
         assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
-
-
-# The data of earlier versions.
-
-LINE = b"headgate data, format 1\n"
-
-
-def record(content: object) -> bytes:
-    payload = json.dumps(content, ensure_ascii=False).encode()
-    head = struct.pack(">II", len(payload), zlib.crc32(payload))
-    return head + struct.pack(">I", zlib.crc32(head)) + payload
-
-
-def leave(folder: Path, number: int, snapshot: Sequence[Sequence[object]], journal: Sequence[object]) -> Path:
-    """Write the data as an earlier version did; the path of the journal."""
-    body = [record(snapshot), record({"changes": len(snapshot)})]
-    (folder / f"snapshot-{number}").write_bytes(LINE + b"".join(body))
-    path = folder / f"journal-{number}"
-    path.write_bytes(LINE + b"".join(map(record, journal)))
-    return path
-
-
-def leave_some(folder: Path) -> Path:
-    (folder / "objects").mkdir()
-    name = hashlib.sha256(b"content").hexdigest()
-    (folder / "objects" / name).write_bytes(b"content")
-    text = {"sha256": name, "metadata": {"a": "b"}, "written": "2026-11-22T00:00:00+00:00"}
-    leave(folder, 1, [["table/t", "older", {"n": 0}]], [])
-    return leave(
-        folder,
-        2,
-        [["table/t", "é", {"n": 1}], ["table/t", "gone", {"n": 2}], ["bucket/b", "text", text]],
-        [[["table/t", "c", {"n": 3}], ["table/t", "gone", None]], [["bucket/b", "lost", {**text, "sha256": "0" * 64}]]],
-    )
-
-
-EARLIER: Model = {
-    ("table/t", "é"): ({"n": 1}, b""),
-    ("table/t", "c"): ({"n": 3}, b""),
-    ("bucket/b", "text"): ({"metadata": {"a": "b"}, "written": "2026-11-22T00:00:00+00:00"}, b"content"),
-}
-
-
-def test_the_data_of_an_earlier_version_are_moved_once(tmp_path: Path) -> None:
-    leave_some(tmp_path)
-
-    notices = old_data.move(tmp_path)
-
-    assert [path.name for path in tmp_path.iterdir()] == [NAME]
-    assert stored(tmp_path) == EARLIER
-    assert notices[0] == "The content of b/lost is missing or damaged; the object was left out"
-    assert notices[1].startswith("The data of an earlier version were moved into ")
-    assert old_data.move(tmp_path) == []
-    assert stored(tmp_path) == EARLIER
-
-
-def test_a_folder_without_earlier_data_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "tokens.json").write_text("{}")
-
-    assert old_data.move(tmp_path) == []
-    assert [path.name for path in tmp_path.iterdir()] == ["tokens.json"]
-
-
-DYING = """
-import os, sys
-from pathlib import Path
-from headgate_local import old_data
-calls = [0]
-def die(event, arguments):
-    if event in ("open", "os.rename", "os.remove", "sqlite3.connect", "shutil.rmtree", "os.rmdir"):
-        calls[0] += 1
-        if calls[0] == int(sys.argv[2]):
-            os._exit(9)
-sys.addaudithook(die)
-old_data.move(Path(sys.argv[1]))
-"""
-
-
-def test_a_crash_at_any_moment_of_the_move_loses_nothing(tmp_path: Path) -> None:
-    moment, ended = 0, 9
-    while ended == 9:
-        moment += 1
-        folder = tmp_path / str(moment)
-        folder.mkdir()
-        leave_some(folder)
-        ended = subprocess.run([sys.executable, "-c", DYING, str(folder), str(moment)], check=False).returncode
-        old_data.move(folder)
-        assert stored(folder) == EARLIER, f"killed at {moment}"
-        assert [path.name for path in folder.iterdir()] == [NAME]
-    assert ended == 0
-    assert moment > 10
-
-
-FULL = """
-import resource, sys
-from pathlib import Path
-from headgate_local import old_data
-from headgate_local.database import Database
-def fill(*_):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
-write = Database.write
-def write_and_fill(database, changes):
-    write(database, changes)
-    fill()
-if sys.argv[3] == "before":
-    fill()
-else:
-    Database.write = write_and_fill
-try:
-    old_data.move(Path(sys.argv[1]))
-except OSError:
-    sys.exit(3)
-"""
-
-
-@pytest.mark.sized
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_a_full_disk_at_any_moment_of_the_move_loses_nothing(tmp_path: Path, when: str) -> None:
-    ended = set()
-    for limit in range(0, 40_000, sizes.either(8_000, 4_000)):
-        folder = tmp_path / f"{limit}"
-        folder.mkdir()
-        leave_some(folder)
-        before = {path.name for path in folder.iterdir()}
-        arguments = [sys.executable, "-c", FULL, str(folder), str(limit), when]
-        ended.add(subprocess.run(arguments, check=False).returncode)
-        after = {path.name for path in folder.iterdir()}
-        assert after in ({NAME}, before), f"full at {limit}"
-        old_data.move(folder)
-        assert stored(folder) == EARLIER, f"full at {limit}"
-    # After the write, everything is in the one file: nothing is left to be written.
-    assert ended == ({0, 3} if when == "before" else {0})
-
-
-def test_files_of_an_earlier_version_that_was_started_after_the_move_are_told_and_not_touched(tmp_path: Path) -> None:
-    leave_some(tmp_path)
-    old_data.move(tmp_path)
-    leave(tmp_path, 2, [["table/t", "later", {"n": 9}]], [])
-
-    with pytest.raises(CannotStart, match="also the files of an earlier version"):
-        old_data.move(tmp_path)
-
-    assert {path.name for path in tmp_path.iterdir()} == {NAME, "snapshot-2", "journal-2"}
-    assert stored(tmp_path) == EARLIER
-
-
-def test_a_journal_that_ends_in_its_first_line_holds_nothing(tmp_path: Path) -> None:
-    for length in range(len(LINE) + 1):
-        folder = tmp_path / f"{length}"
-        folder.mkdir()
-        leave(folder, 2, [["table/t", "a", {"n": 1}]], []).write_bytes(LINE[:length])
-        old_data.move(folder)
-        assert stored(folder) == {("table/t", "a"): ({"n": 1}, b"")}
-
-
-def test_an_unfinished_write_at_the_end_of_a_journal_is_left_out(tmp_path: Path) -> None:
-    whole = leave_some(tmp_path).read_bytes()
-    for number, end in enumerate([b"\x00\x00", record([["table/t", "x", {"n": 9}]])[:-1], bytes(4096)]):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        leave_some(folder).write_bytes(whole + end)
-        old_data.move(folder)
-        assert stored(folder) == EARLIER
-
-
-def test_damaged_earlier_data_are_told_and_not_touched(tmp_path: Path) -> None:
-    journal = leave_some(tmp_path)
-    for path in (journal, tmp_path / "snapshot-2"):
-        whole = path.read_bytes()
-        last = len(record([["bucket/b", "lost", {}]])) if path == journal else 0
-        for place in range(0, len(whole) - (200 if last else 0), 3):
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
-            with pytest.raises(DamagedFile, match=str(path)):
-                old_data.move(tmp_path)
-        path.write_bytes(whole)
-    before = {path.name for path in tmp_path.iterdir()}
-    journal.unlink()
-    with pytest.raises(DamagedFile, match="journal-2 is damaged: it is missing"):
-        old_data.move(tmp_path)
-    assert before - {path.name for path in tmp_path.iterdir()} == {"journal-2"}
-    assert list((tmp_path / "objects").iterdir())
