@@ -167,6 +167,7 @@ def _announce(options: Options, tokens: Seed, sign_in: SignIn, link: Link) -> No
         f"                    signs you in once, within {int(LIFETIME.total_seconds()) // 60} minutes\n"
         f"  or sign in at     http://{HOST}:{options.port}/ as {sign_in.email}, password {sign_in.password}\n\n"
         f"  base URL          {_base_url(options)}\n"
+        f"  openapi.json      {_base_url(options)}/openapi.json, for clients of http://{HOST}:{options.port}\n"
         f"  read-write token  {tokens.read_write_token}\n"
         f"  read-only token   {tokens.read_only_token}\n\n"
         f"  curl -H 'Authorization: Bearer {tokens.read_write_token}' {_base_url(options)}/identity\n\n"

@@ -205,6 +205,12 @@ def test_an_unknown_path_is_a_404_problem(ann: Member) -> None:
     assert response.json()["code"] == "not_found"
 
 
+def test_a_path_with_the_prefix_twice_is_told_the_likely_one(ann: Member) -> None:
+    detail = ann.http.get(f"{API}{API}/configurations").json()["detail"]
+
+    assert detail.startswith(f"There is nothing at this path; did you mean {API}/configurations?")
+
+
 def test_another_method_is_405_with_all_that_are_allowed(ann: Member) -> None:
     response = ann.http.delete(f"{API}/configurations")
 

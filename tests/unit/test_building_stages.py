@@ -1,5 +1,6 @@
 """The links that `python -m building` makes to the two programs of a version, which were built before."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -56,3 +57,27 @@ def test_a_build_that_changes_nothing_leaves_a_first_program_beside_the_whole_on
     run(cache, "-m", "building", "collector")
 
     assert links(cache) == {VERSION, f"{VERSION}.first"}
+
+
+def test_a_program_that_is_in_place_does_not_wait_for_another_build(cache: Path) -> None:
+    run(cache, "-m", "building", "collector")
+    with (cache / ".collector.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert run(cache, "-m", "building", "collector").strip().endswith("otelcol-contrib")
+
+
+def test_a_build_says_for_which_process_it_waits(cache: Path) -> None:
+    environment = {**os.environ, "HEADGATE_CACHE": str(cache), "HEADGATE_COLLECTORS_DIR": str(cache / "collectors")}
+    with (cache / ".collector.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write("4711")
+        lock.flush()
+        command = [sys.executable, "-m", "building", "collector"]
+        with subprocess.Popen(command, cwd=MODULE, env=environment, stderr=subprocess.PIPE, text=True) as waiting:
+            assert waiting.stderr is not None
+            said = waiting.stderr.readline()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            waiting.communicate(timeout=60)
+
+    assert said == "Waiting for another build (collector, process 4711) to end\n"
+    assert waiting.returncode == 0

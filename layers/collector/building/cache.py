@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,14 +29,26 @@ class Cache:
 
     @contextlib.contextmanager
     def locked(self, what: str) -> Iterator[None]:
-        """Hold the lock with this name, so that two processes do not do the same work at once."""
+        """Hold the lock with this name, so that two processes do not do the same work at once.
+
+        Says on standard error which process it waits for.
+        """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / f".{what}.lock").open("w")
+            lock = (self.folder / f".{what}.lock").open("a+")
         except OSError as error:
             raise BuildError(f"The cache folder {self.folder} cannot be written: {error.strerror}") from error
         with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                holder = lock.read(20).strip() or "unknown"
+                print(f"Waiting for another build ({what}, process {holder}) to end", file=sys.stderr, flush=True)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
             yield
 
     @contextlib.contextmanager

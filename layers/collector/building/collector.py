@@ -36,6 +36,12 @@ def build(cache: Cache, target: Target, version: str | None = None, folder: Path
     """
     version = version or default_version()
     program = _Program(cache, target, version, folder or module(version))
+    if program.is_in_place:
+        # Without the lock, which another version's build may hold for a quarter of an hour.
+        os.utime(program.folder)
+        if program.state:
+            program.state.unlink(missing_ok=True)
+        return program.folder / BINARY
     with cache.locked("collector"):
         program.build()
         link = cache.collectors / program.version
@@ -153,6 +159,12 @@ class _Program:
     def folder(self) -> Path:
         builds = self.cache.folder / "collector" / (f"{self.version}{FIRST}" if self.first else self.version)
         return builds / digest(self.target, self.version, self.sources, first=self.first)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether it is built, and where the service looks for it."""
+        folder, link = self.folder, self.cache.collectors / self.version
+        return (folder / BINARY).is_file() and (not self.target.is_this_machine or link.resolve() == folder.resolve())
 
     @property
     def first_link(self) -> Path:

@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
 from headgate.foundation import errors
+from headgate.http.paths import PUBLIC
 from headgate.http.statuses import status_of
 from headgate.observability import faults
 from headgate.observability.log import logger
@@ -29,6 +30,8 @@ _CODES: Final[Mapping[int, str]] = {
 }
 # After an outage; a checker starts again in this time.
 _RETRY_AFTER_OUTAGE: Final = "2"
+# Of a path that a problem names.
+_LONGEST_PATH: Final = 200
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
 
@@ -171,7 +174,7 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
             message = "The body is not JSON in UTF-8, or is nested too deeply"
             return problem(request, 422, "invalid", message, field_errors=[errors.FieldError(("body",), message)])
         case 404:
-            return problem(request, 404, "not_found", "There is nothing at this path")
+            return problem(request, 404, "not_found", f"There is nothing at this path{_likely(request.url.path)}")
         case 405:
             allowed = methods_at(request)
             detail = f"The method {request.scope['method']} is not allowed here; allowed: {allowed or 'none'}"
@@ -180,6 +183,16 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
             return problem(request, 413, "too_large", _TOO_LARGE)
         case status:
             return problem(request, status, _CODES.get(status, "error"), str(error.detail), headers=error.headers)
+
+
+def _likely(path: str) -> str:
+    """Name the path that a client meant which was given the API's whole address in place of the server's."""
+    rest = path
+    while rest.startswith(PUBLIC * 2):
+        rest = rest.removeprefix(PUBLIC)
+    if rest == path:
+        return ""
+    return f"; did you mean {rest[:_LONGEST_PATH]}? The paths of the description begin with {PUBLIC} already"
 
 
 def _disconnected(request: Request, _: Exception) -> JSONResponse:
