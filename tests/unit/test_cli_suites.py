@@ -283,6 +283,27 @@ def test_nothing_to_run_is_an_error(server: Server, run: Run, folder: Path, line
     assert said in err
 
 
+def test_a_folder_without_tests_passes_if_that_is_allowed(server: Server, run: Run, folder: Path) -> None:
+    (folder / "bare").mkdir()
+    code, out, err = run("test suite bare --allow-no-tests --json")
+
+    assert (code, out, sent(server)) == (0, "[]\n", [])
+    assert "bare contains no configuration with tests" in err
+
+
+@pytest.mark.parametrize("line", [".", "missing.yaml", "edge.yaml --test on"])
+def test_tests_that_are_elsewhere_or_unnamed_do_not_pass_as_none(
+    server: Server, run: Run, folder: Path, line: str
+) -> None:
+    if line == ".":
+        (folder / "inner").mkdir()
+        for name in ("edge.tests", "shop.tests"):
+            (folder / name).rename(folder / "inner" / name)
+    code, _, _ = run(f"test suite {line} --allow-no-tests")
+
+    assert (code, sent(server)) == (1, [])
+
+
 def test_an_interrupt_names_the_jobs_that_continue(
     server: Server, run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from headgate_cli.output import minute, print_commands, print_json, print_result
 from headgate_cli.suites import golden, junit, report
 from headgate_cli.suites.run import Ran
 from headgate_cli.suites.run import run as run_suites
-from headgate_cli.suites.select import suites
+from headgate_cli.suites.select import NoTests, suites
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import targets
 
@@ -35,6 +35,7 @@ from headgate_cli.upgrade import targets
 @click.option("--collector-version", type=CollectorVersion(), help="Test on this collector version.")
 @variables.env
 @click.option("--junit", "junit_file", default="", metavar="FILE", help="Also write the results as JUnit XML.")
+@click.option("--allow-no-tests", is_flag=True, help="End with 0 if there are no tests: for CI before the first one.")
 @click.option("--update", is_flag=True, help="Renew expected outputs that differ: shows the differences, and asks.")
 @click.option("--yes", is_flag=True, help="With --update, do not ask.")
 @click.option(
@@ -54,6 +55,7 @@ def suite(
     collector_version: str | None,
     env: Sequence[tuple[str, str]],
     junit_file: str,
+    allow_no_tests: bool,
     update: bool,
     yes: bool,
     output: str,
@@ -92,7 +94,13 @@ def suite(
         raise click.UsageError("--update asks before it writes; outside of a terminal, use --yes")
     if pushed and api.is_local:
         raise click.UsageError("--pushed tests versions on a server: leave out --local")
-    chosen = suites(api, arguments or ["."], names, pushed=pushed, may_await=update)
+    try:
+        chosen = suites(api, arguments or ["."], names, pushed=pushed, may_await=update)
+    except NoTests as none:
+        if not allow_no_tests:
+            raise
+        say(f"{none.message}; nothing was run")
+        chosen = []
     stored = next((one.label for one in chosen if one.is_stored), "")
     if update and stored:
         raise click.UsageError(f"--update renews files: {one_line(stored)} is a stored version")

@@ -46,13 +46,17 @@ class Suite:
         return replace(self, tests=[test.with_env(env) for test in self.tests])
 
 
+class NoTests(Failed):
+    """A folder or file without tests."""
+
+
 _HOW: Final = "write one into {folder}/NAME.yaml, in the format of `headgate test suite --help`"
 
 
 def suites(api: Api, arguments: Sequence[str], names: Sequence[str], *, pushed: bool, may_await: bool) -> list[Suite]:
     """The suites that the arguments name, each once, and of each the tests that `names` names.
 
-    With `pushed`, for each file the version that it was pushed as. Raises Failed if there is nothing to run.
+    With `pushed`, for each file the version that it was pushed as. Raises NoTests, and Failed.
     """
     chosen: dict[str, Suite] = {}
     for argument in arguments:
@@ -83,7 +87,7 @@ def _named(api: Api, argument: str, *, may_await: bool) -> Iterator[Suite]:
         suite = _of_file(path, may_await=may_await)
         if not suite.tests and not suite.problem:
             folder = one_line(str(files.folder_of(path)))
-            raise Failed(f"{one_line(argument)} has no tests: {_HOW.format(folder=folder)}")
+            raise NoTests(f"{one_line(argument)} has no tests: {_HOW.format(folder=folder)}")
         yield suite
     else:
         stored = targets.stored(api, argument)
@@ -103,12 +107,10 @@ def _of_folder(path: Path, *, may_await: bool) -> Iterator[Suite]:
     suites = [_of_file(path / file, may_await=may_await) for file in found]
     if not any(suite.tests or suite.problem for suite in suites):
         inner = sorted({str(below.parent) for below in path.glob(f"*/*{files.FOLDER_SUFFIX}")})
-        way_out = (
-            f"name the folder, as {one_line(' or '.join(inner[:3]))}"
-            if inner
-            else _HOW.format(folder="CONFIGURATION.tests")
-        )
-        raise Failed(f"{one_line(str(path))} contains no configuration with tests: {way_out}")
+        nothing = f"{one_line(str(path))} contains no configuration with tests"
+        if inner:
+            raise Failed(f"{nothing}: name the folder, as {one_line(' or '.join(inner[:3]))}")
+        raise NoTests(f"{nothing}: {_HOW.format(folder='CONFIGURATION.tests')}")
     for suite in suites:
         if not suite.tests and not suite.problem:
             say(f"{one_line(str(files.folder_of(Path(suite.label))))} contains no test")
