@@ -437,6 +437,27 @@ def test_groups_and_fleets_that_an_apply_created_are_removed_groups_first() -> N
     assert planned(wanted(), found(fleet=EDGE), State(), prune=True).steps == []
 
 
+@pytest.mark.parametrize("prune", [True, False])
+def test_a_configuration_that_a_group_still_runs_is_not_planned_to_be_removed(prune: bool) -> None:
+    there = replace(EDGE, groups={"web": replace(GROUP, configuration_id=CFG, version_number=1)})
+    steps = planned(wanted(), found(PUBLISHED, fleet=there), State({"shop": CREATED}), prune=prune)
+
+    assert told(steps) == [
+        "left_out configuration shop: it is not in the folder any longer, but edge/web runs it: assign something else "
+        "there first"
+    ]
+
+
+def test_a_configuration_is_removed_with_the_group_that_runs_it() -> None:
+    there = replace(EDGE, groups={"web": replace(GROUP, configuration_id=CFG, version_number=1)})
+    state = State({"shop": CREATED}, groups={f"{FLT}/web": Entry(DEP, created=True)})
+
+    assert [step.action for step in planned(wanted(), found(PUBLISHED, fleet=there), state, prune=True).steps] == [
+        "delete",
+        "archive",
+    ]
+
+
 @pytest.mark.parametrize(
     ("mark", "reason"),
     [

@@ -43,7 +43,9 @@ def plan(wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Ma
     refused = {step.name for step in saved if step.action == "refused"}
     publishing = {step.name: step.n for step in published}
     fleets = plan_fleets.plan(wanted, found, state, refused, publishing, prune=prune, secrets=secrets)
-    steps = [*saved, *_policies(wanted, found), *published, *fleets, *_removed(wanted, found, state, prune=prune)]
+    users = plan_fleets.users(found, fleets)
+    removed = _removed(wanted, found, state, users, prune=prune)
+    steps = [*saved, *_policies(wanted, found), *published, *fleets, *removed]
     about = {(step.kind, step.name) for step in steps if step.action != "kept"}
     things = [
         *(("configuration", name) for name in wanted.configurations),
@@ -222,7 +224,8 @@ def _whole_rule(rule: Mapping[str, object]) -> dict[str, object]:
     return {**_RULE_DEFAULTS, **rule, "message": str(rule.get("message", "")).strip()}
 
 
-def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Sequence[Step]:
+def _removed(wanted: Wanted, found: Found, state: State, users: Mapping[str, str], *, prune: bool) -> Sequence[Step]:
+    """`users` names a group by the id of the configuration that it still runs after the plan."""
     steps: list[Step] = []
     for name, entry in sorted(state.configurations.items()):
         there = found.by_id.get(entry.id)
@@ -233,6 +236,10 @@ def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Sequ
             steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
             continue
         if reason := stays(there.managed_by, found.caller):
+            steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
+            continue
+        if user := users.get(entry.id):
+            reason = f"it is not in the folder any longer, but {user} runs it: assign something else there first"
             steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
             continue
         does = "archives" if there.published else "deletes"

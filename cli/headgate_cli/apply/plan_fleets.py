@@ -68,6 +68,27 @@ def plan(
     return [*changed, *running, *_removed(wanted, found, state, prune=prune)]
 
 
+def users(found: Found, steps: Sequence[Step]) -> dict[str, str]:
+    """Name a group by the id of the configuration that it still runs after the steps, for each that some group runs.
+
+    A rollout assigns its version when it ends.
+    """
+    gone = {(step.kind, step.name) for step in steps if step.action == "delete"}
+    assigned = {
+        step.name: step.target.id if step.target else ""
+        for step in steps
+        if isinstance(step, Assign) and step.action != "roll_out"
+    }
+    groups: dict[str, str] = {}
+    for label, fleet in found.fleets.items():
+        for group in fleet.groups.values():
+            name = f"{label}/{group.name}"
+            if ("fleet", label) not in gone and ("group", name) not in gone:
+                groups.setdefault(assigned.get(name, group.configuration_id), name)
+    groups.pop("", None)
+    return groups
+
+
 def _unlike(fleet: Fleet, there: FoundFleet) -> str:
     """Why the fleet on the server cannot become that of the file; empty if it can."""
     if fleet.type != there.type:
