@@ -23,7 +23,7 @@ _BAR: Final = "<li><span>{label}</span>{bar}<span>{count}</span></li>"
 _SHARE: Final = """\
 <svg class="share" aria-hidden="true"><rect class="whole" width="100%" height="100%"></rect>\
 <rect class="part {kind}" width="{percent}%" height="100%"></rect></svg>"""
-_COLLECTORS_FOR: Final = "Each host of this fleet with what it runs, whether it applied it, and how it fares."
+_COLLECTORS_FOR: Final = "Each host of this fleet with what it runs, whether it applied it, and its status."
 _FIRST_COLLECTOR: Final = """\
 None has reported yet: run the install command on a host. <a href="{path}#install">The fleet's page</a> composes it, as
 does <code>headgate fleet install {id}</code>."""

@@ -54,7 +54,7 @@ _PHASE_TAGS: Final[Mapping[Phase, tuple[str, str]]] = {
     "not_moved": ("a person has to upgrade it", ""),
     "pending": ("changing", ""),
     "applied": ("runs it", "good"),
-    "waiting": ("its turn has not come", ""),
+    "waiting": ("waiting", ""),
     "absent": ("not counted", ""),
 }
 _SHOWN: Final = 100
@@ -79,7 +79,7 @@ _PAGE: Final = """\
 {reason}{acts}{progress}{notes}{not_moved}{failures}{steps}{hosts}</div>{gates}"""
 _PROGRESS: Final = """\
 <div class="card"><h2>How far it is</h2>{bar}
-<p class="last">{applied} of {total} collectors run it, {due} are to, {failed} failed.</p></div>"""
+<p class="last">{applied} of {total} collectors run it; it was offered to {due}, and {failed} failed.</p></div>"""
 _STEPS: Final = """\
 <div class="card"><h2>Steps</h2><table><thead><tr><th>Step</th><th>Up to</th><th>Then wait</th><th></th></tr></thead>
 <tbody>{rows}</tbody></table></div>"""
@@ -88,10 +88,10 @@ _STEP: Final = """\
 <td>{state}</td></tr>"""
 _HOSTS: Final = """\
 <div class="card"><h2>Collectors</h2><p class="soft small">{count}</p><table><thead><tr><th>Host</th><th>Step</th>
-<th>How it fares</th></tr></thead><tbody>{rows}</tbody></table></div>"""
+<th>Status</th></tr></thead><tbody>{rows}</tbody></table></div>"""
 _HOST: Final = """\
 <tr><td><a href="{path}/{id}">{name}</a></td><td data-label="Step">{step}</td>
-<td data-label="How it fares">{phase}{message}</td></tr>"""
+<td data-label="Status">{phase}{message}</td></tr>"""
 _MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
 _UPGRADE: Final = "<p>It moves collectors to {version}, from {before}.</p>"
 _NOT_MOVED: Final = """\
@@ -221,7 +221,6 @@ def _failures(rollout: Rollout, collectors: str) -> Html:
 
 
 def _steps(rollout: Rollout, strategy: Strategy) -> Html:
-    progress = rollout.progress
     rows = [
         html(
             _STEP,
@@ -229,15 +228,22 @@ def _steps(rollout: Rollout, strategy: Strategy) -> Html:
             size=step_size(step),
             soak=str(timedelta(seconds=step.soak_seconds)),
             approval=", after an approval before it begins" if step.approval else "",
-            state=NOTHING
-            if number > progress.step
-            else tag("begun, and over", "good")
-            if number < progress.step or rollout.status == "completed"
-            else tag("under way" if not rollout.is_final else "the last one that began"),
+            state=_step_state(rollout, number),
         )
         for number, step in enumerate(strategy.steps, start=1)
     ]
     return html(_STEPS, rows=rows)
+
+
+def _step_state(rollout: Rollout, number: int) -> Html:
+    current = rollout.progress.step
+    if number > current:
+        return tag("waiting") if not rollout.is_final else NOTHING
+    if number < current or rollout.status == "completed":
+        return tag("done", "good")
+    if rollout.status == "halted":
+        return tag("halted here", "bad")
+    return tag("stopped here" if rollout.is_final or rollout.status == "rolling_back" else "under way")
 
 
 def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:

@@ -162,6 +162,19 @@ def test_a_rollout_shows_its_steps_and_each_collector_with_its_reason(
     assert f"/rollouts/{made['id']}" in browser.get(group_path(rolling.fleet)).text
 
 
+def test_a_halted_rollout_names_the_step_and_the_collector_that_failed(
+    rolling: RollingGroup, browser: TestClient
+) -> None:
+    steps = [{"hosts": 1, "soak_seconds": 60}, {"percent": 100, "soak_seconds": 60}]
+    made = rolling.start({"steps": steps, "on_failure": "halt"})
+    for host in rolling.hosts:
+        host.fares = "fails"
+    rolling.goes_on(made, lambda shown: bool(shown["status"] == "halted"))
+    shown = browser.get(f"{group_path(rolling.fleet)}/rollouts/{made['id']}").text
+    assert "halted here" in shown
+    assert "it was offered to 1, and 1 failed." in shown
+
+
 def test_a_rollout_is_paused_resumed_promoted_and_aborted_by_forms(rolling: RollingGroup, browser: TestClient) -> None:
     made = rolling.start()
     path = f"{group_path(rolling.fleet)}/rollouts/{made['id']}"

@@ -154,7 +154,7 @@ def test_tests_run_and_say_in_the_text_what_they_do_not_notice(here: Visit, serv
     expect(panel.get_by_text("✓ All passed")).to_be_visible()
     expect(panel.get_by_text("1 rule · ✓ passed")).to_be_visible()
 
-    page.get_by_role("button", name="What do they notice?").click()
+    page.get_by_role("button", name="Show coverage").click()
     marks = page.locator(".cm-coverage .coverage")
     expect(marks).to_have_text(["●", "○", "○"])
     expect(panel.get_by_text("Tests notice 50 % of the changes that were tried")).to_be_visible()

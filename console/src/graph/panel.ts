@@ -59,7 +59,7 @@ export class GraphPanel {
     const all =
       ids.length > MOST_PIPELINES
         ? `The first ${MOST_PIPELINES} of ${ids.length} pipelines`
-        : `All ${ids.length} pipelines`;
+        : `All pipelines (${ids.length})`;
     this.choice.replaceChildren(...options([["", all], ...ids.map((id): [string, string] => [id, id])], chosen));
     this.draw();
   }

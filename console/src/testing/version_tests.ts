@@ -36,7 +36,7 @@ export class Tests {
   ) {
     this.buttons = [
       button("Run all", () => this.act(() => this.suite()), { class: "plain small" }),
-      button("What do they notice?", () => this.act(() => this.coverage()), { class: "plain small" }),
+      button("Show coverage", () => this.act(() => this.coverage()), { class: "plain small" }),
     ];
     this.element.append(this.notice.element, this.list, this.results);
   }
