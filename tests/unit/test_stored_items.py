@@ -1,0 +1,49 @@
+"""Items of every stored class as a release wrote them: each later release reads them the same, and writes the same."""
+
+from functools import cache
+from typing import Any, Final
+
+import pytest
+
+from headgate_local.template import Template
+from tests.support.stored import recording, values
+from tests.support.stored.flows import FLOWS, MAKES, Make
+
+RECORDED: Final = cache(recording.recorded)
+
+every_flow = pytest.mark.parametrize("name", FLOWS)
+every_make = pytest.mark.parametrize("make", MAKES, ids=[make.start for make in MAKES])
+
+
+def lacking(value: Any, recorded: Any, place: str = "") -> list[str]:
+    """What differs from what is recorded. A later release may have more attributes and fields."""
+    if isinstance(recorded, dict) and isinstance(value, dict):
+        missing = [f"{place}.{name} is missing" for name in recorded if name not in value]
+        common = [(name, each) for name, each in recorded.items() if name in value]
+        return missing + [line for name, each in common for line in lacking(value[name], each, f"{place}.{name}")]
+    if isinstance(recorded, list) and isinstance(value, list) and len(recorded) == len(value):
+        pairs = enumerate(zip(value, recorded, strict=True))
+        return [line for n, (each, before) in pairs for line in lacking(each, before, f"{place}[{n}]")]
+    return [] if value == recorded else [f"{place}: {value!r} instead of {recorded!r}"]
+
+
+@every_flow
+@every_make
+def test_items_that_an_earlier_release_wrote_are_read_the_same(aws_here: Template, name: str, make: Make) -> None:
+    known = RECORDED()[name][make.start]
+    recording.clear()
+    recording.store(known["items"])
+
+    read = {label: values.as_json(value) for label, value in FLOWS[name].read(make.start).items()}
+
+    assert lacking(read, known["read"]) == []
+
+
+@every_flow
+@every_make
+def test_items_are_written_as_an_earlier_release_wrote_them(aws_here: Template, name: str, make: Make) -> None:
+    recording.clear()
+
+    FLOWS[name].write(make)
+
+    assert lacking(recording.stored(), RECORDED()[name][make.start]["items"]) == []
