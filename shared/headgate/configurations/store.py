@@ -9,14 +9,17 @@ from datetime import datetime
 from typing import Final
 
 from headgate.configurations import component_ids, keys
-from headgate.configurations.model import Configuration, Status, Version
+from headgate.configurations.model import Configuration, Version
 from headgate.foundation import clock
 from headgate.foundation.principal import Principal
-from headgate.storage import idempotent_create, items, large_texts, principals, table
+from headgate.storage import idempotent_create, items, large_texts, table
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice
+from headgate.storage.stored import Stored
 from headgate.storage.table import Write
 
+_CONFIGURATIONS: Final = Stored(Configuration, names={"id": "configuration_id"}, unless_empty=["assigned"])
+_VERSIONS: Final = Stored(Version, elsewhere=["yaml"])
 _EXISTS: Final = "attribute_exists(organization_id)"
 _IN_USE: Final = f"{_EXISTS} AND attribute_not_exists(archived_at)"
 
@@ -32,13 +35,13 @@ class Snapshot:
 def configuration(organization_id: str, configuration_id: str) -> Configuration | None:
     """One read. None if there is none."""
     item = table.configurations.get(keys.configuration(organization_id, configuration_id))
-    return _configuration(item) if item else None
+    return _CONFIGURATIONS.read(item) if item else None
 
 
 def configurations(organization_id: str, ids: Iterable[str]) -> list[Configuration]:
     """Those that exist, in no order; one batch read for each hundred."""
     wanted = [keys.configuration(organization_id, configuration_id) for configuration_id in ids]
-    return [_configuration(item) for item in table.configurations.get_all(wanted)]
+    return [_CONFIGURATIONS.read(item) for item in table.configurations.get_all(wanted)]
 
 
 def version(configuration_id: str, n: int) -> Version | None:
@@ -104,7 +107,7 @@ def note_components(stored: Item, ids: Sequence[str]) -> None:
 def version_without_text(configuration_id: str, n: int) -> Version | None:
     """One read. None if there is no such version."""
     item = table.versions.get(keys.version(configuration_id, n))
-    return _version(item) if item else None
+    return _VERSIONS.read(item) if item else None
 
 
 def snapshot_without_text(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
@@ -113,7 +116,7 @@ def snapshot_without_text(organization_id: str, configuration_id: str, n: int) -
         (table.configurations, keys.configuration(organization_id, configuration_id)),
         (table.versions, keys.version(configuration_id, n)),
     )
-    return Snapshot(_configuration(owner), _version(item) if item else None) if owner else None
+    return Snapshot(_CONFIGURATIONS.read(owner), _VERSIONS.read(item) if item else None) if owner else None
 
 
 def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
@@ -124,7 +127,7 @@ def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | 
         (table.versions, keys.yaml(configuration_id, n)),
     )
     version = _version_with_text(item, text)
-    return Snapshot(_configuration(owner), version) if owner else None
+    return Snapshot(_CONFIGURATIONS.read(owner), version) if owner else None
 
 
 def own_slice(
@@ -136,14 +139,14 @@ def own_slice(
     """
     partition = keys.own(organization_id, principal, archived=archived)
     listed = table.configurations.list(partition, "", limit, after, newest_first=True, index=keys.OWN)
-    return [_configuration(item) for item in listed.entries]
+    return [_CONFIGURATIONS.read(item) for item in listed.entries]
 
 
 def published_slice(organization_id: str, limit: int, after: str | None, *, archived: bool) -> list[Configuration]:
     """The organization's published ones in the same order, after the position `after`; one query."""
     partition = keys.published(organization_id, archived=archived)
     listed = table.configurations.list(partition, "", limit, after, newest_first=True, index=keys.PUBLISHED)
-    return [_configuration(item) for item in listed.entries]
+    return [_CONFIGURATIONS.read(item) for item in listed.entries]
 
 
 def versions(configuration_id: str, limit: int, after: str | None, *, published_only: bool) -> Slice[Version]:
@@ -156,7 +159,7 @@ def versions(configuration_id: str, limit: int, after: str | None, *, published_
         newest_first=True,
         index=keys.PUBLISHED_VERSIONS if published_only else None,
     )
-    page = [_version(item) for item in listed.entries]
+    page = [_VERSIONS.read(item) for item in listed.entries]
     return Slice(page, str(page[-1].n) if listed.position else None)
 
 
@@ -226,7 +229,7 @@ def publish(owner: Configuration, before: Version, after: Version, *beside: Writ
 def describe(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:
     """Change `name` and `description`, if they are given (None removes one); one conditional update."""
     update = _touch(before, at, _EXISTS, changes, {})
-    return _configuration(table.write(update, "ALL_NEW"))
+    return _CONFIGURATIONS.read(table.write(update, "ALL_NEW"))
 
 
 def assigned(configuration: Configuration) -> Write:
@@ -245,11 +248,8 @@ def archive(before: Configuration, at: datetime) -> Configuration:
         "own": keys.own(before.organization_id, before.owner, archived=archived),
         "published": keys.published(before.organization_id, archived=archived) if before.published_version else None,
     }
-    unchanged: Item = {
-        "archived_at": None if archived else clock.rfc3339(before.archived_at or at),
-        "assigned": before.assigned or None,
-        "published_version": before.published_version,
-    }
+    stored = _CONFIGURATIONS.item(before)
+    unchanged = {name: stored[name] for name in ("archived_at", "assigned", "published_version")}
     conditions = [
         f"attribute_not_exists({name})" if value is None else f"{name} = :{name}" for name, value in unchanged.items()
     ]
@@ -288,7 +288,7 @@ def is_draft(configuration_id: str, n: int) -> Write:
 
 
 def _version_with_text(item: Item | None, text: Item | None) -> Version | None:
-    return _version(item, yaml=large_texts.read(text or {})) if item else None
+    return _VERSIONS.read(item, yaml=large_texts.read(text or {})) if item else None
 
 
 def _replace_draft(configuration_id: str, before: Version, after: Version) -> Write:
@@ -324,75 +324,19 @@ def _touch(
 
 
 def _configuration_item(created: Configuration) -> Item:
-    updated_at = clock.rfc3339(created.updated_at)
-    return keys.configuration(created.organization_id, created.id) | {
-        "name": created.name,
-        "description": created.description,
-        "collector_distribution": created.collector_distribution,
-        "owner": principals.attribute(created.owner),
-        "latest_version": created.latest_version,
-        "created_at": clock.rfc3339(created.created_at),
-        "updated_at": updated_at,
+    lists: Item = {
         "own": keys.own(created.organization_id, created.owner, archived=False),
-        "by_update": keys.by_update(updated_at, created.id),
-        "managed_by": created.managed_by,
+        "by_update": keys.by_update(clock.rfc3339(created.updated_at), created.id),
     }
-
-
-def _configuration(item: Item) -> Configuration:
-    archived_at = items.optional_text(item, "archived_at")
-    return Configuration(
-        id=items.text(item, "configuration_id"),
-        organization_id=items.text(item, "organization_id"),
-        name=items.text(item, "name"),
-        description=items.optional_text(item, "description"),
-        collector_distribution=items.text(item, "collector_distribution"),
-        owner=principals.read(item, "owner"),
-        latest_version=items.number(item, "latest_version"),
-        published_version=items.optional_number(item, "published_version"),
-        created_at=clock.parse(items.text(item, "created_at")),
-        updated_at=clock.parse(items.text(item, "updated_at")),
-        archived_at=None if archived_at is None else clock.parse(archived_at),
-        assigned=items.optional_number(item, "assigned") or 0,
-        managed_by=items.optional_text(item, "managed_by"),
-    )
+    return _CONFIGURATIONS.item(created) | lists
 
 
 def _version_item(configuration_id: str, version: Version) -> Item:
-    return keys.version(configuration_id, version.n) | {
-        "n": version.n,
-        "status": version.status,
-        "collector_version": version.collector_version,
-        "collector_distribution": version.collector_distribution,
-        "description": version.description,
-        "created_by": principals.attribute(version.created_by),
-        "created_at": clock.rfc3339(version.created_at),
-        "updated_at": clock.rfc3339(version.updated_at),
-        "published_at": clock.rfc3339(version.published_at) if version.published_at else None,
-        "published_of": configuration_id if version.status == "published" else None,
-        "revision": version.revision,
-    }
+    published: Item = {"published_of": configuration_id if version.status == "published" else None}
+    return keys.version(configuration_id, version.n) | _VERSIONS.item(version) | published
 
 
 def _yaml_item(configuration_id: str, version: Version) -> Item:
     text = version.yaml or ""
     components: Item = {"components": "\n".join(component_ids.ids_in(text))}
     return keys.yaml(configuration_id, version.n) | large_texts.write(text, keys.TEXTS) | components
-
-
-def _version(item: Item, yaml: str | None = None) -> Version:
-    published_at = items.optional_text(item, "published_at")
-    status: Status = "published" if items.text(item, "status") == "published" else "draft"
-    return Version(
-        n=items.number(item, "n"),
-        status=status,
-        collector_version=items.text(item, "collector_version"),
-        collector_distribution=items.text(item, "collector_distribution"),
-        description=items.optional_text(item, "description"),
-        created_by=principals.read(item, "created_by"),
-        created_at=clock.parse(items.text(item, "created_at")),
-        updated_at=clock.parse(items.text(item, "updated_at")),
-        published_at=None if published_at is None else clock.parse(published_at),
-        revision=items.number(item, "revision"),
-        yaml=yaml,
-    )

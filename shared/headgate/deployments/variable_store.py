@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import store
 from headgate.deployments.environment import Environment, Variable
 from headgate.fleets import keys
-from headgate.foundation import clock
-from headgate.storage import items
+from headgate.storage.stored import Stored
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
-    from headgate.storage.items import Value
+    from headgate.storage.items import Item
     from headgate.storage.table import Write
+
+_ENVIRONMENTS: Final = Stored(Environment)
+Stored(Variable, sparse=True)
 
 
 def get(fleet_id: str, deployment_id: str) -> Environment:
     """One read; empty if nothing was ever stored."""
     item = table.get(keys.env(fleet_id, deployment_id))
-    if item is None:
-        return Environment()
-    variables = {name: _variable(value) for name, value in items.mapping(item, "variables").items()}
-    return Environment(variables, items.number(item, "revision"))
+    return _ENVIRONMENTS.read(item) if item else Environment()
 
 
 def put(group: Deployment, before: Environment, after: Environment) -> None:
@@ -45,29 +43,8 @@ def deleting(group: Deployment) -> Write:
 
 
 def _put(group: Deployment, before: Environment, after: Environment) -> Write:
-    item = keys.env(group.fleet_id, group.id) | {
-        "fleet_id": group.fleet_id,
-        "deployment_id": group.id,
-        "variables": {name: _value(variable) for name, variable in after.variables.items()},
-        "revision": after.revision,
-    }
+    of: Item = {"fleet_id": group.fleet_id, "deployment_id": group.id}
+    item = keys.env(group.fleet_id, group.id) | of | _ENVIRONMENTS.item(after)
     if before.revision == 0:
         return table.put_new(item)
     return table.put_if(item, "revision = :revision", {":revision": before.revision})
-
-
-def _value(variable: Variable) -> Value:
-    kept: dict[str, Value] = {"set_at": clock.rfc3339(variable.set_at)}
-    if variable.secret is not None:
-        return kept | {"secret": variable.secret}
-    return kept | {"value": variable.value or ""}
-
-
-def _variable(value: Value) -> Variable:
-    if not isinstance(value, Mapping):
-        raise TypeError("a variable is not a map")
-    secret = value.get("secret")
-    set_at = clock.parse(items.text(value, "set_at"))
-    if isinstance(secret, bytes):
-        return Variable(set_at, secret=secret)
-    return Variable(set_at, value=items.text(value, "value"))

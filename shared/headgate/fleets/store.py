@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 def fleet(organization_id: str, fleet_id: str) -> Fleet | None:
     """One read. None if there is none."""
     item = table.get(keys.fleet(organization_id, fleet_id))
-    return None if item is None else mapping.fleet(item)
+    return None if item is None else mapping.FLEETS.read(item)
 
 
 def fleets(organization_id: str, limit: int, after: str | None) -> Slice[Fleet]:
     """Newest first, starting after the fleet with the id `after`; one query."""
     start = keys.sort_key(keys.FLEETS, after)
     rows = table.list(keys.organization(organization_id), keys.FLEETS, limit, start, newest_first=True)
-    return Slice([mapping.fleet(item) for item in rows.entries], keys.position(keys.FLEETS, rows.position))
+    return Slice([mapping.FLEETS.read(item) for item in rows.entries], keys.position(keys.FLEETS, rows.position))
 
 
 def labelled(organization_id: str, label: str) -> Fleet | None:
@@ -43,13 +43,13 @@ def all_fleets() -> Iterator[Fleet]:
     """Those of every organization; one query of the index for each type."""
     for fleet_type in get_args(FleetType):
         for item in table.between(fleet_type, "flt_", "flt_~", keys.OF_TYPE):
-            yield mapping.fleet(item)
+            yield mapping.FLEETS.read(item)
 
 
 def token(token_hash: str) -> FleetToken | None:
     """One read. None if it was deleted or never issued."""
     item = table.get(keys.token(token_hash))
-    return None if item is None else mapping.token(item)
+    return None if item is None else mapping.TOKENS.read(item)
 
 
 def create(created: Fleet, token_hash: str, limit: int, *beside: Write) -> None:

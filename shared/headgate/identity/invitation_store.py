@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from headgate.foundation import clock
 from headgate.foundation.caller import Role
 from headgate.foundation.principal import Principal
@@ -9,25 +11,23 @@ from headgate.identity import keys, member_store
 from headgate.identity.model import AlreadyMember, Invitation, Member, User
 from headgate.storage import items, table
 from headgate.storage.items import Item
+from headgate.storage.stored import Stored
 from headgate.storage.table import Write, identity
+
+_INVITATIONS: Final = Stored(
+    Invitation, names={"id": "principal_id", "email": "name"}, elsewhere=["organization_id", "organization_name"]
+)
 
 
 def put(invitation: Invitation, user: User | None, *more: Write) -> None:
     """Store it over an earlier one; one transaction. Raises AlreadyMember if the `user` is a member, LostRace."""
-    item = keys.member(invitation.organization_id, invitation.id) | {
-        "principal_id": invitation.id,
-        "kind": "user",
-        "name": invitation.email,
-        "role": invitation.role,
-        "status": "invited",
-        "invited_by": invitation.invited_by,
-        "created_at": clock.rfc3339(invitation.created_at),
-        **items.expiry(invitation.expires_at),
-    }
+    expiry = items.expiry(invitation.expires_at)
+    pending: Item = {"kind": "user", "status": "invited"}
+    item = keys.member(invitation.organization_id, invitation.id) | _INVITATIONS.item(invitation) | pending | expiry
     listing = keys.invitation(invitation.email, invitation.organization_id) | {
         "organization_id": invitation.organization_id,
         "invitation_id": invitation.id,
-        **items.expiry(invitation.expires_at),
+        **expiry,
     }
     organization = identity.must_exist(keys.organization(invitation.organization_id))
     # An address without a person takes the same write: the inviter can tell by nothing which it was.
@@ -80,13 +80,5 @@ def _deletes(invitation: Invitation) -> list[Write]:
 
 
 def _invitation(item: Item, organization_name: str) -> Invitation:
-    return Invitation(
-        id=items.text(item, "principal_id"),
-        organization_id=keys.organization_id_of(items.text(item, "pk")),
-        organization_name=organization_name,
-        email=items.text(item, "name"),
-        role="admin" if item["role"] == "admin" else "contributor",
-        invited_by=items.text(item, "invited_by"),
-        created_at=clock.parse(items.text(item, "created_at")),
-        expires_at=clock.parse(items.text(item, "expires_at")),
-    )
+    organization_id = keys.organization_id_of(items.text(item, "pk"))
+    return _INVITATIONS.read(item, organization_id=organization_id, organization_name=organization_name)

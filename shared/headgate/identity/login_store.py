@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from headgate.foundation import clock
 from headgate.identity import keys
 from headgate.storage import items, table
 from headgate.storage.items import Item
-from headgate.storage.table import Key, Write, identity
+from headgate.storage.stored import Stored
+from headgate.storage.table import Write, identity
 
 LoginKind = Literal["device", "code"]
 LoginStatus = Literal["pending", "approved", "denied"]
@@ -46,7 +46,7 @@ class Login:
     empty. `approval` is None before the approval.
     """
 
-    key: Key
+    secret_hash: str
     kind: LoginKind
     status: LoginStatus
     client: str
@@ -54,13 +54,20 @@ class Login:
     approval: Approval | None
 
 
+_APPROVALS: Final = Stored(Approval)
+_NOTHING: Final = {"client": "", "challenge": ""}
+_LOGINS: Final = Stored(
+    Login, elsewhere=["secret_hash"], flat=["approval"], unless_empty=_NOTHING.keys(), absent=_NOTHING
+)
+
+
 def create_device(secret_hash: str, code_hash: str, client: str, expires_at: datetime) -> None:
     """Store a pending login and its short code; one transaction."""
-    key = keys.login(secret_hash)
-    expiry = items.expiry(expires_at)
+    key, expiry = keys.login(secret_hash), items.expiry(expires_at)
+    pending = Login(secret_hash, "device", "pending", client, "", None)
     table.transact(
         [
-            identity.put_new(key | {"kind": "device", "status": "pending", "client": client, **expiry}),
+            identity.put_new(key | _LOGINS.item(pending) | expiry),
             identity.put_new(keys.user_code(code_hash) | {"login": key["pk"], **expiry}),
         ]
     )
@@ -68,13 +75,15 @@ def create_device(secret_hash: str, code_hash: str, client: str, expires_at: dat
 
 def create_code(secret_hash: str, challenge: str, approval: Approval, expires_at: datetime, *more: Write) -> None:
     """Store a login that is approved already, and `more`; one transaction."""
-    item = {"kind": "code", "status": "approved", "challenge": challenge, **_attributes(approval)}
-    table.transact([identity.put_new(keys.login(secret_hash) | item | items.expiry(expires_at)), *more])
+    key = keys.login(secret_hash)
+    approved = Login(secret_hash, "code", "approved", "", challenge, approval)
+    table.transact([identity.put_new(key | _LOGINS.item(approved) | items.expiry(expires_at)), *more])
 
 
 def by_secret(secret_hash: str, at: datetime) -> Login | None:
     """One read; None for a login that has expired, too."""
-    return _read(keys.login(secret_hash), at)
+    item = identity.get(keys.login(secret_hash))
+    return _LOGINS.read(item, secret_hash=secret_hash) if item and not items.expired(item, at) else None
 
 
 def pending(code_hash: str, at: datetime) -> Login | None:
@@ -88,7 +97,7 @@ def pending(code_hash: str, at: datetime) -> Login | None:
 
 def approve(login: Login, code_hash: str, approval: Approval, *more: Write) -> None:
     """Approve a pending login, delete its short code and write `more`; one transaction. Raises LostRace."""
-    values = {f":{name}": value for name, value in _attributes(approval).items()}
+    values = {f":{name}": value for name, value in _APPROVALS.item(approval).items()}
     _answer(login, code_hash, _APPROVE, values | {":status": "approved"}, *more)
 
 
@@ -99,50 +108,16 @@ def deny(login: Login, code_hash: str) -> None:
 
 def delete(login: Login) -> None:
     """One delete."""
-    table.write(identity.delete(login.key))
+    table.write(identity.delete(keys.login(login.secret_hash)))
 
 
 def delete_approved(login: Login) -> Write:
     """The delete of a login that is still there and approved."""
-    return identity.delete(login.key, "#status = :approved", {":approved": "approved"})
+    return identity.delete(keys.login(login.secret_hash), "#status = :approved", {":approved": "approved"})
 
 
 def _answer(login: Login, code_hash: str, change: str, values: Item, *more: Write) -> None:
-    answered = identity.update(login.key, change, "#status = :pending", values | {":pending": "pending"})
+    answered = identity.update(
+        keys.login(login.secret_hash), change, "#status = :pending", values | {":pending": "pending"}
+    )
     table.transact([answered, identity.delete(keys.user_code(code_hash)), *more])
-
-
-def _read(key: Key, at: datetime) -> Login | None:
-    item = identity.get(key)
-    if item is None or items.expired(item, at):
-        return None
-    status = items.text(item, "status")
-    return Login(
-        key=key,
-        kind="device" if item["kind"] == "device" else "code",
-        status="pending" if status == "pending" else "denied" if status == "denied" else "approved",
-        client=items.optional_text(item, "client") or "",
-        challenge=items.optional_text(item, "challenge") or "",
-        approval=_approval(item) if status == "approved" else None,
-    )
-
-
-def _attributes(approval: Approval) -> Item:
-    return {
-        "user_id": approval.user_id,
-        "email": approval.email,
-        "approved_at": clock.rfc3339(approval.approved_at) if approval.approved_at else None,
-        "organization_id": approval.organization_id,
-        "organization_name": approval.organization_name,
-    }
-
-
-def _approval(item: Item) -> Approval:
-    approved_at = items.optional_text(item, "approved_at")
-    return Approval(
-        user_id=items.text(item, "user_id"),
-        email=items.text(item, "email"),
-        approved_at=clock.parse(approved_at) if approved_at else None,
-        organization_id=items.text(item, "organization_id"),
-        organization_name=items.text(item, "organization_name"),
-    )

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Final
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Role
 from headgate.foundation.principal import Principal
 from headgate.identity import keys
 from headgate.identity.model import AlreadyMember, LastAdmin, Member, Membership, MemberStatus, Organization, User
-from headgate.storage import items, principals, table
+from headgate.storage import items, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace
+from headgate.storage.stored import Stored
 from headgate.storage.table import Write, identity
+
+USERS: Final = Stored(User, names={"id": "user_id"})
+_ORGANIZATIONS: Final = Stored(Organization, names={"id": "organization_id"})
+_MEMBERS: Final = Stored(
+    Member, elsewhere=["organization_id"], flat={"principal": {"id": "principal_id"}}, absent={"status": "active"}
+)
 
 
 def put_organization(organization: Organization, admin: User | None, status: MemberStatus, *more: Write) -> None:
     """Store a new organization and its first Admin; one transaction. Raises LostRace."""
-    created_at = clock.rfc3339(organization.created_at)
-    item: Item = {
-        "organization_id": organization.id,
-        "name": organization.name,
-        "created_at": created_at,
-        "admins": 1 if admin else 0,
-    }
+    item = _ORGANIZATIONS.item(organization) | {"admins": 1 if admin else 0}
     writes = [identity.put_new(keys.organization(organization.id) | item)]
     if admin is not None:
         principal = Principal("user", admin.id, admin.email)
@@ -79,16 +81,15 @@ def user_by_email(email: str) -> User | None:
     item = identity.get(keys.user(items.text(marker, "user_id"))) if marker else None
     if item is None:
         return None
-    return User(items.text(item, "user_id"), items.text(item, "email"), clock.parse(items.text(item, "created_at")))
+    return USERS.read(item)
 
 
 def put_user(user: User) -> None:
     """Store a new person; one transaction. Raises LostRace if the address has one already."""
-    item: Item = {"user_id": user.id, "email": user.email, "created_at": clock.rfc3339(user.created_at)}
     table.transact(
         [
             identity.put_new(keys.email(user.email) | {"user_id": user.id}),
-            identity.put_new(keys.user(user.id) | item),
+            identity.put_new(keys.user(user.id) | USERS.item(user)),
         ]
     )
 
@@ -104,7 +105,8 @@ def members(organization_id: str, limit: int, after: str | None) -> Slice[Member
     part = identity.list(keys.organization_partition(organization_id), keys.MEMBERS, limit, after)
     at = clock.now()
     return Slice(
-        [_member(organization_id, item) for item in part.entries if not items.expired(item, at)], part.position
+        [_member(organization_id, item) for item in part.entries if not items.expired(item, at)],
+        part.position,
     )
 
 
@@ -125,7 +127,12 @@ def added_writes(member: Member) -> list[Write]:
 def add_service_account(member: Member, *more: Write) -> None:
     """Make a service account a member again; one transaction. Raises AlreadyMember, LostRace."""
     account = identity.must_exist(keys.service_account(member.organization_id, member.principal.id))
-    table.transact([identity.put_new(_member_item(member)), account, *more], {0: AlreadyMember()})
+    table.transact([put(member), account, *more], {0: AlreadyMember()})
+
+
+def put(member: Member) -> Write:
+    """Store a new member as a part of a transaction."""
+    return identity.put_new(keys.member(member.organization_id, member.principal.id) | _MEMBERS.item(member))
 
 
 def activate(organization_id: str, user_id: str) -> None:
@@ -179,34 +186,15 @@ def _count_admins(organization_id: str, change: int) -> Write:
 def _put_user_member(member: Member) -> list[Write]:
     membership = keys.membership(member.principal.id, member.organization_id)
     return [
-        identity.put_new(_member_item(member)),
+        put(member),
         identity.put_new(membership | {"organization_id": member.organization_id}),
     ]
 
 
-def _member_item(member: Member) -> Item:
-    return keys.member(member.organization_id, member.principal.id) | {
-        "principal_id": member.principal.id,
-        "kind": member.principal.kind,
-        "name": member.principal.name,
-        "role": member.role,
-        "status": member.status,
-        "created_at": clock.rfc3339(member.created_at),
-    }
-
-
 def _member(organization_id: str, item: Item) -> Member:
-    return Member(
-        organization_id=organization_id,
-        principal=Principal(
-            principals.kind(item),
-            keys.principal_id_of(items.text(item, "sk")),
-            items.text(item, "name"),
-        ),
-        role=_role(item),
-        status="invited" if item.get("status") == "invited" else "active",
-        created_at=clock.parse(items.text(item, "created_at")),
-    )
+    # Not from its attribute, which the first items of service accounts lack.
+    principal_id = keys.principal_id_of(items.text(item, "sk"))
+    return _MEMBERS.read(item, organization_id=organization_id, principal_id=principal_id)
 
 
 def _role(item: Item) -> Role:

@@ -10,13 +10,16 @@ from typing import Final, get_args
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Caller
 from headgate.foundation.principal import Principal
-from headgate.identity import keys
-from headgate.identity.model import ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
+from headgate.identity import keys, member_store
+from headgate.identity.model import Member, ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
 from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice
+from headgate.storage.stored import Stored
 from headgate.storage.table import ConditionFailed, Write, identity
 
+_ACCOUNTS: Final = Stored(ServiceAccount, names={"id": "service_account_id"}, elsewhere=["organization_id"])
+_TOKENS: Final = Stored(Token, names={"id": "token_id"})
 # A service account and two items for each of its tokens have to fit into one transaction of 100.
 TOKENS_OF_ONE_ACCOUNT: Final = 40
 
@@ -26,57 +29,35 @@ def caller_of_token(value_hash: str, at: datetime) -> Caller | None:
     item = identity.get(keys.token(value_hash))
     if item is None or items.expired(item, at):
         return None
+    token = _TOKENS.read(item)
+    account = Principal("service_account", token.service_account_id, items.text(item, "service_account_name"))
+    account_created_by = principals.read(item, "account_created_by") if item.get("account_created_by") else None
     return Caller(
-        organization_id=items.text(item, "organization_id"),
+        organization_id=token.organization_id,
         organization_name=items.text(item, "organization_name"),
-        principal=Principal(
-            "service_account", items.text(item, "service_account_id"), items.text(item, "service_account_name")
-        ),
-        name=items.text(item, "name"),
+        principal=account,
+        name=token.name,
         role="contributor",
-        access="read_write" if items.text(item, "access") == "read_write" else "read",
-        credential_id=items.text(item, "token_id"),
-        people=_people(item),
+        access=token.access,
+        credential_id=token.id,
+        people=_people(token, account_created_by),
     )
 
 
-def _people(item: Item) -> tuple[str, ...] | None:
+def _people(token: Token, account_created_by: Principal | None) -> tuple[str, ...] | None:
     """The people behind a token: who created it, who is to hold it, and who created its account."""
-    creator = _principal(item, "created_by")
-    if creator is None:
+    if token.created_by is None:
         return None
-    behind = (creator, _principal(item, "owner"), _principal(item, "account_created_by"))
+    behind = (token.created_by, token.owner, account_created_by)
     return tuple(dict.fromkeys(person.id for person in behind if person))
-
-
-def _principal(item: Item, name: str) -> Principal | None:
-    return principals.read(item, name) if item.get(name) else None
-
-
-def _by(name: str, principal: Principal | None) -> Item:
-    return {name: principals.attribute(principal)} if principal else {}
 
 
 def create(account: ServiceAccount, *more: Write) -> None:
     """Store a new service account and make it a member, a Contributor; one transaction."""
-    created_at = clock.rfc3339(account.created_at)
-    item: Item = {"service_account_id": account.id, "name": account.name, "created_at": created_at, "revision": 0}
-    item |= _by("created_by", account.created_by)
-    member: Item = {
-        "principal_id": account.id,
-        "kind": "service_account",
-        "name": account.name,
-        "role": "contributor",
-        "status": "active",
-        "created_at": created_at,
-    }
-    table.transact(
-        [
-            identity.put_new(keys.service_account(account.organization_id, account.id) | item),
-            identity.put_new(keys.member(account.organization_id, account.id) | member),
-            *more,
-        ]
-    )
+    item = keys.service_account(account.organization_id, account.id) | _ACCOUNTS.item(account) | {"revision": 0}
+    principal = Principal("service_account", account.id, account.name)
+    member = Member(account.organization_id, principal, "contributor", "active", account.created_at)
+    table.transact([identity.put_new(item), member_store.put(member), *more])
 
 
 def get(organization_id: str, service_account_id: str) -> tuple[ServiceAccount, int]:
@@ -84,24 +65,24 @@ def get(organization_id: str, service_account_id: str) -> tuple[ServiceAccount, 
     item = identity.get(keys.service_account(organization_id, service_account_id))
     if item is None:
         raise ServiceAccountNotFound
-    return _service_account(organization_id, item), items.optional_number(item, "revision") or 0
+    return _ACCOUNTS.read(item, organization_id=organization_id), items.optional_number(item, "revision") or 0
 
 
 def list_accounts(organization_id: str, limit: int, after: str | None) -> Slice[ServiceAccount]:
     """The oldest first; one query."""
     part = identity.list(keys.organization_partition(organization_id), keys.SERVICE_ACCOUNTS, limit, after)
-    return Slice([_service_account(organization_id, item) for item in part.entries], part.position)
+    return Slice([_ACCOUNTS.read(item, organization_id=organization_id) for item in part.entries], part.position)
 
 
 def tokens(organization_id: str, service_account_id: str) -> list[Token]:
     """All tokens of an account, the oldest first; one query."""
-    return [_token(item) for item in _listings(organization_id, service_account_id)]
+    return [_TOKENS.read(item) for item in _listings(organization_id, service_account_id)]
 
 
 def tokens_until(organization_id: str, until: datetime) -> list[Token]:
     """The tokens of the organization's service accounts that expire `until` then; a query for each megabyte of all."""
     partition, values = keys.organization_partition(organization_id), Item({":until": clock.rfc3339(until)})
-    return [_token(item) for item in identity.each(partition, keys.TOKENS, "#expires_at <= :until", values)]
+    return [_TOKENS.read(item) for item in identity.each(partition, keys.TOKENS, "#expires_at <= :until", values)]
 
 
 def expiring(after: datetime, until: datetime) -> Iterator[Token]:
@@ -109,7 +90,7 @@ def expiring(after: datetime, until: datetime) -> Iterator[Token]:
     for access in get_args(Access):
         # A token has another item, under its hash.
         for item in table.identity.between(access, clock.rfc3339(after), clock.rfc3339(until), keys.EXPIRING):
-            token = _token(item) if str(item["sk"]).startswith(keys.TOKENS) else None
+            token = _TOKENS.read(item) if str(item["sk"]).startswith(keys.TOKENS) else None
             if token is not None and token.expires_at is not None and token.expires_at > after:
                 yield token
 
@@ -129,19 +110,10 @@ def create_token(
     """
     if len(_listings(token.organization_id, token.service_account_id)) >= TOKENS_OF_ONE_ACCOUNT:
         raise TooManyTokens(TOKENS_OF_ONE_ACCOUNT)
-    shown: Item = {
-        "token_id": token.id,
-        "organization_id": token.organization_id,
-        "service_account_id": token.service_account_id,
-        "name": token.name,
-        "access": token.access,
-        "created_at": clock.rfc3339(token.created_at),
-        **(items.expiry(token.expires_at) if token.expires_at else {}),
-        **_by("created_by", token.created_by),
-        **_by("owner", token.owner),
-    }
+    shown = _TOKENS.item(token) | (items.expiry(token.expires_at) if token.expires_at else {})
     names: Item = {"organization_name": organization_name, "service_account_name": account.name}
-    names |= _by("account_created_by", account.created_by)
+    if account.created_by:
+        names["account_created_by"] = principals.attribute(account.created_by)
     listing = keys.token_listing(token.organization_id, token.service_account_id, token.id)
     table.transact(
         [
@@ -226,28 +198,3 @@ def _delete_tokens(account: ServiceAccount) -> list[Write]:
 def _listings(organization_id: str, service_account_id: str) -> list[Item]:
     partition = keys.organization_partition(organization_id)
     return identity.list_all(partition, keys.token_listings(service_account_id))
-
-
-def _service_account(organization_id: str, item: Item) -> ServiceAccount:
-    return ServiceAccount(
-        id=items.text(item, "service_account_id"),
-        organization_id=organization_id,
-        name=items.text(item, "name"),
-        created_at=clock.parse(items.text(item, "created_at")),
-        created_by=_principal(item, "created_by"),
-    )
-
-
-def _token(item: Item) -> Token:
-    expires_at = items.optional_text(item, "expires_at")
-    return Token(
-        id=items.text(item, "token_id"),
-        organization_id=items.text(item, "organization_id"),
-        service_account_id=items.text(item, "service_account_id"),
-        name=items.text(item, "name"),
-        access="read_write" if items.text(item, "access") == "read_write" else "read",
-        created_at=clock.parse(items.text(item, "created_at")),
-        expires_at=clock.parse(expires_at) if expires_at else None,
-        created_by=_principal(item, "created_by"),
-        owner=_principal(item, "owner"),
-    )

@@ -8,17 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from botocore.exceptions import ClientError
 
 from headgate.foundation import clock
 from headgate.foundation.errors import HeadgateError
 from headgate.identity import keys
-from headgate.identity.model import NotAuthenticated, Session, User
+from headgate.identity.model import NotAuthenticated, Session
 from headgate.storage import items, table
 from headgate.storage.items import Item
 from headgate.storage.retry import retry
+from headgate.storage.stored import Stored
 from headgate.storage.table import Write, identity
+
+_SESSIONS: Final = Stored(
+    Session, names={"id": "session_id"}, flat={"user": {"created_at": "user_created_at"}}, elsewhere=["value_hash"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +45,7 @@ def get(value_hash: str, at: datetime) -> Session | None:
     item = identity.get(keys.session(value_hash))
     if item is None or items.expired(item, at):
         return None
-    return Session(
-        id=items.text(item, "session_id"),
-        user=User(
-            items.text(item, "user_id"),
-            items.text(item, "email"),
-            clock.parse(items.text(item, "user_created_at")),
-        ),
-        kind="browser" if item["kind"] == "browser" else "cli",
-        organization_id=items.optional_text(item, "organization_id"),
-        created_at=clock.parse(items.text(item, "created_at")),
-        expires_at=clock.parse(items.text(item, "expires_at")),
-        value_hash=value_hash,
-    )
+    return _SESSIONS.read(item, value_hash=value_hash)
 
 
 def take_place(session: Session) -> None:
@@ -74,16 +68,7 @@ def begin(session: Session, conditions: Sequence[Write], refusal: Exception | No
     Raises `refusal` if one of the conditions does not hold, LostRace.
     """
     place = Place.of(session)
-    item: Item = {
-        "session_id": session.id,
-        "user_id": session.user.id,
-        "email": session.user.email,
-        "user_created_at": clock.rfc3339(session.user.created_at),
-        "kind": session.kind,
-        "organization_id": session.organization_id,
-        "created_at": clock.rfc3339(session.created_at),
-        **items.expiry(session.expires_at),
-    }
+    item = _SESSIONS.item(session) | items.expiry(session.expires_at)
     writes = [identity.must_exist(_listing(place)), identity.put_new(keys.session(session.value_hash) | item)]
     refusals = {len(writes) + number: refusal for number in range(len(conditions))} if refusal else {}
     try:

@@ -48,7 +48,7 @@ def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str,
     token, instance, group, *others = (rows.get((key["pk"], key["sk"])) for key in wanted)
     other = others[0] if others else None
     return Sender(
-        token=fleets.token(token) if token else None,
+        token=fleets.TOKENS.read(token) if token else None,
         group=deployments.group(group) if group else None,
         instance=mapping.instance(instance) if instance else None,
         hinted=deployments.group(other) if other else None,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
-from headgate.foundation import clock
 from headgate.jobs import keys
-from headgate.jobs.model import Job, Kind, Status
-from headgate.storage import idempotent_create, items, objects, principals, table
+from headgate.jobs.model import Job
+from headgate.storage import idempotent_create, objects, table
 from headgate.storage.items import Item
+from headgate.storage.stored import Stored
 from headgate.storage.table import ConditionFailed, Write
 
+_JOBS: Final = Stored(Job, names={"id": "run_id"})
 REQUEST: Final = "request.json"
 _UNFINISHED: Final = "attribute_exists(#kind) AND #status IN (:queued, :running)"
 _UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
@@ -33,7 +33,7 @@ def create(job: Job, path: str) -> None:
 def job(job_id: str) -> Job | None:
     """One read. None if there is none."""
     item = table.runs.get(keys.job(job_id))
-    return _job(item) if item else None
+    return _JOBS.read(item) if item else None
 
 
 def update(after: Job) -> None:
@@ -56,7 +56,7 @@ def delete(job_id: str) -> None:
 
 def unfinished() -> Iterator[Job]:
     """Every job that has not ended; a scan, for the start of a service that runs alone."""
-    return map(_job, table.runs.scan(_UNFINISHED, _UNFINISHED_VALUES))
+    return map(_JOBS.read, table.runs.scan(_UNFINISHED, _UNFINISHED_VALUES))
 
 
 def put_file(job_id: str, name: str, text: str) -> None:
@@ -112,43 +112,4 @@ def _asked(job: Job, name: str) -> str:
 
 
 def _item(job: Job) -> Item:
-    return keys.job(job.id) | {
-        "organization_id": job.organization_id,
-        "created_by": principals.attribute(job.created_by),
-        "published": job.published,
-        "secret": job.secret,
-        "kind": job.kind,
-        "status": job.status,
-        "configuration_id": job.configuration_id,
-        "version_number": job.version_number,
-        "cases": job.cases,
-        "reason": job.reason,
-        "created_at": clock.rfc3339(job.created_at),
-        "started_at": clock.rfc3339(job.started_at) if job.started_at else None,
-        "finished_at": clock.rfc3339(job.finished_at) if job.finished_at else None,
-        "expires": int(job.expires_at.timestamp()),
-    }
-
-
-def _job(item: Item) -> Job:
-    return Job(
-        id=items.text(item, "run_id"),
-        organization_id=items.text(item, "organization_id"),
-        created_by=principals.read(item, "created_by"),
-        published=item["published"] is True,
-        secret=item["secret"] is True,
-        kind=cast("Kind", items.text(item, "kind")),
-        status=cast("Status", items.text(item, "status")),
-        configuration_id=items.optional_text(item, "configuration_id"),
-        version_number=items.optional_number(item, "version_number"),
-        created_at=clock.parse(items.text(item, "created_at")),
-        started_at=_time(item, "started_at"),
-        finished_at=_time(item, "finished_at"),
-        cases=items.optional_number(item, "cases"),
-        reason=items.text(item, "reason"),
-    )
-
-
-def _time(item: Item, name: str) -> datetime | None:
-    text = items.optional_text(item, name)
-    return clock.parse(text) if text else None
+    return _JOBS.item(job) | {"expires": int(job.expires_at.timestamp())}

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Final
 
-from headgate.foundation import clock
 from headgate.policies import keys
 from headgate.policies.model import Stored, settings_in
-from headgate.storage import items, principals, table
+from headgate.storage import stored, table
 from headgate.storage.items import Item
 from headgate.storage.table import Write
+
+_SETTINGS: Final = stored.Form(
+    lambda settings: json.dumps(asdict(settings), ensure_ascii=False), lambda text, _: settings_in(text)
+)
+_POLICIES: Final = stored.Stored(Stored, forms={"settings": _SETTINGS})
 
 
 def get(organization_id: str) -> Stored:
@@ -18,24 +23,12 @@ def get(organization_id: str) -> Stored:
     item = table.identity.get(keys.policies(organization_id))
     if item is None:
         return Stored()
-    return Stored(
-        settings=settings_in(items.text(item, "settings")),
-        revision=items.number(item, "revision"),
-        updated_at=clock.parse(items.text(item, "updated_at")),
-        updated_by=principals.read(item, "updated_by"),
-    )
+    return _POLICIES.read(item)
 
 
 def save(organization_id: str, before: Stored, after: Stored, *records: Write) -> None:
     """One transaction, with `records` of the change. Raises LostRace if the settings are not as in `before`."""
-    assert after.updated_at is not None
-    assert after.updated_by is not None
-    item = keys.policies(organization_id) | {
-        "settings": json.dumps(asdict(after.settings), ensure_ascii=False),
-        "revision": after.revision,
-        "updated_at": clock.rfc3339(after.updated_at),
-        "updated_by": principals.attribute(after.updated_by),
-    }
+    item = keys.policies(organization_id) | _POLICIES.item(after)
     table.transact([table.identity.put_if(item, *_as_in(before)), *records])
 
 

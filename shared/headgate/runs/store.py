@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, cast
 
-from headgate.foundation import clock
 from headgate.foundation.principal import Principal
 from headgate.runs import keys
-from headgate.runs.model import ListedRun, RuleResult, Run, RunRule, Status, Wanted
-from headgate.runs.queue import Place, Queue
-from headgate.storage import idempotent_create, items, objects, principals, table
+from headgate.runs.model import ListedRun, RuleResult, Run, RunRule, Wanted
+from headgate.runs.queue import Queue
+from headgate.storage import idempotent_create, objects, table
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace
+from headgate.storage.stored import COMPRESSED, COMPRESSED_JSON, Form, Stored
 from headgate.storage.table import ConditionFailed
-from headgate_engine.collector import Signal
-from headgate_engine.rules.documents import rule_attributes, rule_of
-from headgate_engine.rules.engine import ComponentError, Format, RunNote
+from headgate_engine.rules.engine import ComponentError, RunNote
 
+_RUNS: Final = Stored(
+    Run,
+    names={"id": "run_id"},
+    elsewhere=["component_errors", "notes", "results"],
+    absent={"feature_gates": [], "trace": False},
+    forms={
+        "attributes": Form(json.dumps, lambda text, _: json.loads(text)),
+        # Twenty conditions of 4,096 characters of four bytes are 320 KB.
+        "rules": COMPRESSED_JSON,
+        # Up to 64 KB, which compress well. An item may have 400 KB.
+        "stderr": COMPRESSED,
+    },
+)
+Stored(RunRule, flat=["rule"], sparse=True)
+_RESULTS: Final = Stored(RuleResult, elsewhere=["rule", "api_owned"])
+_LISTED: Final = Stored(ListedRun, names={"id": "run_id", "rules": "rule_count"}, absent={"trace": False})
+_QUEUES: Final = Stored(Queue, elsewhere=["organization_id"])
 _LINK_SECONDS: Final = 300
 _UNFINISHED: Final = "#status IN (:queued, :running)"
 # The table also holds jobs, which have a kind.
@@ -96,7 +111,7 @@ def listed(
         keys.OF_ORGANIZATION,
         most or MOST_READ,
     )
-    return Slice([_listed(item) for item in page.entries], page.position)
+    return Slice([_LISTED.read(item) for item in page.entries], page.position)
 
 
 def delete(run_id: str) -> None:
@@ -114,22 +129,12 @@ def queue(organization_id: str) -> Queue:
     item = table.runs.get(keys.queue(organization_id))
     if item is None:
         return Queue(organization_id)
-    places = cast("list[Mapping[str, Value]]", item["places"])
-    return Queue(
-        organization_id,
-        revision=items.number(item, "revision"),
-        places=tuple(Place(items.text(place, "run_id"), clock.parse(items.text(place, "since"))) for place in places),
-        waiting=tuple(cast("list[str]", item["waiting"])),
-    )
+    return _QUEUES.read(item, organization_id=organization_id)
 
 
 def save_queue(before: Queue, after: Queue) -> None:
     """Replace the queue; one conditional write. Raises LostRace unless it is still the one before."""
-    item = keys.queue(after.organization_id) | {
-        "revision": before.revision + 1,
-        "places": [{"run_id": place.run_id, "since": clock.rfc3339(place.since)} for place in after.places],
-        "waiting": list(after.waiting),
-    }
+    item = keys.queue(after.organization_id) | _QUEUES.item(replace(after, revision=before.revision + 1))
     unchanged = "revision = :before" if before.revision else "attribute_not_exists(run_id) OR revision = :before"
     try:
         table.write(table.runs.put_if(item, unchanged, {":before": before.revision}))
@@ -182,156 +187,40 @@ def delete_files(run_id: str) -> None:
 
 
 def _item(run: Run) -> Item:
-    return keys.run(run.id) | {
-        "organization_id": run.organization_id,
-        "created_by": principals.attribute(run.created_by),
-        "published": run.published,
-        "status": run.status,
-        "configuration_id": run.configuration_id,
-        "version_number": run.version_number,
-        "signal_type": run.signal_type,
-        "signals": list(run.signals),
-        "target_pipeline": run.target_pipeline,
-        "duration_seconds": run.duration_seconds,
-        "collector_version": run.collector_version,
-        "sample_is_otlp": run.sample_is_otlp,
-        "sample_format": run.sample_format,
-        "sample_name": run.sample_name,
-        "feature_gates": list(run.feature_gates),
-        "trace": run.trace,
-        "skip": list(run.skip),
-        "attributes": json.dumps(run.attributes),
-        "env_names": list(run.env_names),
-        "output_pipelines": list(run.output_pipelines),
-        # Twenty conditions of 4,096 characters of four bytes are 320 KB.
-        "rules": _compressed(json.dumps([_run_rule_item(rule) for rule in run.rules], ensure_ascii=False)),
-        "created_at": clock.rfc3339(run.created_at),
-        "started_at": clock.rfc3339(run.started_at) if run.started_at else None,
-        "finished_at": clock.rfc3339(run.finished_at) if run.finished_at else None,
-        # Up to 64 KB, which compress well. An item may have 400 KB.
-        "stderr": _compressed(run.stderr),
-        # At most 20 errors and 50 notes of 1,000 characters.
-        "seen": _compressed(
-            json.dumps(
-                {
-                    "component_errors": [one.model_dump() for one in run.component_errors],
-                    "notes": [one.model_dump() for one in run.notes],
-                }
-            )
-        ),
-        "records_in": run.records_in,
-        "records_out": _counts(run.records_out),
+    # At most 20 errors and 50 notes of 1,000 characters.
+    seen = {
+        "component_errors": [each.model_dump() for each in run.component_errors],
+        "notes": [each.model_dump() for each in run.notes],
+    }
+    derived: Item = {
+        "seen": COMPRESSED.write(json.dumps(seen)),
         # For the list, which does not read the rules and their results.
         "reason": run.reason,
         "rule_count": len(run.rules),
         "rules_passed": run.rules_passed if run.is_final else None,
-        # None, or one for each rule in their order.
-        "results": [
-            {"passed": result.passed, "matched": result.matched, "total": result.total, "message": result.message}
-            for result in run.results
-        ],
         "expires": int(run.expires_at.timestamp()),
     }
+    # None, or one for each rule in their order.
+    return _RUNS.item(run) | derived | {"results": [_RESULTS.item(result) for result in run.results]}
 
 
 def _run(item: Item) -> Run:
-    stored_rules = cast("list[Mapping[str, Value]]", json.loads(_decompressed(item, "rules")))
-    rules = tuple(RunRule(rule_of(rule), rule["api_owned"] is True) for rule in stored_rules)
     # Runs of releases before these have none.
-    seen = json.loads(_decompressed(item, "seen")) if "seen" in item else {"component_errors": [], "notes": []}
-    return Run(
-        id=items.text(item, "run_id"),
-        organization_id=items.text(item, "organization_id"),
-        created_by=principals.read(item, "created_by"),
-        published=item["published"] is True,
-        status=cast("Status", items.text(item, "status")),
-        configuration_id=items.optional_text(item, "configuration_id"),
-        version_number=items.optional_number(item, "version_number"),
-        signal_type=cast("Signal", items.text(item, "signal_type")),
-        signals=tuple(cast("list[Signal]", item["signals"])),
-        target_pipeline=items.text(item, "target_pipeline"),
-        duration_seconds=items.number(item, "duration_seconds"),
-        collector_version=items.text(item, "collector_version"),
-        sample_is_otlp=item["sample_is_otlp"] is True,
-        sample_format=cast("Format | None", items.optional_text(item, "sample_format")),
-        sample_name=items.optional_text(item, "sample_name"),
-        feature_gates=tuple(cast("list[str]", item.get("feature_gates", []))),
-        trace=item.get("trace") is True,
-        skip=tuple(cast("list[str]", item.get("skip", []))),
-        attributes=json.loads(str(item.get("attributes", "{}"))),
-        env_names=tuple(cast("list[str]", item.get("env_names", []))),
-        output_pipelines=tuple(cast("list[str]", item.get("output_pipelines", []))),
-        rules=rules,
-        created_at=clock.parse(items.text(item, "created_at")),
-        started_at=_time(item, "started_at"),
-        finished_at=_time(item, "finished_at"),
-        stderr=_decompressed(item, "stderr"),
-        component_errors=tuple(ComponentError(**one) for one in seen["component_errors"]),
-        notes=tuple(RunNote(**one) for one in seen["notes"]),
-        records_in=items.optional_number(item, "records_in"),
-        records_out=_records(item),
+    seen = json.loads(_text(item["seen"])) if "seen" in item else {"component_errors": [], "notes": []}
+    run = _RUNS.read(
+        item,
+        component_errors=tuple(ComponentError(**each) for each in seen["component_errors"]),
+        notes=tuple(RunNote(**each) for each in seen["notes"]),
+        results=(),
+    )
+    results = zip(run.rules, cast("list[Item]", item["results"]), strict=False)
+    return replace(
+        run,
         results=tuple(
-            RuleResult(
-                run_rule.rule,
-                run_rule.api_owned,
-                result["passed"] is True,
-                items.number(result, "matched"),
-                items.number(result, "total"),
-                items.text(result, "message"),
-            )
-            for run_rule, result in zip(rules, cast("list[Mapping[str, Value]]", item["results"]), strict=False)
+            _RESULTS.read(result, rule=run_rule.rule, api_owned=run_rule.api_owned) for run_rule, result in results
         ),
     )
 
 
-def _listed(item: Item) -> ListedRun:
-    return ListedRun(
-        id=items.text(item, "run_id"),
-        organization_id=items.text(item, "organization_id"),
-        created_by=principals.read(item, "created_by"),
-        published=item["published"] is True,
-        status=cast("Status", items.text(item, "status")),
-        reason=items.optional_text(item, "reason"),
-        configuration_id=items.optional_text(item, "configuration_id"),
-        version_number=items.optional_number(item, "version_number"),
-        signal_type=cast("Signal", items.text(item, "signal_type")),
-        target_pipeline=items.text(item, "target_pipeline"),
-        duration_seconds=items.number(item, "duration_seconds"),
-        collector_version=items.text(item, "collector_version"),
-        trace=item.get("trace") is True,
-        rules=items.optional_number(item, "rule_count"),
-        rules_passed=items.optional_number(item, "rules_passed"),
-        records_in=items.optional_number(item, "records_in"),
-        records_out=_records(item),
-        created_at=clock.parse(items.text(item, "created_at")),
-        started_at=_time(item, "started_at"),
-        finished_at=_time(item, "finished_at"),
-    )
-
-
-def _run_rule_item(rule: RunRule) -> Item:
-    return {"api_owned": rule.api_owned, **rule_attributes(rule.rule)}
-
-
-def _counts(records: Mapping[Signal, int] | None) -> dict[str, Value] | None:
-    return None if records is None else {str(signal): count for signal, count in records.items()}
-
-
-def _records(item: Item) -> Mapping[Signal, int] | None:
-    if item.get("records_out") is None:
-        return None
-    counts = items.mapping(item, "records_out")
-    return {cast("Signal", signal): items.number(counts, signal) for signal in counts}
-
-
-def _compressed(text: str) -> bytes:
-    return zlib.compress(text.encode())
-
-
-def _decompressed(item: Item, name: str) -> str:
-    return zlib.decompress(cast("bytes", item[name])).decode()
-
-
-def _time(item: Item, name: str) -> datetime | None:
-    text = items.optional_text(item, name)
-    return clock.parse(text) if text else None
+def _text(compressed: Value) -> str:
+    return str(COMPRESSED.read(compressed, str))

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from headgate.foundation import clock
 from headgate.storage import items, table
-from headgate.storage.items import Item
+from headgate.storage.stored import Stored
 from headgate.storage.table import Key
 from headgate_engine.validation.model import Verdict
+
+_VERDICTS: Final = Stored(Verdict, absent={"problem": ""})
 
 
 def put(at: Key, verdict: Verdict, ends_at: datetime) -> None:
     """One put; the newest verdict counts."""
-    seen: Item = {
-        "valid": verdict.valid,
-        "errors": verdict.errors,
-        "problem": verdict.problem,
-        "at": clock.rfc3339(verdict.at),
-        "expires": int(ends_at.timestamp()),
-    }
-    table.versions.put(at | seen)
+    table.versions.put(at | _VERDICTS.item(verdict) | {"expires": int(ends_at.timestamp())})
 
 
 def verdicts(wanted: Iterable[Key]) -> dict[str, Verdict]:
     """Those that are known, by `item`; one batch read for each hundred."""
     return {
-        items.text(item, "item"): Verdict(
-            valid=item["valid"] is True,
-            errors=items.number(item, "errors"),
-            problem=items.optional_text(item, "problem") or "",
-            at=clock.parse(items.text(item, "at")),
-        )
+        items.text(item, "item"): _VERDICTS.read(item)
         for item in table.versions.get_all([*wanted])
         if items.number(item, "expires") > clock.now().timestamp()
     }

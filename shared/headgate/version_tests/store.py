@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final
 
-from headgate.foundation import clock
-from headgate.storage import items, large_texts, principals, table
-from headgate.storage.items import Item, Value
+from headgate.storage import large_texts, table
+from headgate.storage.items import Item
+from headgate.storage.stored import Stored
 from headgate.storage.table import Write
 from headgate.version_tests import keys
-from headgate.version_tests.model import (
-    Content,
-    Evidence,
-    Listed,
-    Recorded,
-    TestVerdict,
-    Verdict,
-    VersionTests,
-    text_digest,
-)
-from headgate_engine.collector import Signal
+from headgate.version_tests.model import Content, Evidence, Listed, Recorded, VersionTests, text_digest
+
+_TESTS: Final = Stored(VersionTests)
+Stored(Listed, flat=["content"], sparse=True)
+Stored(Content, names={"compressed": "content", "key": "content_key"})
+_RECORDED: Final = Stored(Recorded, names={"entries": "evidence"})
+Stored(Evidence, sparse=True)
 
 # The bucket's folder of texts that are too large for an item; those of versions are there too.
 _FOLDER: Final = "versions"
@@ -31,13 +26,13 @@ _LARGEST_IN_LIST: Final = 2_000
 def tests(configuration_id: str, n: int) -> VersionTests:
     """One read. No tests if there is no item."""
     item = table.versions.get(keys.tests(configuration_id, n))
-    return _tests(item) if item else VersionTests()
+    return _TESTS.read(item) if item else VersionTests()
 
 
 def evidence(configuration_id: str, n: int) -> Recorded:
     """One read. No evidence if there is no item."""
     item = table.versions.get(keys.evidence(configuration_id, n))
-    return _recorded(item) if item else Recorded()
+    return _RECORDED.read(item) if item else Recorded()
 
 
 def tests_and_evidence(configuration_id: str, n: int) -> tuple[VersionTests, Recorded]:
@@ -45,7 +40,7 @@ def tests_and_evidence(configuration_id: str, n: int) -> tuple[VersionTests, Rec
     tests, evidence = table.get_together(
         (table.versions, keys.tests(configuration_id, n)), (table.versions, keys.evidence(configuration_id, n))
     )
-    return _tests(tests) if tests else VersionTests(), _recorded(evidence) if evidence else Recorded()
+    return _TESTS.read(tests) if tests else VersionTests(), _RECORDED.read(evidence) if evidence else Recorded()
 
 
 def content(text: str) -> Content:
@@ -67,7 +62,7 @@ def text(content: Content) -> str:
 
 def save(configuration_id: str, n: int, before: VersionTests, after: VersionTests, *conditions: Write) -> None:
     """One transaction. Raises LostRace if a condition does not hold, or the tests are no longer as in `before`."""
-    item = _item(configuration_id, n, after)
+    item = keys.tests(configuration_id, n) | _TESTS.item(after)
     table.transact([table.versions.put_if(item, *_as_in(before.revision)), *conditions])
 
 
@@ -76,7 +71,7 @@ def carried(configuration_id: str, n: int, tests: VersionTests, to: int) -> list
     writes = [unchanged(configuration_id, n, tests)]
     if tests.tests:
         first = VersionTests(tests.tests, 1)
-        writes.append(table.versions.put_new(_item(configuration_id, to, first)))
+        writes.append(table.versions.put_new(keys.tests(configuration_id, to) | _TESTS.item(first)))
     return writes
 
 
@@ -92,10 +87,7 @@ def unchanged(configuration_id: str, n: int, known: VersionTests) -> Write:
 
 def recording(configuration_id: str, n: int, before: Recorded, after: Recorded) -> Write:
     """For a transaction, which fails if the evidence is no longer as in `before`."""
-    item = keys.evidence(configuration_id, n) | {
-        "revision": after.revision,
-        "evidence": [_evidence_item(one) for one in after.entries],
-    }
+    item = keys.evidence(configuration_id, n) | _RECORDED.item(after)
     return table.versions.put_if(item, *_as_in(before.revision))
 
 
@@ -108,78 +100,3 @@ def _as_in(revision: int) -> tuple[str, Item]:
     if revision == 0:
         return "attribute_not_exists(configuration_id)", {}
     return "revision = :known", {":known": revision}
-
-
-def _item(configuration_id: str, n: int, tests: VersionTests) -> Item:
-    listed = [
-        {
-            "name": one.name,
-            "target_pipeline": one.target_pipeline,
-            "signal_type": one.signal_type,
-            "rules": one.rules,
-            "expects_output": one.expects_output,
-            "sha256": one.content.sha256,
-            "size": one.content.size,
-            "content": one.content.compressed,
-            "content_key": one.content.key,
-            "updated_at": clock.rfc3339(one.updated_at),
-            "updated_by": principals.attribute(one.updated_by),
-        }
-        for one in tests.tests
-    ]
-    given = [{name: value for name, value in one.items() if value is not None} for one in listed]
-    return keys.tests(configuration_id, n) | {"revision": tests.revision, "tests": cast("list[Value]", given)}
-
-
-def _tests(item: Item) -> VersionTests:
-    listed = cast("list[Mapping[str, Value]]", item["tests"])
-    return VersionTests(tuple(_listed(one) for one in listed), items.number(item, "revision"))
-
-
-def _listed(item: Mapping[str, Value]) -> Listed:
-    compressed = item.get("content")
-    return Listed(
-        name=items.text(item, "name"),
-        target_pipeline=items.text(item, "target_pipeline"),
-        signal_type=cast("Signal", items.text(item, "signal_type")),
-        rules=items.number(item, "rules"),
-        expects_output=item["expects_output"] is True,
-        content=Content(
-            items.text(item, "sha256"),
-            items.number(item, "size"),
-            compressed if isinstance(compressed, bytes) else None,
-            items.optional_text(item, "content_key"),
-        ),
-        updated_at=clock.parse(items.text(item, "updated_at")),
-        updated_by=principals.read(item, "updated_by"),
-    )
-
-
-def _evidence_item(evidence: Evidence) -> Item:
-    return {
-        "job_id": evidence.job_id,
-        "text_sha256": evidence.text_sha256,
-        "tests_sha256": evidence.tests_sha256,
-        "collector_version": evidence.collector_version,
-        "tests": [{"name": one.name, "status": one.status} for one in evidence.tests],
-        "finished_at": clock.rfc3339(evidence.finished_at),
-        **({"first_build": True} if evidence.first_build else {}),
-    }
-
-
-def _recorded(item: Item) -> Recorded:
-    entries = cast("list[Mapping[str, Value]]", item["evidence"])
-    return Recorded(tuple(_evidence(one) for one in entries), items.number(item, "revision"))
-
-
-def _evidence(item: Mapping[str, Value]) -> Evidence:
-    tests = cast("list[Mapping[str, Value]]", item["tests"])
-    return Evidence(
-        job_id=items.text(item, "job_id"),
-        text_sha256=items.text(item, "text_sha256"),
-        tests_sha256=items.text(item, "tests_sha256"),
-        collector_version=items.text(item, "collector_version"),
-        tests=tuple(TestVerdict(items.text(one, "name"), cast("Verdict", items.text(one, "status"))) for one in tests),
-        finished_at=clock.parse(items.text(item, "finished_at")),
-        first_build=item.get("first_build") is True,
-    )

@@ -26,7 +26,8 @@ Maker = Callable[..., Any]
 
 def full(cls: type[Made], start: str = "full", **fixed: object) -> Made:
     """A value of the class in which every field has something, which depends on its name alone."""
-    return _filled(cls, start, full, fixed)
+    made: Made = _filled(cls, start, full, fixed)
+    return made
 
 
 def shallow(cls: type[Made], start: str = "shallow", **fixed: object) -> Made:
@@ -113,7 +114,7 @@ def as_json(value: object) -> JsonValue:
         case Mapping():
             return [[as_json(key), as_json(each)] for key, each in value.items()]
         case Set():
-            return sorted(map(str, value))
+            return [*sorted(map(str, value))]
         case Sequence():
             return [as_json(each) for each in value]
     raise TypeError(f"{type(value).__name__} is not stored")
