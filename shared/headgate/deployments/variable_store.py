@@ -43,8 +43,8 @@ def deleting(group: Deployment) -> Write:
 
 
 def _put(group: Deployment, before: Environment, after: Environment) -> Write:
-    of: Item = {"fleet_id": group.fleet_id, "deployment_id": group.id}
-    item = keys.env(group.fleet_id, group.id) | of | _ENVIRONMENTS.item(after)
+    place: Item = {"fleet_id": group.fleet_id, "deployment_id": group.id}
+    item = keys.env(group.fleet_id, group.id) | place | _ENVIRONMENTS.item(after)
     if before.revision == 0:
         return table.put_new(item)
     return table.put_if(item, "revision = :revision", {":revision": before.revision})
