@@ -18,7 +18,7 @@ from tests.support.stored import by_hand, strategies, values
 HEADGATE = Path(headgate.__path__[0])
 STILL_BY_HAND = {
     *("captures/store.py", "deployments/delivery_store.py", "deployments/history_store.py", "deployments/mapping.py"),
-    *("instances/mapping.py", "instances/timeline_store.py", "rollouts/execution_store.py"),
+    *("instances/mapping.py", "timeline/store.py", "rollouts/execution_store.py"),
 }
 
 
@@ -52,7 +52,7 @@ def test_every_field_comes_out_of_the_item_again(stored: Stored[Any], data: st.D
     assert values.as_json(stored.read(item, **elsewhere)) == values.as_json(value)
 
 
-STORES = [path for path in sorted(HEADGATE.glob("*/*.py")) if path.stem == "mapping" or path.stem.endswith("store")]
+STORES = [path for path in sorted(HEADGATE.rglob("*.py")) if path.stem == "mapping" or path.stem.endswith("store")]
 
 
 @pytest.mark.parametrize("path", STORES, ids=lambda path: f"{path.parent.name}-{path.stem}")

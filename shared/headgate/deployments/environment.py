@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from headgate.foundation.principal import Principal
+from headgate.foundation.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from headgate.deployments.programs import Program
-    from headgate.deployments.versions import Assignment
+from headgate.deployments.programs import Program
+from headgate.deployments.versions import Assignment
 
 _RANK: Final = 16
 

@@ -31,10 +31,10 @@ from headgate.identity import invitation_store, login_store, member_store, servi
 from headgate.identity.login_store import Approval
 from headgate.identity.model import Invitation, Organization, ServiceAccount, Session, Token, User
 from headgate.instances import store as instances
-from headgate.instances import timeline_store
-from headgate.instances.census import Shard
+from headgate.instances.counting.census import Shard
 from headgate.instances.model import Instance
-from headgate.instances.timeline import TimelineEvent
+from headgate.instances.timeline import store as timeline_store
+from headgate.instances.timeline.model import TimelineEvent
 from headgate.jobs import store as jobs
 from headgate.jobs.model import Job
 from headgate.policies import store as policies

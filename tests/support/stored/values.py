@@ -10,17 +10,10 @@ from zlib import crc32
 
 from pydantic import BaseModel, JsonValue
 
-from headgate.deployments.model import Assignment
-from headgate.deployments.programs import Program
-from headgate.foundation.principal import Principal
-from headgate.instances.truth import Moment
-
 Made = TypeVar("Made")
 _BEGIN: Final = datetime(2026, 1, 2, 3, 4, 5, 678_000, UTC)
 
 
-# What modules of these classes import for their types only.
-_FOR_TYPES_ONLY: Final = {each.__name__: each for each in (Assignment, Moment, Principal, Program, datetime)}
 Maker = Callable[..., Any]
 
 
@@ -37,7 +30,7 @@ def shallow(cls: type[Made], start: str = "shallow", **fixed: object) -> Made:
 
 def bare(cls: type[Made], start: str = "bare", **fixed: object) -> Made:
     """A value of the class in which only those fields have something that must."""
-    hints = _hints(cls)
+    hints = get_type_hints(cls)
     needed = {
         field.name: _least(hints[field.name], f"{start}-{field.name}")
         for field in _fields(cls)
@@ -47,15 +40,11 @@ def bare(cls: type[Made], start: str = "bare", **fixed: object) -> Made:
 
 
 def _filled(cls: type[Made], start: str, inner: Maker, fixed: Mapping[str, object]) -> Made:
-    hints = _hints(cls)
+    hints = get_type_hints(cls)
     names = [field.name for field in _fields(cls)]
     return cls(
         **{name: fixed[name] if name in fixed else _value(hints[name], f"{start}-{name}", inner) for name in names}
     )
-
-
-def _hints(cls: Any) -> dict[str, Any]:
-    return get_type_hints(cls, localns=_FOR_TYPES_ONLY)
 
 
 def _fields(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
@@ -84,7 +73,7 @@ def _value(hint: Any, name: str, inner: Maker) -> Any:
         fields = hint.model_fields.items()
         return hint(**{each: _value(field.annotation, f"{name}.{each}", inner) for each, field in fields})
     if issubclass(hint, tuple):
-        return hint(*(_value(each, f"{name}.{part}", inner) for part, each in _hints(hint).items()))
+        return hint(*(_value(each, f"{name}.{part}", inner) for part, each in get_type_hints(hint).items()))
     plain: dict[type, object] = {
         str: name,
         int: number % 1_000 + 1,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+from headgate.deployments.programs import Program
+from headgate.deployments.versions import Assignment, HealthyVersion
 
+if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
-    from headgate.deployments.programs import Program
-    from headgate.deployments.versions import Assignment, HealthyVersion
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from headgate.deployments.programs import Program
+from headgate.deployments.versions import Assignment
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.instances.reported.host import Order
-
-if TYPE_CHECKING:
-    from headgate.deployments.programs import Program
-    from headgate.deployments.versions import Assignment
-    from headgate.foundation.principal import Principal
 
 LASTS: Final = timedelta(hours=1)
 """An order that a host has not carried out by then is dropped: nobody expects it any more."""

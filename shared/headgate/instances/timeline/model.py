@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-if TYPE_CHECKING:
-    from headgate.deployments.versions import Assignment
-    from headgate.foundation.principal import Principal
-    from headgate.instances.state.model import InstanceState
+from headgate.deployments.versions import Assignment
+from headgate.foundation.principal import Principal
+from headgate.instances.state.model import InstanceState
 
 InstanceEvent = Literal[
     "first_seen",
