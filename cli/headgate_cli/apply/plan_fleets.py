@@ -244,7 +244,7 @@ def _unfinished(fleet: Fleet, group: Group, there: FoundGroup | None, target: Ta
         if rolled_out == wants:
             return f"the rollout of {target} is under way ({status.replace('_', ' ')}): {see}"
         if wants == now:
-            # What is assigned counts until a rollout has ended.
+            # A rollout changes the assignment when it ends.
             return f"it is assigned {target or 'nothing'}, but a rollout of another version is under way: {see}"
         if group.rollout is None:
             return (
