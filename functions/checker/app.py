@@ -21,6 +21,7 @@ from headgate.checker import (
     NoChecker,
     NotInstalled,
     Refused,
+    Unusable,
 )
 from headgate.checker.fetched import Source
 from headgate.foundation.errors import Unavailable
@@ -35,6 +36,7 @@ _KINDS: Final[tuple[tuple[type[Unavailable], str], ...]] = (
     (CheckerBusy, "busy"),
     (CheckerNotStarted, "not_started"),
     (CollectorNotFetched, "not_fetched"),
+    (Unusable, "unusable"),
     (CheckerFailed, "failed"),
 )
 

@@ -31,8 +31,8 @@ def install(folder: Path, variant: str = "") -> Path:
     """Put it into `folder` as the collector's binary, in the place of one that is there.
 
     As `crashes` it does so at its start, as `release` it has no check command, as `reduced` it lacks the receiver
-    hostmetrics, as `misdescribed` it describes itself in another form, as `undescribed` not at all, and as `sealed` it
-    has a filter of system calls, as the real one has.
+    hostmetrics, as `misdescribed` it describes itself in another form, as `undescribed` not at all, as `sealed` it
+    has a filter of system calls, as the real one has, and as `protocol-2` it speaks that protocol, as `protocol-` none.
     """
     binary = folder / "otelcol-contrib"
     folder.mkdir(parents=True, exist_ok=True)

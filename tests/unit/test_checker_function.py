@@ -19,6 +19,7 @@ from headgate.checker import (
     NoChecker,
     NotInstalled,
     Refused,
+    Unusable,
     links,
 )
 from headgate.checker.function import CheckerFunction
@@ -79,6 +80,7 @@ def test_the_organization_is_the_tenant(function: CheckerFunction, invocations: 
         ({"kind": "refused", "code": "too_costly", "message": "m", "installed": []}, Refused),
         ({"kind": "busy", "code": "", "message": "m", "installed": []}, CheckerBusy),
         ({"kind": "failed", "code": "", "message": "m", "installed": []}, CheckerFailed),
+        ({"kind": "unusable", "code": "", "message": "m", "installed": []}, Unusable),
         ({"kind": "no_checker", "code": "", "message": "m", "installed": []}, NoChecker),
         ({"kind": "not_installed", "code": "0.1.2", "message": "m", "installed": ["0.139.0"]}, NotInstalled),
         ({"kind": "another", "code": "", "message": "m", "installed": []}, CheckerUnreachable),

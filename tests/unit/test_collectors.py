@@ -53,6 +53,11 @@ def test_an_official_release_can_be_run_and_not_be_asked(faulty_collectors: Path
         ("crashes", "The collector's checker exited with status 2: panic"),
         ("misdescribed", "The collector describes itself in an unknown form; build it again"),
         ("undescribed", "The collector does not describe itself (unknown_op); build it again"),
+        (
+            "protocol-2",
+            "The collector's checker of '0.0.0' speaks protocol 2, and this Headgate speaks 1: build it again with "
+            "`make collector`, or use the Headgate that it came with",
+        ),
     ],
 )
 def test_a_version_that_cannot_be_used_is_listed_with_the_reason(

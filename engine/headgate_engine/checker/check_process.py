@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import cast
 
 from headgate_engine.checker import messages, verified_files
-from headgate_engine.checker.errors import Exceeded, NoChecker, ProcessFailed, Refused
+from headgate_engine.checker.errors import Exceeded, NoChecker, OtherProtocol, ProcessFailed, Refused
 from headgate_engine.checker.limits import Limits, confined_by_platform
-from headgate_engine.checker.messages import Malformed, Message
+from headgate_engine.checker.messages import PROTOCOL, Malformed, Message
 from headgate_engine.checker.spawn import MEANS, Confined, spawn
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,8 @@ class Child:
     def start(cls, binary: Path, limits: Limits, means: tuple[str, ...] = MEANS) -> "Child":
         """Start the check process of `binary` and wait until it is warm. `means` are what may confine it.
 
-        Raises NoChecker when this collector has no such command, and ProcessFailed when it does not get ready.
+        Raises NoChecker when this collector has no such command, OtherProtocol, and ProcessFailed when it does not get
+        ready.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -78,6 +79,8 @@ class Child:
             hello = child._receive(time.monotonic() + limits.start_seconds)
             if hello.get("ready") is not True:
                 raise ProcessFailed("did not say that it is ready")
+            if hello.get("protocol", PROTOCOL) != PROTOCOL:
+                raise OtherProtocol(hello.get("version"), hello.get("protocol"))
             if verified_files.version_of(binary) not in (None, hello.get("version")):
                 raise ProcessFailed(f"says that it is version {hello.get('version')}")
         except ProcessFailed:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from headgate_engine.checker.messages import PROTOCOL
 from headgate_engine.errors import FieldError, Invalid, NotReady, Unavailable
 
 NOT_IN_BUILD: Final = "component_not_in_build"
@@ -34,6 +35,17 @@ class ProcessFailed(Exception):
     """A collector's process crashed, hung, or answered nonsense; the text says which."""
 
 
+class OtherProtocol(ProcessFailed):
+    """A collector's process speaks another protocol than this engine."""
+
+    def __init__(self, version: object, number: object) -> None:
+        spoken = f"speaks protocol {number}" if isinstance(number, int) else "states no protocol"
+        super().__init__(
+            f"of {str(version)[:40]!r} {spoken}, and this Headgate speaks {PROTOCOL}: build it again with "
+            "`make collector`, or use the Headgate that it came with"
+        )
+
+
 class CheckerFailed(Unavailable):
     """The check process failed on this question. Another process may not."""
 
@@ -53,10 +65,16 @@ class CheckerNotStarted(CheckerFailed):
 
 
 class Unusable(CheckerFailed):
-    """This binary cannot be started, or does not say what it is."""
+    """This binary cannot be started, does not say what it is, or speaks another protocol."""
 
     code = "collector_unusable"
     no_fault = False
+
+
+def not_started(error: ProcessFailed) -> CheckerFailed:
+    """Why nothing can be asked of a collector whose process did not get ready."""
+    kind = Unusable if isinstance(error, OtherProtocol) else CheckerNotStarted
+    return kind(f"The collector's checker {error}")
 
 
 class CheckerUnreachable(Unavailable):

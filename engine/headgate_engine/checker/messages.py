@@ -16,6 +16,11 @@ from typing import Final, TypeAlias, cast
 
 Message: TypeAlias = Mapping[str, object]
 
+PROTOCOL: Final = 1
+"""What an engine and a check process say to each other; the process states its number first.
+
+It rises when an engine could misread an answer (layers/collector/internal/operation/operation.go).
+"""
 LARGEST_INVOCATION: Final = 5_000_000
 """In bytes. AWS carries 6 MB, in either direction."""
 MAX_BYTES: Final = 32 << 20

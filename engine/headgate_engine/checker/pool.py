@@ -11,12 +11,12 @@ from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.errors import (
     CheckerBusy,
     CheckerFailed,
-    CheckerNotStarted,
     Exceeded,
     NoChecker,
     ProcessFailed,
     Refused,
     Retired,
+    not_started,
 )
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.spawn import InterpreterEnds
@@ -53,7 +53,7 @@ class Pool:
         self._starting = 0
         self._wanting = 0
         self._starts_failed = 0
-        self._why_not_started = ""
+        self._why_not_started = ProcessFailed("")
         self._no_start_before = 0.0
         self._has_checker = True
         self._closed = False
@@ -151,7 +151,7 @@ class Pool:
                     if self._starts_failed == failed_before:
                         self._start_missing()
                     if not self._starting and not self._may_serve(organization_id):
-                        raise CheckerNotStarted(f"The collector's checker {self._why_not_started}")
+                        raise not_started(self._why_not_started)
                     left = deadline - time.monotonic()
                     if left <= 0:
                         raise CheckerBusy(f"The checker was busy for {self._limits.start_seconds:g} s")
@@ -264,10 +264,10 @@ class Pool:
         with self._changed:
             self._starting -= 1
             self._starts_failed += 1
-            self._why_not_started = str(error)
             if isinstance(error, NoChecker):
                 self._has_checker = False
             else:
+                self._why_not_started = error
                 # Otherwise each request would try again to start a checker that cannot start.
                 self._no_start_before = time.monotonic() + self._limits.retry_start_seconds
                 logger.error("checker_not_started reason=%s", error)

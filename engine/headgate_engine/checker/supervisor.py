@@ -12,12 +12,12 @@ from headgate_engine.checker.descriptions import Described, Descriptions, short
 from headgate_engine.checker.errors import (
     NOT_IN_BUILD,
     CheckerFailed,
-    CheckerNotStarted,
     NoChecker,
     NotInstalled,
     ProcessFailed,
     Refused,
     Retired,
+    not_started,
 )
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
@@ -87,7 +87,7 @@ class Checker:
         try:
             child = Child.start(binary, self._limits)
         except ProcessFailed as error:
-            raise CheckerNotStarted(f"The collector's checker {error}") from error
+            raise not_started(error) from error
         try:
             child.ask("feature_gates", {"feature_gates": gates}, seconds)
             return child.ask(op, {name: value for name, value in fields.items() if name != "feature_gates"}, seconds)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from headgate_engine.checker.asker import Asker
-from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecker, NotInstalled, Refused, Unusable
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors import service as collectors
 from headgate_engine.errors import FieldError, Unavailable
@@ -57,6 +57,9 @@ def validate(
             _require_no_gates(asker)
             _require_affordable(yaml, variables, asker)
             return _ask_plainly(yaml, version, variables, asker)
+        except Unusable:
+            # The plain command of such a program is not asked either: its verdicts may be those of another release.
+            raise
         except (CheckerFailed, Refused) as error:
             if isinstance(error, Refused) and error.code == TOO_COSTLY:
                 raise TooCostly(error.message) from error

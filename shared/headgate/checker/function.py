@@ -27,6 +27,7 @@ from headgate_engine.checker.errors import (
     NoChecker,
     NotInstalled,
     Refused,
+    Unusable,
 )
 from headgate_engine.checker.messages import Malformed, Message
 from headgate_engine.checker.plain_command import PlainVerdict
@@ -202,6 +203,8 @@ def _result(answer: Message) -> dict[str, object]:
             raise CollectorNotFetched(message)
         case {"error": {"kind": "not_started", "message": str(message)}}:
             raise CheckerNotStarted(message)
+        case {"error": {"kind": "unusable", "message": str(message)}}:
+            raise Unusable(message)
         case {"error": {"kind": "failed", "message": str(message)}}:
             raise CheckerFailed(message)
     raise CheckerUnreachable("The collector's function answered in an unknown form")

@@ -70,7 +70,8 @@ func misbehave(what string) {
 }
 
 // variant is what a copy of this program is built as: one that crashes at its start, a release without `check`, a
-// reduced build, one that describes itself wrongly, or one that has a filter of system calls, which permits all.
+// reduced build, one that describes itself wrongly, one that has a filter of system calls, which permits all, one that
+// speaks another protocol (`protocol-2`), or one that was built before there was a number (`protocol-`).
 var variant string
 
 // lacking is the component that the reduced variant lacks.
@@ -104,7 +105,14 @@ func check(channel *os.File) {
 			os.Exit(0)
 		}
 	}
-	send(`{"ready": true, "version": "0.0.0", "ottl_version": "v0.0.0"}` + "\n")
+	protocol := `"protocol": 1, `
+	if number, another := strings.CutPrefix(variant, "protocol-"); another {
+		protocol = ""
+		if number != "" {
+			protocol = `"protocol": ` + number + `, `
+		}
+	}
+	send(`{"ready": true, ` + protocol + `"version": "0.0.0", "ottl_version": "v0.0.0"}` + "\n")
 	questions := bufio.NewReader(channel)
 	for calls := 1; ; calls++ {
 		line, err := questions.ReadBytes('\n')

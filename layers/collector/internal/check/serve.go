@@ -21,6 +21,7 @@ const maxRequest = 72 << 20
 
 type ready struct {
 	Ready       bool   `json:"ready"`
+	Protocol    int    `json:"protocol"`
 	Version     string `json:"version"`
 	OTTLVersion string `json:"ottl_version"`
 }
@@ -44,7 +45,8 @@ func Serve(
 	residentBytes func() int64,
 ) error {
 	version := env.BuildInfo.Version
-	if err := writeLine(channel, ready{Ready: true, Version: version, OTTLVersion: lint.OTTLVersion(version)}); err != nil {
+	first := ready{Ready: true, Protocol: operation.Protocol, Version: version, OTTLVersion: lint.OTTLVersion(version)}
+	if err := writeLine(channel, first); err != nil {
 		return fmt.Errorf("writing that it is ready: %w", err)
 	}
 	lines := bufio.NewReaderSize(channel, 64<<10)

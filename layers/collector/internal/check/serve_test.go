@@ -58,7 +58,7 @@ func answers(t *testing.T, requests io.Reader) []map[string]any {
 func TestItSaysThatItIsReadyAndEndsWithTheChannel(t *testing.T) {
 	lines := answers(t, strings.NewReader(""))
 
-	if len(lines) != 1 || lines[0]["ready"] != true || lines[0]["version"] != "1.2.3" {
+	if len(lines) != 1 || lines[0]["ready"] != true || lines[0]["version"] != "1.2.3" || lines[0]["protocol"] != 1.0 {
 		t.Error(lines)
 	}
 }

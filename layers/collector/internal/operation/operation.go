@@ -12,6 +12,11 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 )
 
+// Protocol is the number of what the check process and its engine say to each other, which the process states first. It
+// rises when an engine could misread an answer; a new operation or field changes nothing for one that does not ask for it.
+// The engine has it in engine/headgate_engine/checker/messages.py.
+const Protocol = 1
+
 // Handler answers one request. The result is marshalled as JSON; an *Error becomes the request's error as it stands.
 type Handler func(ctx context.Context, env *Environment, request json.RawMessage) (any, error)
 
