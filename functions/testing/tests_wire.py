@@ -8,9 +8,10 @@ from headgate.http.wire import PrincipalOut
 from headgate.suites.service import Overview, Shown
 from headgate.version_tests.model import Listed, Verdict
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import Format, Scalar
+from headgate_engine.rules.engine import Format
 from headgate_engine.rules.model import Context, Expect, Rule
 from headgate_engine.testing.named_test import NamedTest
+from headgate_engine.wire.stand_ins import ShownStandIns
 from headgate_engine.wire.times import Time
 
 
@@ -61,7 +62,7 @@ class ListedTestOut(BaseModel):
         )
 
 
-class NamedTestOut(BaseModel):
+class NamedTestOut(ShownStandIns):
     """A test as `PUT` takes it, with its defaults; a `sample` that was a JSON value is a text, a document a line."""
 
     name: str
@@ -75,10 +76,7 @@ class NamedTestOut(BaseModel):
     rules: list[TestRuleOut]
     expected: str | None
     ignore: list[str] | None
-    skip: list[str]
-    attributes: dict[str, dict[str, Scalar]]
     env: dict[str, str]
-    output_pipelines: list[str]
     sha256: str
     updated_at: Time
     updated_by: PrincipalOut
@@ -97,10 +95,7 @@ class NamedTestOut(BaseModel):
             rules=[TestRuleOut.of(rule) for rule in test.rules],
             expected=test.expected,
             ignore=None if test.ignore is None else list(test.ignore),
-            skip=list(test.stand_ins.skip),
-            attributes={id_: dict(given) for id_, given in test.stand_ins.attributes.items()},
-            env=dict(test.stand_ins.env),
-            output_pipelines=list(test.stand_ins.output_pipelines),
+            **dict(test.stand_ins),
             sha256=listed.content.sha256,
             updated_at=listed.updated_at,
             updated_by=PrincipalOut.of(listed.updated_by),

@@ -125,7 +125,7 @@ class StartRun(RunFields):
             use_saved_rules=self.use_saved_rules,
             feature_gates=self.feature_gates,
             trace=self.trace,
-            stand_ins=self.stand_ins(),
+            stand_ins=self.stand_ins,
         )
 
 
@@ -185,8 +185,6 @@ def run_out(run: Run) -> RunOut:
         sample_format=run.sample_format,
         sample_name=run.sample_name,
         feature_gates=run.feature_gates,
-        skip=run.skip,
-        attributes=run.attributes,
         env_names=run.env_names,
-        output_pipelines=run.output_pipelines,
+        **run.recorded(),
     )

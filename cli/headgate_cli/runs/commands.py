@@ -87,13 +87,6 @@ def test() -> None:
     metavar="[+|-]NAME",
     help="A feature gate of the collector to enable (+, the default) or disable (-). Repeatable.",
 )
-@click.option(
-    "--output-pipeline",
-    "output_pipelines",
-    multiple=True,
-    metavar="PIPELINE",
-    help="Record only what this pipeline exports, such as one that a routing connector feeds. Repeatable.",
-)
 @stand_ins.stand_ins
 @variables.env
 @click.option("--trace", is_flag=True, help="Print what each component of the pipeline did.")
@@ -122,9 +115,7 @@ def run(
     duration: int,
     collector_version: str | None,
     feature_gates: Sequence[str],
-    output_pipelines: Sequence[str],
-    skip: Sequence[str],
-    attributes: Sequence[stand_ins.Attribute],
+    replaced: Entity,
     env: Sequence[tuple[str, str]],
     trace: bool,
     record: int | None,
@@ -174,12 +165,11 @@ def run(
             "sample_format": sample_format,
             "sample_name": sample_name,
             "feature_gates": list(feature_gates),
-            "output_pipelines": list(output_pipelines),
             "trace": trace,
         }
         # A server that does not know a field refuses it.
         request |= {field: value for field, value in given.items() if value}
-        request |= stand_ins.in_request(skip, attributes) | variables.in_request(env)
+        request |= dict(replaced) | variables.in_request(env)
         if saved_rules:
             request["use_saved_rules"] = True
         elif rules_file:

@@ -1,10 +1,11 @@
-"""The options `--skip` and `--attribute` of a test run: what it leaves out, and what it puts in the place."""
+"""The options `--skip`, `--attribute` and `--output-pipeline`: what a test run leaves out, replaces and records."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
 
 import click
 
@@ -12,6 +13,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 Scalar = str | bool | int | float
 Attribute = tuple[str, str, Scalar]
 _FORM: Final = "ID:KEY=VALUE"
+FIELDS: Final = ("output_pipelines", "skip", "attributes")
+"""The fields of a request, and of a test, that say the same."""
+_OUTPUTS, _SKIP, _ATTRIBUTES = FIELDS
 
 
 class _Attribute(click.ParamType[Attribute]):
@@ -38,28 +42,38 @@ class _Attribute(click.ParamType[Attribute]):
 
 
 def stand_ins(command: _Command) -> _Command:
-    """Give a command both options; it gets `skip` and `attributes`."""
+    """Give a command these options. It gets what they say as `replaced`, the fields of a request that are given."""
+
+    @wraps(command)
+    def with_fields(*arguments: Any, **options: Any) -> Any:
+        given = {_OUTPUTS: options.pop(_OUTPUTS), _SKIP: options.pop(_SKIP)}
+        by_component: dict[str, dict[str, Scalar]] = {}
+        for component, key, value in options.pop(_ATTRIBUTES):
+            by_component.setdefault(component, {})[key] = value
+        # A server that does not know a field refuses it.
+        fields = {_ATTRIBUTES: by_component, **{field: list(ids) for field, ids in given.items()}}
+        return command(*arguments, **options, replaced={field: value for field, value in fields.items() if value})
+
+    outputs = click.option(
+        "--output-pipeline",
+        _OUTPUTS,
+        multiple=True,
+        metavar="PIPELINE",
+        help="Record only what this pipeline exports, such as one that a routing connector feeds. Repeatable.",
+    )
     skip = click.option(
         "--skip",
+        _SKIP,
         multiple=True,
         metavar="ID",
         help="A processor that the run leaves out, such as one that needs a cluster. Repeatable.",
     )
     attribute = click.option(
         "--attribute",
-        "attributes",
+        _ATTRIBUTES,
         multiple=True,
         type=_Attribute(),
         help="A resource attribute that the run sets in the place of the processor ID; KEY:=VALUE takes a JSON number "
         "or boolean. Repeatable.",
     )
-    return skip(attribute(command))
-
-
-def in_request(skip: Sequence[str], attributes: Sequence[Attribute]) -> dict[str, object]:
-    """The fields `skip` and `attributes`; nothing without them, for a server that does not know a field refuses it."""
-    by_component: dict[str, dict[str, Scalar]] = {}
-    for component, key, value in attributes:
-        by_component.setdefault(component, {})[key] = value
-    given: dict[str, object] = {"skip": list(skip), "attributes": by_component}
-    return {field: value for field, value in given.items() if value}
+    return outputs(skip(attribute(cast("_Command", with_fields))))

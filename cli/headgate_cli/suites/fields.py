@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from headgate_cli.runs.stand_ins import FIELDS as STAND_INS
 from headgate_cli.yaml_files import SIGNALS, Place
 
 Fields = Mapping[str, object]
@@ -19,7 +20,7 @@ DURATION_SECONDS: Final = 5
 # In the order of a file.
 IN_API: Final = (
     *("target_pipeline", "signal_type", "sample", "sample_format", "sample_name", "duration_seconds"),
-    *("output_pipelines", "feature_gates", "skip", "attributes", "env", "rules", "expected", "ignore"),
+    *("feature_gates", *STAND_INS, "env", "rules", "expected", "ignore"),
 )
 # What a file has instead of a text of its own.
 FILE_OF: Final = {"sample": "sample_file", "expected": "expected_file"}
@@ -251,10 +252,8 @@ _CHECKS: Final[Mapping[str, Callable[[Place, object], None]]] = {
     "sample_format": _one_of("raw", "otlp"),
     "sample_name": _text,
     "duration_seconds": _seconds,
-    "output_pipelines": _texts,
     "feature_gates": _texts,
-    "skip": _texts,
-    "attributes": _attributes,
+    **dict(zip(STAND_INS, (_texts, _texts, _attributes), strict=True)),
     "env": _env,
     "rules": _rules,
     "expected": _text,

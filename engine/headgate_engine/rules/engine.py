@@ -6,11 +6,11 @@ any more: the default collector's answers in its place.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NOT_IN_BUILD, NoChecker, NotInstalled, Refused
@@ -18,6 +18,7 @@ from headgate_engine.collector import Signal
 from headgate_engine.errors import FieldError, Invalid, Unavailable
 from headgate_engine.rules.model import Rule
 from headgate_engine.validation.model import TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
+from headgate_engine.wire.stand_ins import StandIns
 
 Format = Literal["raw", "otlp"]
 _Answer = TypeVar("_Answer")
@@ -69,34 +70,6 @@ class Sample:
     name: str | None = None
 
 
-Scalar = str | bool | int | float
-
-
-@dataclass(frozen=True, slots=True)
-class StandIns:
-    """What a run leaves out and puts in.
-
-    `skip` are ids of processors that are left out, `attributes` those that give way to one that sets these resource
-    attributes, and `env` the collector's variables. Their values may be secrets: they are in no answer and no log.
-    `output_pipelines` are those whose output is recorded; none means all that the target reaches.
-    """
-
-    skip: tuple[str, ...] = ()
-    attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    output_pipelines: tuple[str, ...] = ()
-
-    def question(self) -> dict[str, object]:
-        """The fields of a question to the checker; none without stand-ins, which an older build need not know."""
-        given = {
-            "skip": list(self.skip),
-            "attributes": self.attributes,
-            "env": self.env,
-            "output_pipelines": list(self.output_pipelines),
-        }
-        return {name: value for name, value in given.items() if value}
-
-
 class Prepared(BaseModel):
     """What a run needs: the collector's configuration and input, and the signals that rules can test.
 
@@ -124,19 +97,7 @@ class Verdict(BaseModel):
 
 
 class _Problem(BaseModel):
-    field: Literal[
-        "yaml",
-        "target_pipeline",
-        "signal_type",
-        "sample",
-        "sample_format",
-        "sample_name",
-        "feature_gates",
-        "skip",
-        "attributes",
-        "env",
-        "output_pipelines",
-    ]
+    field: Annotated[str, StringConstraints(pattern="^[a-z_]{1,40}$")]
     message: str
     line: int | None = None
 

@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import ComponentError, RunNote, Sample, StandIns, Verdict
+from headgate_engine.rules.engine import ComponentError, RunNote, Sample, Verdict
 from headgate_engine.rules.model import Rule
+from headgate_engine.wire.stand_ins import StandIns
 
 # The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
 LONGEST: Final = timedelta(minutes=10)

@@ -11,8 +11,9 @@ from pydantic import JsonValue
 from headgate_engine import errors
 from headgate_engine.collector import Signal
 from headgate_engine.rules.documents import rule_attributes, rule_of
-from headgate_engine.rules.engine import Format, Sample, Scalar, StandIns
+from headgate_engine.rules.engine import Format, Sample
 from headgate_engine.rules.model import Rule
+from headgate_engine.wire.stand_ins import StandIns
 
 DURATION_SECONDS: Final = 5
 MAX_TESTS: Final = 50
@@ -94,12 +95,7 @@ def of_document(fields: Mapping[str, JsonValue]) -> NamedTest:
         rules=tuple(rule_of(rule) for rule in rules),
         expected=cast("str | None", fields.get("expected")),
         ignore=None if ignore is None else tuple(ignore),
-        stand_ins=StandIns(
-            skip=tuple(cast("Sequence[str]", fields.get("skip", ()))),
-            attributes=cast("Mapping[str, Mapping[str, Scalar]]", fields.get("attributes", {})),
-            env=cast("Mapping[str, str]", fields.get("env", {})),
-            output_pipelines=tuple(cast("Sequence[str]", fields.get("output_pipelines", ()))),
-        ),
+        stand_ins=StandIns.among(fields),
     )
 
 

@@ -6,8 +6,9 @@ from typing import Literal, Protocol, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import ComponentError, Format, RunNote, Scalar
+from headgate_engine.rules.engine import ComponentError, Format, RunNote
 from headgate_engine.rules.model import Context, Expect, Rule
+from headgate_engine.wire.stand_ins import ShownStandIns
 from headgate_engine.wire.times import Time
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
@@ -77,7 +78,7 @@ class RecordsOut(BaseModel):
         return cls.model_validate({"in": {signal: records_in}, "out": records_out})
 
 
-class RunOut(BaseModel):
+class RunOut(ShownStandIns):
     """A test run. `success` is null until the status is final; `validation_results` are there from then on.
 
     `records` are there once the collector has run for its duration; if nothing came out, `stderr` begins with a line
@@ -105,10 +106,7 @@ class RunOut(BaseModel):
     sample_name: str | None
     feature_gates: Sequence[str]
     trace: bool
-    skip: Sequence[str]
-    attributes: Mapping[str, Mapping[str, Scalar]]
     env_names: Sequence[str]
-    output_pipelines: Sequence[str]
     created_at: Time
     started_at: Time | None
     finished_at: Time | None

@@ -1,14 +1,16 @@
-"""The fields of a request that say what a run leaves out, replaces and records, and which variables it has."""
+"""What a run leaves out, replaces and records, and its variables: the fields of requests, tests and answers."""
 
 import json
-from typing import Annotated, Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Final, Self, cast
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.config import JsonDict
 
-from headgate_engine.rules.engine import Scalar, StandIns
 from headgate_engine.wire.inputs import Input, Variables, refused_as
 
+Scalar = str | bool | int | float
 _BEYOND: Final[JsonDict] = {"x-extension": True}
 _MOST_CHARACTERS: Final = 16_384
 _SKIP: Final = "Ids of processors that the run leaves out, such as one that needs a cluster"
@@ -48,13 +50,58 @@ Attributes = Annotated[
 ]
 
 
-class TakesStandIns(Input):
-    """A request that runs a pipeline. The names of the fields are those of a test as well."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedStandIns:
+    """The part of a stored run that says what it left out, replaced and recorded."""
+
+    skip: tuple[str, ...] = ()
+    attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    output_pipelines: tuple[str, ...] = ()
+
+    def recorded(self) -> dict[str, Any]:
+        """These fields of a run by their names."""
+        return {each.name: getattr(self, each.name) for each in fields(RecordedStandIns)}
+
+    def stand_ins(self, env: Mapping[str, str]) -> "StandIns":
+        return StandIns.among({**self.recorded(), "env": dict(env)})
+
+
+class ShownStandIns(BaseModel):
+    """The fields that an answer about the run has as well."""
+
+    # An answer has them all.
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
     skip: Skip = Field(default=[], description=_SKIP, json_schema_extra=_BEYOND)
     attributes: Attributes = Field(default={}, description=_ATTRIBUTES, json_schema_extra=_BEYOND)
-    env: Variables = Field(default={}, description=_ENV, json_schema_extra=_BEYOND)
     output_pipelines: OutputPipelines = Field(default=[], description=_OUTPUTS, json_schema_extra=_BEYOND)
 
-    def stand_ins(self) -> StandIns:
-        return StandIns(tuple(self.skip), self.attributes, self.env, tuple(self.output_pipelines))
+
+class StandIns(ShownStandIns, Input):
+    """A request that runs a pipeline, a test, or the part of one that says this."""
+
+    # Its values may be secrets: they are in no answer and no log.
+    env: Variables = Field(default={}, description=_ENV, json_schema_extra=_BEYOND, repr=False)
+
+    @classmethod
+    def among(cls, given: Mapping[str, object]) -> Self:
+        """Those of a test, a request or a stored run, which were checked before."""
+        values: dict[str, Any] = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name in cls.model_fields
+            if (value := given.get(name)) is not None
+        }
+        return cast("Self", cls.model_construct(None, **values))
+
+    @property
+    def stand_ins(self) -> "StandIns":
+        return StandIns.among(dict(self))
+
+    def recorded(self) -> dict[str, Any]:
+        """The fields of a run that is stored or shown, by their names."""
+        shown = ((name, value) for name, value in self if name in ShownStandIns.model_fields)
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in shown}
+
+    def question(self) -> dict[str, object]:
+        """The fields that are given: of a question to the checker, and of a test's document."""
+        return {name: value for name, value in self if value}

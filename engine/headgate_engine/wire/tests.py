@@ -25,7 +25,7 @@ from headgate_engine.wire.inputs import (
     Yaml,
     refused_as,
 )
-from headgate_engine.wire.stand_ins import TakesStandIns
+from headgate_engine.wire.stand_ins import StandIns
 
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 
@@ -96,7 +96,7 @@ _NAME: Final = (
 _TRACE: Final = "Record what each component of the pipelines does to each record, for `…/steps`"
 
 
-class RunFields(TakesStandIns):
+class RunFields(StandIns):
     """What a request for a run says beside what is run."""
 
     sample: SampleIn
@@ -126,7 +126,7 @@ MAX_IGNORED: Final = 50
 Ignored = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 
 
-class NamedTestIn(TakesStandIns):
+class NamedTestIn(StandIns):
     """A sample through one pipeline, and `rules` for what comes out, the `expected` output, or both."""
 
     target_pipeline: Pipeline
@@ -178,7 +178,7 @@ class NamedTestIn(TakesStandIns):
             rules=tuple(rule.rule(signal) for rule in self.rules),
             expected=self.expected,
             ignore=None if self.ignore is None else tuple(self.ignore),
-            stand_ins=self.stand_ins(),
+            stand_ins=self.stand_ins,
         )
 
 
@@ -191,7 +191,7 @@ class SuiteTestIn(NamedTestIn):
     name: TestName
 
 
-class ComparedTestIn(TakesStandIns):
+class ComparedTestIn(StandIns):
     """A sample through one pipeline of both sides."""
 
     name: TestName
@@ -216,7 +216,7 @@ class ComparedTestIn(TakesStandIns):
             duration_seconds=self.duration_seconds,
             feature_gates=tuple(self.feature_gates),
             ignore=None if self.ignore is None else tuple(self.ignore),
-            stand_ins=self.stand_ins(),
+            stand_ins=self.stand_ins,
         )
 
 

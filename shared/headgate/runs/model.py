@@ -1,7 +1,7 @@
 """Test runs, their states, and which changes of them are allowed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -9,9 +9,10 @@ from headgate.foundation import errors
 from headgate.foundation.principal import Principal
 from headgate.runs.execution import Execution
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import ComponentError, Format, RunNote, Said, Scalar, StandIns
+from headgate_engine.rules.engine import ComponentError, Format, RunNote, Said
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing.outcome import NEVER_EXECUTED
+from headgate_engine.wire.stand_ins import RecordedStandIns
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
 
@@ -89,7 +90,7 @@ class TestRun(Execution):
 
 
 @dataclass(frozen=True, slots=True)
-class Run(TestRun):
+class Run(TestRun, RecordedStandIns):
     """A test run. `signals` are those of its output that rules can test. A run with `published` tests a published
     version, so the whole organization may see it."""
 
@@ -123,12 +124,8 @@ class Run(TestRun):
     # How many records the sample has of its signal, and the output of each signal; None until they are counted.
     records_in: int | None = None
     records_out: Mapping[Signal, int] | None = None
-    # What the run leaves out and replaces; of its variables the names only.
-    skip: tuple[str, ...] = ()
-    attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    # Of its variables the names only.
     env_names: tuple[str, ...] = ()
-    # The pipelines whose output is recorded; all if there is none.
-    output_pipelines: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str | None:
@@ -150,9 +147,6 @@ class Run(TestRun):
     @property
     def rules_passed(self) -> int:
         return sum(result.passed for result in self.results)
-
-    def stand_ins(self, env: Mapping[str, str]) -> StandIns:
-        return StandIns(self.skip, self.attributes, env, self.output_pipelines)
 
     def start(self, records_in: int, at: datetime) -> "Run":
         return replace(self, status="Running", records_in=records_in, started_at=at)

@@ -19,11 +19,12 @@ from headgate.runs.model import ListedRun, NoSavedRules, OutputNotReady, Run, Ru
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate_engine.collector import DISTRIBUTION, Signal
-from headgate_engine.rules.engine import Sample, StandIns
+from headgate_engine.rules.engine import Sample
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing import cases
 from headgate_engine.testing.model import Case
 from headgate_engine.testing.samples import MAX_SAMPLE_BYTES, SampleTooLarge
+from headgate_engine.wire.stand_ins import StandIns
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
 LARGEST_ANSWER: Final = 2_500_000
@@ -140,10 +141,8 @@ def start(caller: Caller, asked: Start) -> Run:
         sample_name=asked.sample.name,
         feature_gates=tuple(asked.feature_gates),
         trace=asked.trace,
-        skip=asked.stand_ins.skip,
-        attributes=asked.stand_ins.attributes,
+        **asked.stand_ins.recorded(),
         env_names=tuple(sorted(asked.stand_ins.env)),
-        output_pipelines=asked.stand_ins.output_pipelines,
         rules=rules,
         created_at=at,
     )

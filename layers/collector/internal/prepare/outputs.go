@@ -11,6 +11,12 @@ const NotRecordedID = "nop/headgate_not_recorded"
 
 const mostOutputPipelines = 20
 
+// Outputs is the part of a request that says what is recorded.
+type Outputs struct {
+	// OutputPipelines are those whose output is recorded; none means all.
+	OutputPipelines []string `json:"output_pipelines"`
+}
+
 // recordOnly lets the run record only what these pipelines export, and returns notes; none of them means all. All
 // pipelines of a signal share one recorder, so this is how a test sees what reached a pipeline.
 func (l *lifted) recordOnly(wanted []string) ([]string, error) {

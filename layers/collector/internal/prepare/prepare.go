@@ -71,8 +71,7 @@ type Request struct {
 	Attributes map[string]map[string]json.RawMessage `json:"attributes"`
 	// Env are the variables of the collector. Nothing that is returned has a value of one in it.
 	Env map[string]string `json:"env"`
-	// OutputPipelines are those whose output is recorded; none means all.
-	OutputPipelines []string `json:"output_pipelines"`
+	Outputs
 }
 
 // Prepared is a run made ready. CollectorYAML and Input are empty when there was no sample.

@@ -103,7 +103,7 @@ var noteCodes = []struct{ code, words string }{
 
 // harmless are words of the notes that tell of no fault: nothing is lost, or it is what the request asked for. They are
 // on standard error only.
-var harmless = []string{"what it holds comes out when the run stops", "output_pipelines: the output has only what "}
+var harmless = []string{"what it holds comes out when the run stops", ": the output has only what "}
 
 var noteLine = regexp.MustCompile(`(?m)^headgate: (?:note: )?(.+)$`)
 
