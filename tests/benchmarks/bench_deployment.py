@@ -123,7 +123,7 @@ def starts(built: Path, folder: Path, environment: dict[str, str], token: str) -
     bare = row("runtime client alone (base)", "bare.handler", nothing, [], environment, event, folder, None)
     layers = [built / "PythonLayer"]
     for function in template.read().functions():
-        if function.logical_id != "FirstOrganizationFunction":
+        if function.logical_id not in ("FirstOrganizationFunction", "CheckerAnswersFunction"):
             event = request(function.logical_id, token)
             code = built / function.logical_id
             variables = environment

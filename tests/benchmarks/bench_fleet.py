@@ -290,7 +290,7 @@ def count_an_hour(monkeypatch: pytest.MonkeyPatch, interval: int) -> None:
     fleet = make_fleet(join([fleets_router, configurations_router], default_organization_id=organization_id))
     fleet.assign(1)
     agents = [
-        Agent(lambda body: service.exchange(fleet.token, fleet.deployment_id, body), host_name=f"edge-{n}")
+        Agent(lambda body: service.exchange(fleet.token, fleet.deployment_id, body).encode(), host_name=f"edge-{n}")
         for n in range(INSTANCES_OF_AN_HOUR)
     ]
     for agent in agents:

@@ -64,7 +64,9 @@ def of_agents(fleet: Fleet, count: int) -> Fleet:
     """The fleet with so many collectors that run its version."""
     fleet.assign(1)
     for number in range(count):
-        agent = Agent(lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body), host_name=f"edge-{number}")
+        agent = Agent(
+            lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body).encode(), host_name=f"edge-{number}"
+        )
         agent.start()
         agent.applies()
     return fleet

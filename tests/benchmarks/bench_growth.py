@@ -152,7 +152,7 @@ def requests(size: int) -> Iterator[tuple[str, Request]]:
 
     fleet = make_fleet(member)
     fleet.assign(1)
-    agent = Agent(lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body))
+    agent = Agent(lambda body: opamp.exchange(fleet.token, fleet.deployment_id, body).encode())
     agent.start()
     agent.applies()
     fill_instances(fleet, size)

@@ -192,6 +192,7 @@ def test_the_template_is_valid() -> None:
 # request, and something that is in it.
 ANSWERS = {
     "ApplicationFunction": (200, "Sign in"),
+    "CheckerAnswersFunction": (None, "null"),
     "CheckerFunction": (None, '"valid": true'),
     "DeliverFunction": (None, '"batchItemFailures": []'),
     "ComponentsFunction": (200, '"type":"otlp"'),

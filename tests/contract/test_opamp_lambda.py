@@ -135,7 +135,7 @@ def test_an_agent_is_answered_in_protobuf(stack: Stack) -> None:
     answer = agent.start()
 
     assert answer.instance_uid == agent.uid
-    assert answer.connection_settings.opamp.heartbeat_interval_seconds == 30
+    assert 10 <= answer.connection_settings.opamp.heartbeat_interval_seconds <= 30
     assert agent.config == b""
 
 
@@ -212,6 +212,32 @@ def test_the_function_starts_without_the_web_framework(stack: Stack) -> None:
     variables = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=variables)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_client_of_the_tables_exists_before_the_first_message(stack: Stack) -> None:
+    script = "import opamp.app; from headgate.storage import aws; print(aws._dynamodb.cache_info().currsize)"
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("shared", "engine", "functions"))
+    variables = {**os.environ, "PYTHONPATH": path, "AWS_LAMBDA_FUNCTION_NAME": "opamp"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=variables)
+    assert done.stdout.strip() == "1"
+
+
+def test_a_heartbeat_without_news_leaves_no_line_in_the_log(stack: Stack) -> None:
+    function = stack.functions[0]
+
+    agent = Agent(stack.post, host_name="quiet")
+    agent.start()
+    agent.applies()
+    agent.heartbeat()
+    before = requests_in(function)
+    agent.heartbeat()
+    assert requests_in(function) == before
+    agent.says_health(healthy=False, error="the exporter's queue is full")
+    assert requests_in(function) == before + 1
+
+
+def requests_in(function: LambdaFunction) -> int:
+    return function.log.read_text().count('"message":"request"')
 
 
 def total(stack: Stack) -> int:

@@ -22,7 +22,7 @@ ROOT = template.PATH.parent
 FUNCTIONS = [function.logical_id for function in template.read().functions()]
 # Why nothing watches over their deployments stands with each in the template. Their faults come out otherwise: as an
 # error of who called, or as one of the stack.
-AT_ONCE = {"MailFunction", "FirstOrganizationFunction"}
+AT_ONCE = {"MailFunction", "FirstOrganizationFunction", "CheckerAnswersFunction"}
 # Reads strangers' text, so that it has rights, an alarm and a name of its own; see test_checker_template.py.
 CHECKER = "CheckerFunction"
 # They have alarms of their own, which undo no deployment.
@@ -90,7 +90,7 @@ CHANGED = [
     ("LogRetentionDays=90", set()),
     ("a deployment that was undone", set(FUNCTIONS)),
     ("RateLimitPerMinute=61", set(FUNCTIONS)),
-    ("FleetHeartbeatSeconds=60", {"OpampFunction", "RolloutStepsFunction", "NotifyFunction"}),
+    ("FleetHeartbeatSeconds=90", set(FUNCTIONS)),
     ("CollectorVersions=0.158.0", {f"{name}Function" for name in WITH_THE_COLLECTOR}),
     ("DeploymentType=AllAtOnce", set()),
 ]
@@ -119,7 +119,13 @@ def test_a_parameter_reaches_the_alias_of_each_function_that_it_changes(
 def test_a_function_is_called_by_its_alias_alone(resources: dict[str, Any], function: str) -> None:
     """But for the alarms, which count all versions together."""
     callers = ("AWS::ApiGatewayV2::Api", "AWS::Events::Rule", "AWS::StepFunctions::StateMachine")
-    others = ("AWS::Lambda::Permission", "AWS::Cognito::UserPool", "Custom::FirstOrganization", "AWS::IAM::Role")
+    others = (
+        "AWS::Lambda::Permission",
+        "AWS::Cognito::UserPool",
+        "Custom::FirstOrganization",
+        "Custom::CheckerAnswers",
+        "AWS::IAM::Role",
+    )
 
     named = {
         name for name, one in resources.items() if one["Type"] in callers + others and function in set(referred(one))

@@ -92,7 +92,7 @@ def main(seconds: int) -> None:
             if counts["messages"] % LOOKED_AT == 0:
                 look()
             try:
-                answer = wire.ServerToAgent.FromString(service.exchange(token, deployment_id, body))
+                answer = wire.ServerToAgent.FromString(service.exchange(token, deployment_id, body).encode())
             except messages.NotOpamp:
                 counts["refused"] += 1
                 return

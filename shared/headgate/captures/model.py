@@ -17,8 +17,10 @@ KEPT: Final = timedelta(days=30)
 """How long a capture and its sample are stored after it has ended."""
 MOST_RECORDS: Final = 100
 LONGEST_SECONDS: Final = 600
-BEGINS_WITHIN: Final = timedelta(minutes=5)
-"""A host that has not begun by then does not begin any more: it was asleep, or its version was changing."""
+BEGINS_WITHIN: Final = timedelta(minutes=6)
+"""A host that has not begun by then does not begin any more: it was asleep, or its version was changing.
+
+Hosts report every five minutes at least."""
 TOLD_WITHIN: Final = timedelta(hours=1)
 """A host that was not heard for so long after its capture had to end has lost it."""
 LONGEST_CONDITION: Final = 4_096

@@ -16,7 +16,10 @@ _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class RequestContext:
-    """ASGI middleware. Puts `request_id` into the request's state; the credential check adds `rate_window`."""
+    """ASGI middleware. Puts `request_id` into the request's state; the credential check adds `rate_window`.
+
+    The fleet service adds `without_news` to heartbeats that nobody has to read of: they have no line in the log.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -56,13 +59,14 @@ class RequestContext:
         try:
             await self.app(scope, receive, send_with_headers)
         finally:
-            logger.info(
-                "request",
-                method=scope["method"],
-                path=scope["path"],
-                status=status,
-                milliseconds=round((time.perf_counter() - started) * 1000, 1),
-                credential_id=state.get("credential_id"),
-                extra=metrics.of_request(status, state.get("blame", "ours")),
-            )
+            if not state.get("without_news"):
+                logger.info(
+                    "request",
+                    method=scope["method"],
+                    path=scope["path"],
+                    status=status,
+                    milliseconds=round((time.perf_counter() - started) * 1000, 1),
+                    credential_id=state.get("credential_id"),
+                    extra=metrics.of_request(status, state.get("blame", "ours")),
+                )
             logger.thread_safe_clear_keys()

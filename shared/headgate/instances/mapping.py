@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final, Literal, cast
 
@@ -371,17 +371,27 @@ def _time(item: Mapping[str, Value], name: str) -> datetime | None:
 
 
 def shard_item(fleet_id: str, shard: Shard) -> Item:
-    """`heard` is nested by group, then assignment and state, then mark, so that what entries share is stored once."""
-    heard: dict[str, dict[str, dict[str, Value]]] = {}
+    """`heard` counts all, `quick` those of them that report quickly."""
+    heard: dict[Entry, int] = {}
     for entry, n in shard.heard.items():
-        of_group = heard.setdefault(entry.deployment_id, {})
-        of_group.setdefault(f"{entry.state_revision}#{entry.state}", {})[str(entry.mark)] = n
+        every = replace(entry, quick=False)
+        heard[every] = heard.get(every, 0) + n
     return keys.census_shard(fleet_id, shard.number) | {
         "number": shard.number,
-        "heard": heard,
+        "heard": _heard_items(heard),
+        "quick": _heard_items({entry: n for entry, n in shard.heard.items() if entry.quick}) or None,
         "days": _day_items(shard.days),
         "keyed": _day_items(shard.keyed) or None,
     }
+
+
+def _heard_items(counted: Mapping[Entry, int]) -> Item:
+    """Nested by group, then assignment and state, then mark, so that what entries share is stored once."""
+    nested: dict[str, dict[str, dict[str, Value]]] = {}
+    for entry, n in counted.items():
+        of_group = nested.setdefault(entry.deployment_id, {})
+        of_group.setdefault(f"{entry.state_revision}#{entry.state}", {})[str(entry.mark)] = n
+    return {**nested}
 
 
 def _day_items(counted: Mapping[Day, int]) -> Item:
@@ -392,20 +402,27 @@ def _day_items(counted: Mapping[Day, int]) -> Item:
 
 
 def shard(item: Item) -> Shard:
-    heard: dict[Entry, int] = {}
-    for deployment_id, of_group in _map(item["heard"]).items():
-        for what, marks in _map(of_group).items():
-            revision, _, state = what.partition("#")
-            for mark, n in _map(marks).items():
-                entry = Entry(int(mark), deployment_id, int(revision), cast("InstanceState", state))
-                heard[entry] = _whole(n)
+    heard, quick = _heard(item["heard"]), _heard(item.get("quick") or {})
+    # Never negative: a release that did not tell them apart may have written in between.
+    slow = {entry: n - min(n, quick.get(entry, 0)) for entry, n in heard.items()}
+    fast = {replace(entry, quick=True): n - slow[entry] for entry, n in heard.items()}
     return Shard(
         number=items.number(item, "number"),
-        heard=heard,
+        heard={entry: n for entry, n in {**slow, **fast}.items() if n},
         days=_days(_map(item["days"])),
         keyed=_days(_map(item.get("keyed") or {})),
         revision=items.number(item, "revision"),
     )
+
+
+def _heard(value: Value) -> dict[Entry, int]:
+    heard: dict[Entry, int] = {}
+    for deployment_id, of_group in _map(value).items():
+        for what, marks in _map(of_group).items():
+            revision, _, state = what.partition("#")
+            for mark, n in _map(marks).items():
+                heard[Entry(int(mark), deployment_id, int(revision), cast("InstanceState", state))] = _whole(n)
+    return heard
 
 
 def _days(value: Mapping[str, Value]) -> dict[Day, int]:

@@ -17,6 +17,7 @@ from headgate.instances.orders.model import Override, PendingOrder
 from headgate.instances.reported.host import UNKNOWN, Host
 from headgate.instances.reported.host_key import MOVE_ALLOWED_FOR, HostKey
 from headgate.instances.reported.model import NEVER_CONFIGURED, UNDESCRIBED, Description, Health, ReportedConfig
+from headgate.instances.state.intervals import is_quick
 from headgate.instances.state.model import InstanceState, mark_of, shown, stale
 from headgate.instances.timeline.model import NOTHING_NOTED, Noted
 
@@ -103,6 +104,11 @@ class Instance:
         return self.host.name or self.description.host_name or self.id
 
     @property
+    def is_quick(self) -> bool:
+        """Whether its host was told to report quickly."""
+        return is_quick(self.told_seconds)
+
+    @property
     def under_way(self) -> bool:
         """Whether a config is being applied: then each of its messages is stored, and none may be missed."""
         return self.accepts_config and self.state in ("pending_pickup", "applying") and not self.stopped
@@ -184,4 +190,4 @@ class Instance:
         if stale(mark, at):
             return "unknown" if on_kubernetes else "stale"
         current = desired is not None and desired.revision == self.state_revision
-        return shown(self.state, mark, at, current=current)
+        return shown(self.state, mark, at, current=current, quick=self.is_quick)

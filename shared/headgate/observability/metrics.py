@@ -6,6 +6,7 @@ No input becomes a name, a value or a dimension. Outside Lambda nothing is writt
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -26,11 +27,20 @@ _NAMESPACE: Final = "Headgate"
 
 def count(name: OfDeployment, at: datetime | None = None) -> None:
     """Add one to a metric, in a log line of its own. `at` is for metrics that are compared with one of Lambda's own."""
-    if _in_lambda():
+    if in_lambda():
         metrics = _metrics()
         if at is not None:
             metrics.set_timestamp(at)
         metrics.add_metric(name, "Count", 1)
+        metrics.flush_metrics()
+
+
+def walls(names: Sequence[str]) -> None:
+    """Record how many walls are around the collector, in a log line that names them."""
+    if in_lambda():
+        metrics = _metrics()
+        metrics.add_metric("CheckerWalls", "Count", len(names))
+        metrics.add_metadata("walls", ", ".join(names))
         metrics.flush_metrics()
 
 
@@ -40,7 +50,7 @@ def of_request(status: int, blame: Blame = "ours") -> dict[str, object]:
     A status of 500 and above is an outage unless the caller caused it, and a server error only if the fault is ours: an
     alarm on server errors rolls a deployment back.
     """
-    if not _in_lambda():
+    if not in_lambda():
         return {}
     metrics = _metrics()
     metrics.add_dimension("function", os.environ["AWS_LAMBDA_FUNCTION_NAME"])
@@ -64,5 +74,5 @@ def _metrics() -> EphemeralMetrics:
     return EphemeralMetrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", _NAMESPACE))
 
 
-def _in_lambda() -> bool:
+def in_lambda() -> bool:
     return "AWS_LAMBDA_FUNCTION_NAME" in os.environ

@@ -52,7 +52,10 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What to answer an agent. `orders` and `collector`, the one for what is offered, are for our supervisor."""
+    """What to answer an agent. `orders` and `collector`, the one for what is offered, are for our supervisor.
+
+    `has_news` is whether the message said or was told more than that the host is there.
+    """
 
     uid: bytes
     offer: Offer | None = None
@@ -62,6 +65,7 @@ class Reply:
     orders: Sequence[Mapping[str, object]] = ()
     collector: Mapping[str, object] | None = None
     capture: Mapping[str, object] | None = None
+    has_news: bool = True
 
     def encode(self) -> bytes:
         message = wire.ServerToAgent(instance_uid=self.uid, capabilities=_CAPABILITIES)

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.foundation import clock, errors
+from headgate.instances.state.intervals import longest
 from headgate.settings import settings
 
 OF_INSTANCE: Final = (2.0, 60.0)
 """Messages a second of an instance, and how many at once: a supervisor sends one each time that something changes."""
 LEAST_OF_TOKEN: Final = 50.0
-"""Messages a second of a token. It may send twice as many as a full fleet's heartbeats are."""
+"""Messages a second of a token. It may send twice as many as the heartbeats of a full fleet that reports quickly."""
 AT_ONCE_SECONDS: Final = 10.0
 """A token may send the messages of so many seconds at once."""
 LONGEST_WAIT: Final = 300.0
@@ -118,5 +119,5 @@ def _sender(credential: str) -> str:
 
 
 def _of_token() -> tuple[float, float]:
-    rate = max(LEAST_OF_TOKEN, 2 * settings().instance_limit / settings().fleet_heartbeat_seconds)
+    rate = max(LEAST_OF_TOKEN, 2 * settings().instance_limit / longest(quick=True))
     return rate, rate * AT_ONCE_SECONDS

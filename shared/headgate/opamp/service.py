@@ -32,9 +32,9 @@ from headgate.instances.state.model import SAVED_EVERY
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
 from headgate.observability.log import logger
-from headgate.opamp import messages, pace, placement, senders, signatures, texts, to_fetch
+from headgate.opamp import intervals, messages, pace, placement, senders, signatures, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
-from headgate.settings import settings
+from headgate.storage import table
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 
@@ -54,7 +54,12 @@ class NotOfThisFleet(errors.Forbidden):
         super().__init__("The token does not give access to this deployment")
 
 
-def exchange(credential: str, deployment_id: str, body: bytes, signature: str = "") -> bytes:
+def warm() -> None:
+    """Get ready for the first message."""
+    table.warm()
+
+
+def exchange(credential: str, deployment_id: str, body: bytes, signature: str = "") -> Reply:
     """Answer an agent's message: one batch read, and if there is something to store, another read and a transaction.
 
     Raises NotAuthenticated, NotOfThisFleet, NotOpamp, TooManyMessages, SignatureInvalid, SignatureMissing,
@@ -68,7 +73,7 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
         sender.authenticate()
         raise
     pace.require_turn_of_instance(sender.token_hash, report.uid, sender.key.public if sender.key else b"")
-    return retry(lambda: _answer(sender, report)).encode()
+    return retry(lambda: _answer(sender, report))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +143,11 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     # An agent that is asked for its full state gets no offer yet: its next message says what it has.
     if not check.request_full_state and not report.leaves:
         after, sent = texts.with_next_offer(after, desired, at)
-    interval = settings().fleet_heartbeat_seconds
+    watch = _watch(known, after, report, group, desired, at)
+    interval = intervals.to_tell(after, watch, at)
     send_interval = report.takes_interval and (
         report.sequence_num == 0 or check.request_full_state or known.told_seconds != interval
     )
-    watch = _watch(known, after, report, group, desired, at)
     after = replace(
         after,
         last_seen_at=max(at, known.last_seen_at),
@@ -179,6 +184,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         orders=() if report.leaves else to_fetch.orders(after, group, token, at),
         collector=to_fetch.collector(after, sent, group, token, at) if sent else None,
         capture=None if report.leaves else captures.to_tell(after, group, at),
+        has_news=before is None or _is_news(before, after) or offer is not None,
     )
 
 
@@ -263,9 +269,13 @@ def _instance_before(before: Instance | None, sender: _Sender, report: Report, a
     return replace(before, deployment_id=sender.deployment_id, outcomes=outcomes, healthy=healthy)
 
 
+def _is_news(before: Instance, after: Instance) -> bool:
+    return replace(after, sequence_num=before.sequence_num, last_seen_at=before.last_seen_at) != before
+
+
 def _worth_saving(before: Instance, after: Instance) -> bool:
     """All messages except a heartbeat that says nothing new, soon after a saved one, while nothing is under way."""
-    news = replace(after, sequence_num=before.sequence_num, last_seen_at=before.last_seen_at) != before
+    news = _is_news(before, after)
     due = after.last_seen_at - before.last_seen_at >= SAVED_EVERY
     return news or due or before.under_way or after.under_way or after.sequence_num < before.sequence_num
 

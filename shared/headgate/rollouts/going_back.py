@@ -47,7 +47,7 @@ def gone_back(state: State) -> State:
 
 
 def _back_within(running: RunningRollout) -> timedelta:
-    return apply_within(running) + quiet_after()
+    return apply_within(running) + quiet_after(quick=True)
 
 
 def _with_failures(state: State, still: Sequence[Host]) -> State:

@@ -14,9 +14,9 @@ from headgate.instances.counting.watch import Watch
 from headgate.instances.desired.model import Desired
 from headgate.instances.desired.obstacles import obstacle
 from headgate.instances.model import Instance
+from headgate.instances.state.intervals import longest
 from headgate.instances.state.model import SAVED_EVERY, STALE_AFTER
 from headgate.rollouts.model import Rollout
-from headgate.settings import settings
 
 Phase = Literal[
     "absent", "not_moved", "waiting", "pending", "applied", "failed", "silent", "leaving", "left", "going_back"
@@ -61,9 +61,9 @@ class Host:
         return self.instance.watch
 
 
-def quiet_after() -> timedelta:
-    """An instance whose heartbeats are all stored is silent after this time."""
-    return timedelta(seconds=3 * settings().fleet_heartbeat_seconds) + _LATE
+def quiet_after(*, quick: bool = False) -> timedelta:
+    """An instance whose heartbeats are all stored is silent after this time; `quick` if its host reports quickly."""
+    return timedelta(seconds=3 * longest(quick=quick)) + _LATE
 
 
 def apply_within(running: RunningRollout) -> timedelta:
@@ -132,7 +132,7 @@ def unheard(listed: Sequence[Host], since: datetime) -> int:
 
 def _is_there(instance: Instance, at: datetime) -> bool:
     """Whether it reported at that time, or shortly before, and was not shut down since."""
-    quiet = SAVED_EVERY + 2 * timedelta(seconds=settings().fleet_heartbeat_seconds) + _LATE
+    quiet = SAVED_EVERY + 2 * timedelta(seconds=longest(quick=instance.is_quick)) + _LATE
     return not instance.stopped and at - instance.last_seen_at <= quiet
 
 
@@ -146,7 +146,7 @@ def _of_due(
         has_it = watch is not None and watch.rollout_id == running.id and watch.is_due
         if instance.stopped or not (has_it or _is_there(instance, progress.grown_at)):
             return "absent", ""
-        if at - max(progress.grown_at, progress.awake_since) <= quiet_after():
+        if at - max(progress.grown_at, progress.awake_since) <= quiet_after(quick=instance.is_quick):
             return "pending", ""
         return "silent", "Nothing was heard since its turn came"
     failed = instance.failure_of(wanted) or _is(instance, "apply_failed", running)
@@ -155,7 +155,8 @@ def _of_due(
         if ordered and at - max(instance.last_seen_at, progress.awake_since) <= APPLY_WITHIN:
             return "pending", ""
         return _of_left(watch.well_since, instance.last_seen_at, _STOPPED, place, rollout, at)
-    if not instance.stopped and at - max(instance.last_seen_at, progress.awake_since) > quiet_after():
+    heard_at = max(instance.last_seen_at, progress.awake_since)
+    if not instance.stopped and at - heard_at > quiet_after(quick=instance.is_quick):
         return "silent", "Nothing was heard since it was told to run the version"
     if failed:
         return "failed", instance.state_message or "The host says that it failed"
@@ -196,7 +197,7 @@ def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: d
         if last and last.at and last.at >= rollout.progress.grown_at and last.config_hash == desired.config_hash:
             return None
         return "It stopped, and nothing was heard of it since"
-    if at - max(instance.last_seen_at, rollout.progress.awake_since) > quiet_after():
+    if at - max(instance.last_seen_at, rollout.progress.awake_since) > quiet_after(quick=instance.is_quick):
         return "Nothing was heard of it since it was to go back"
     why = instance.state_message if instance.state_revision == desired.revision else None
     return why or "It does not report that it runs the version before in health"

@@ -22,12 +22,12 @@ from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.ids import is_id, new_id
 from headgate.instances import service as instances
+from headgate.instances.state.intervals import longest
 from headgate.rollouts import acts, executions, store, upgrading
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import Order, Rollout, RolloutNotFound, Status, Tick
 from headgate.rollouts.progress import advance
 from headgate.rollouts.state import State
-from headgate.settings import settings
 from headgate.storage.retry import LostRace
 from headgate.storage.retry import retry as again
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from headgate.storage.page import Slice
     from headgate.storage.table import Write
 
-_LONGEST_WAIT: Final = 60
 _EVENTS: Final[Mapping[Status, EventType]] = {
     "halted": "rollout.halted",
     "rolled_back": "rollout.rolled_back",
@@ -287,4 +286,4 @@ def _event(type: EventType, rollout: Rollout, at: datetime) -> Write:
 def _tick(after: State) -> Tick:
     if after.rollout.is_final:
         return Tick(done=True)
-    return Tick(done=False, wait_seconds=min(_LONGEST_WAIT, settings().fleet_heartbeat_seconds))
+    return Tick(done=False, wait_seconds=longest(quick=True))

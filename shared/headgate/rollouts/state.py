@@ -85,7 +85,7 @@ class State:
     @property
     def is_waking(self) -> bool:
         """Whether judging has just begun again: what hosts said before does not tell how they are."""
-        return self.at - self.progress.awake_since < quiet_after()
+        return self.at - self.progress.awake_since < quiet_after(quick=True)
 
     def hosts(self) -> list[Host]:
         return hosts(self.instances, self.group, self.rollout, self.at)

@@ -267,6 +267,11 @@ runs: Final = Table(lambda: settings().runs_table, "run_id")
 events: Final = Table(lambda: settings().events_table, "pk", "sk")
 
 
+def warm() -> None:
+    """Create the client before its first use, which takes tens of milliseconds."""
+    aws.dynamodb()
+
+
 def get_together(*wanted: tuple[Table, Key]) -> list[Item | None]:
     """Items of any tables as they were at one moment, in this order, None if there is no such item; one transaction."""
     answer = aws.dynamodb().transact_get_items(

@@ -25,19 +25,23 @@ SHARDS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an instance is counted under. `mark` is when it was last heard, in the units of `mark_of`."""
+    """What an instance is counted under. `mark` is when it was last heard, in the units of `mark_of`.
+
+    `quick` is whether its host reports quickly, so that it is silent sooner.
+    """
 
     mark: int
     deployment_id: str
     state_revision: int
     state: InstanceState
+    quick: bool = False
     keyed: bool = field(default=False, compare=False)
     """Whether its host signs: counted apart, by day."""
 
     @classmethod
     def of(cls, instance: Instance) -> Entry:
         mark, keyed = mark_of(instance.last_seen_at), instance.key is not None
-        return cls(mark, instance.deployment_id, instance.state_revision, instance.state, keyed)
+        return cls(mark, instance.deployment_id, instance.state_revision, instance.state, instance.is_quick, keyed)
 
 
 class Day(NamedTuple):
@@ -71,7 +75,8 @@ class Shard:
         """
         heard, days, keyed = dict(self.heard), dict(self.days), dict(self.keyed)
         if before is not None:
-            _change(heard, before, -1)
+            # Earlier releases did not tell apart how often hosts report.
+            _change(heard, before if before in heard else replace(before, quick=False), -1)
             day = Day(before.deployment_id, day_of(before.mark))
             _change(days, day if day in days else day._replace(deployment_id=""), -1)
             _change(keyed, day, -1 if before.keyed else 0)
@@ -149,7 +154,8 @@ class Census:
             for entry, n in shard.heard.items():
                 revisions = current_revisions.get(entry.deployment_id)
                 if revisions is not None and not stale(entry.mark, at):
-                    state = shown(entry.state, entry.mark, at, current=entry.state_revision in revisions)
+                    current = entry.state_revision in revisions
+                    state = shown(entry.state, entry.mark, at, current=current, quick=entry.quick)
                     _change(counts.setdefault(entry.deployment_id, {}), state, n)
         return counts
 

@@ -28,8 +28,8 @@ def became_quiet(
     The counters tell whether there are any; only then the fleet's instances are read. A host that said that it stops
     is neither.
     """
-    marks = {entry.mark for shard in counted.shards for entry in shard.heard if entry.state != "stopped"}
-    some = any(_crossings(mark, since, until) for mark in marks)
+    entries = [entry for shard in counted.shards for entry in shard.heard if entry.state != "stopped"]
+    some = any(_crossings(entry.mark, since, until, quick=entry.quick) for entry in entries)
     # Counters do not name who has been stale for longer.
     if not some and until - since < COUNTED_FOR:
         return
@@ -38,15 +38,19 @@ def became_quiet(
         page = store.instances(fleet_id, _PAGE, after)
         for instance in page.entries:
             if instance.state != "stopped":
-                for quiet, at in _crossings(mark_of(instance.last_seen_at), since, until):
+                for quiet, at in _of_instance(instance, since, until):
                     yield instance, quiet, at
         if page.position is None:
             return
         after = page.position
 
 
-def _crossings(mark: int, since: datetime, until: datetime) -> list[tuple[Quiet, datetime]]:
+def _of_instance(instance: Instance, since: datetime, until: datetime) -> list[tuple[Quiet, datetime]]:
+    return _crossings(mark_of(instance.last_seen_at), since, until, quick=instance.is_quick)
+
+
+def _crossings(mark: int, since: datetime, until: datetime, *, quick: bool) -> list[tuple[Quiet, datetime]]:
     """What an instance last heard at `mark` becomes in that time."""
-    silent, stale = quiet_from(mark)
+    silent, stale = quiet_from(mark, quick=quick)
     times: list[tuple[Quiet, datetime]] = [("silent", silent), ("stale", stale)]
     return [(quiet, at) for quiet, at in times if since < at <= until]

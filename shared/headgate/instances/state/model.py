@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from headgate.settings import settings
+from headgate.instances.state.intervals import longest
 
 InstanceState = Literal[
     "pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"
@@ -49,30 +49,31 @@ def stale(mark: int, at: datetime) -> bool:
     return at.timestamp() - mark * _MARK > STALE_AFTER.total_seconds()
 
 
-def shown(state: InstanceState, mark: int, at: datetime, *, current: bool) -> InstanceState:
+def shown(state: InstanceState, mark: int, at: datetime, *, current: bool, quick: bool) -> InstanceState:
     """The state of an instance last heard at `mark` that is not stale.
 
-    `current` says whether the state belongs to what is assigned now. A host that said that it stops is not silent.
+    `current` says whether the state belongs to what is assigned now, `quick` whether its host reports quickly. A host
+    that said that it stops is not silent.
     """
     if state == "stopped":
         return state
-    if at > _silent_from(mark):
+    if at > _silent_from(mark, quick=quick):
         return "silent"
     return state if current else "pending_pickup"
 
 
-def silent_from(last_seen_at: datetime) -> datetime:
-    """When an instance that was last heard then begins to count as silent."""
-    return _silent_from(mark_of(last_seen_at))
+def silent_from(last_seen_at: datetime, *, quick: bool = False) -> datetime:
+    """When an instance that was last heard then begins to count as silent; `quick` if its host reports quickly."""
+    return _silent_from(mark_of(last_seen_at), quick=quick)
 
 
-def quiet_from(mark: int) -> tuple[datetime, datetime]:
+def quiet_from(mark: int, *, quick: bool) -> tuple[datetime, datetime]:
     """When an instance last heard at `mark` begins to count as silent, and when as stale."""
-    return _silent_from(mark), datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
+    return _silent_from(mark, quick=quick), datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
 
 
-def _silent_from(mark: int) -> datetime:
-    quiet_after = SAVED_EVERY.total_seconds() + 2 * settings().fleet_heartbeat_seconds
+def _silent_from(mark: int, *, quick: bool) -> datetime:
+    quiet_after = SAVED_EVERY.total_seconds() + 2 * longest(quick=quick)
     return datetime.fromtimestamp((mark + 1) * _MARK + quiet_after, UTC)
 
 

@@ -97,7 +97,7 @@ def _of_presence(stored: Instance | None, after: Instance, at: datetime) -> list
         return [entry(after, "first_seen", at)]
     if stored.stopped:
         return [] if after.stopped else [entry(after, "back", at)]
-    quiet = silent_from(stored.last_seen_at)
+    quiet = silent_from(stored.last_seen_at, quick=stored.is_quick)
     if at < quiet:
         return []
     return [replace(entry(stored, "silent", quiet), state="silent"), entry(after, "back", at)]

@@ -43,5 +43,5 @@ def of_message(
 
 
 def _was_unwell(stored: Instance, at: datetime) -> bool:
-    quiet = at >= silent_from(stored.last_seen_at) or stale(mark_of(stored.last_seen_at), at)
+    quiet = at >= silent_from(stored.last_seen_at, quick=stored.is_quick) or stale(mark_of(stored.last_seen_at), at)
     return quiet or stored.state in ("apply_failed", "stopped")

@@ -1,0 +1,141 @@
+"""How often hosts are told to report, and when one that does not counts as silent."""
+
+import pytest
+
+from headgate.instances.state.intervals import QUICK_SECONDS
+from headgate.settings import settings
+from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.members import API
+from tests.support.opamp_agent import Agent
+
+__all__ = ["ann", "fleet", "now"]
+
+
+@pytest.fixture(autouse=True)
+def _a_minute_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_rest(monkeypatch, 60)
+
+
+def at_rest(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    monkeypatch.setenv("HEADGATE_FLEET_HEARTBEAT_SECONDS", str(seconds))
+    settings.cache_clear()
+
+
+class Told:
+    """An agent, and the interval that it was told last."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.agent = fleet.agent()
+        self.seconds = 0
+        self.hears(self.agent.start())
+
+    def hears(self, answer: object) -> None:
+        told = getattr(answer, "connection_settings").opamp.heartbeat_interval_seconds  # noqa: B009
+        self.seconds = told or self.seconds
+
+    def heartbeat(self) -> int:
+        self.hears(self.agent.heartbeat())
+        return self.seconds
+
+    def applies(self) -> int:
+        from headgate.opamp.wire import opamp_pb2 as wire
+
+        self.hears(self.agent.report(wire.RemoteConfigStatuses_APPLYING))
+        self.hears(self.agent.report(wire.RemoteConfigStatuses_APPLIED))
+        return self.seconds
+
+
+@pytest.fixture
+def host(fleet: Fleet) -> Told:
+    """A host that applied version 1 and is at rest."""
+    fleet.assign(1)
+    told = Told(fleet)
+    assert told.applies() > QUICK_SECONDS
+    return told
+
+
+def test_a_host_is_quick_from_its_assignment_until_it_has_applied_it(fleet: Fleet) -> None:
+    fleet.assign(1)
+    told = Told(fleet)
+    assert 10 <= told.seconds <= 30
+    assert 54 <= told.applies() <= 60
+    fleet.assign(2)
+    assert 10 <= told.heartbeat() <= 30
+    assert 54 <= told.applies() <= 60
+
+
+def test_a_heartbeat_without_news_says_no_interval_again(host: Told) -> None:
+    assert not host.agent.heartbeat().HasField("connection_settings")
+
+
+def test_a_host_with_an_order_is_quick_until_it_has_carried_it_out(fleet: Fleet, host: Told) -> None:
+    host.agent.tells(b'{"v":1,"supervisor":{"version":"0.3.0"},"can":["restart"]}')
+    instance = fleet.instances()[0]["id"]
+    order = fleet.member.http.post(f"{API}/fleets/{fleet.id}/instances/{instance}/restart")
+    assert order.status_code == 202, order.text
+    assert 10 <= host.heartbeat() <= 30
+    done = f'{{"v":1,"supervisor":{{"version":"0.3.0"}},"done":["{order.json()["id"]}"]}}'
+    host.hears(host.agent.tells(done.encode()))
+    assert 54 <= host.heartbeat() <= 60
+
+
+def test_hosts_that_started_together_do_not_report_together(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.assign(1)
+    hosts = [Told(fleet) for _ in range(12)]
+
+    assert len({host.seconds for host in hosts}) > 3
+    at_rest(monkeypatch, 300)
+    assert len({host.applies() for host in hosts}) > 3
+
+
+def test_another_interval_at_rest_is_told_with_the_next_answer(host: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_rest(monkeypatch, 300)
+
+    assert 270 <= host.heartbeat() <= 300
+
+
+@pytest.mark.parametrize("seconds", [60, 300])
+def test_a_host_at_rest_is_silent_after_two_of_its_own_intervals(
+    fleet: Fleet, now: Clock, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    at_rest(monkeypatch, seconds)
+    fleet.assign(1)
+    host = Told(fleet)
+    host.applies()
+    now.moves(minutes=3, seconds=2 * seconds)
+    assert fleet.state() == "applied"
+    now.moves(seconds=11)
+    assert fleet.state() == "silent"
+    now.moves(minutes=15)
+    assert fleet.state() == "stale"
+
+
+def test_a_host_that_is_quick_is_silent_sooner(fleet: Fleet, now: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_rest(monkeypatch, 300)
+    fleet.assign(1)
+    Told(fleet)
+    now.moves(minutes=4)
+    assert fleet.state() == "pending_pickup"
+    now.moves(seconds=11)
+    assert fleet.state() == "silent"
+
+
+def test_counters_that_an_earlier_release_wrote_lose_and_gain_nobody(fleet: Fleet, now: Clock) -> None:
+    """It counted all hosts alike; the host that it counted so reports again."""
+    from headgate.storage import aws
+
+    fleet.assign(1)
+    agent: Agent = fleet.agent()
+    agent.start()
+    table = settings().fleets_table
+    key = {"pk": {"S": f"census#{fleet.id}"}}
+    counters = aws.dynamodb().query(
+        TableName=table, KeyConditionExpression="pk = :pk", ExpressionAttributeValues={":pk": key["pk"]}
+    )["Items"]
+    (shard,) = [item for item in counters if "heard" in item]
+    del shard["quick"]
+    aws.dynamodb().put_item(TableName=table, Item=shard)
+    now.moves(seconds=40)
+    agent.heartbeat()
+
+    assert fleet.counts() == {"total": 1, "pending_pickup": 1}

@@ -1,0 +1,128 @@
+"""The custom resource that asks a new version of the collector's function: what it tells CloudFormation."""
+
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+
+from checker.app import handler as checker_handler
+from headgate import checker
+from headgate.settings import settings
+from headgate.storage import aws
+from tests.support import lambda_invocations
+from tests.support.lambda_invocations import Answer, answering
+from tests.support.listening import listening
+from validation import checker_answers
+
+pytestmark = pytest.mark.contract
+
+ARN = "arn:aws:lambda:us-east-1:123456789012:function:headgate-checker:7"
+Told = list[dict[str, Any]]
+
+
+@pytest.fixture
+def cloudformation() -> Iterator[tuple[str, Told]]:
+    """Where CloudFormation takes answers, and those that it got."""
+    told: Told = []
+
+    class Taking(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Taking)
+    with listening(server):
+        yield f"http://127.0.0.1:{server.server_port}/", told
+
+
+@pytest.fixture
+def told_after(
+    cloudformation: tuple[str, Told], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., tuple[dict[str, Any], list[tuple[str, str, int]]]]]:
+    """What CloudFormation is told if Lambda answers so, and what was invoked."""
+    url, told = cloudformation
+
+    def after(
+        answer: Callable[[str, bytes], Answer], kind: str = "Create"
+    ) -> tuple[dict[str, Any], list[tuple[str, str, int]]]:
+        with lambda_invocations.running(answer) as served:
+            monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", served.url)
+            monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", ARN)
+            for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
+                monkeypatch.setenv(f"AWS_{name}", value)
+            settings.cache_clear()
+            aws.forget_clients()
+            checker._function.cache_clear()
+            event = {
+                "RequestType": kind,
+                "ResponseURL": url,
+                "StackId": "s",
+                "RequestId": "r",
+                "LogicalResourceId": "CheckerAnswers",
+                "ResourceProperties": {"Checker": ARN},
+            }
+            checker_answers.handler(event, None)
+        return told[-1], served.invoked
+
+    yield after
+    settings.cache_clear()
+    aws.forget_clients()
+    checker._function.cache_clear()
+
+
+# The checker's own function, in this process.
+really = answering(lambda question: checker_handler(question, None))
+NOT_STARTED = {"error": {"kind": "not_started", "code": "", "message": "The checker is refused", "installed": []}}
+
+
+def always(payload: object) -> Callable[[str, bytes], Answer]:
+    return lambda _name, _payload: Answer(json.dumps(payload).encode())
+
+
+def test_a_function_that_answers_rightly_names_its_walls(told_after: Any) -> None:
+    told, invoked = told_after(really)
+
+    assert (told["Status"], told["Reason"]) == ("SUCCESS", "Done")
+    assert "system calls" in told["Data"]["Walls"]
+    assert {(name, tenant) for name, tenant, _ in invoked} == {(ARN, "deployment")}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (always(NOT_STARTED), "The checker is refused"),
+        (lambda *_: Answer(status=404, code="ResourceNotFoundException"), "could not be asked"),
+        (lambda *_: Answer(b'{"errorType": "Runtime.ExitError"}', function_error="Unhandled"), "function"),
+        (always({"result": "?"}), "unknown form"),
+    ],
+)
+def test_a_function_that_does_not_start_fails_the_stack_with_that_reason(
+    told_after: Any, answer: Callable[[str, bytes], Answer], reason: str
+) -> None:
+    told, _ = told_after(answer)
+
+    assert told["Status"] == "FAILED"
+    assert reason in told["Reason"]
+
+
+def test_a_function_that_takes_a_bad_text_for_a_good_one_fails_the_stack(told_after: Any) -> None:
+    def good(name: str, payload: bytes) -> Answer:
+        answered = really(name, payload)
+        return Answer(answered.payload.replace(b'"valid": false', b'"valid": true'))
+
+    told, _ = told_after(good)
+
+    assert told["Status"] == "FAILED"
+    assert told["Reason"].startswith("The collector's function takes a bad text for another")
+
+
+def test_a_deletion_asks_nothing(told_after: Any) -> None:
+    told, invoked = told_after(always({}), "Delete")
+
+    assert (told["Status"], invoked) == ("SUCCESS", [])
