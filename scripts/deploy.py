@@ -227,6 +227,8 @@ def _agreed(question: str) -> bool:
 
 
 def _conclude(deployed: Stack, *, first: bool, with_runner: bool) -> None:
+    if walls := deployed.outputs.get("CheckerWalls"):
+        print(f"\nThe collector gave a verdict, checked OTTL and refused a wrong text. Walls around it: {walls}.")
     print(f"\nHeadgate answers at {deployed.outputs['BaseUrl']}")
     if first and deployed.parameters.get("FirstAdminEmail"):
         print(f"{deployed.parameters['FirstAdminEmail']} gets a mail with the password to sign in with.")

@@ -226,9 +226,9 @@ class Template:
         return node
 
     def _referred(self, name: str) -> Node:
-        if name.endswith(".Alias"):
-            # SAM's name for the version that is called. Locally there is only one.
-            return self._attribute(name.removesuffix(".Alias"), "Arn")
+        if name.endswith((".Alias", ".Version")):
+            # SAM's names for the version that is called, and the newest one. Locally there is only one.
+            return self._attribute(name.rpartition(".")[0], "Arn")
         if name in self._values:
             return self._values[name]
         kind = self._type_of(name)

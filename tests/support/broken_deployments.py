@@ -46,12 +46,16 @@ FAULTS: Final = (
         "verdicts.valid verdicts.versions verdicts.batch verdicts.variables",
         alter=says('"valid":true', '"valid":false'),
     ),
+    Fault("no walls are named", "verdicts", "verdicts.walls", alter=says('"confined_by":', '"held_by":')),
     Fault("findings have no lines", "verdicts", "verdicts.invalid", alter=says('"line":', '"row":')),
     Fault("variables are not named", "verdicts", "verdicts.variables", alter=says("ACCEPTED_ADDRESS", "")),
     Fault("a file is not refused", "verdicts", "verdicts.nothing-read", alter=says("provider_not_allowed", "other")),
     Fault("an unknown collector is an outage", "verdicts", "verdicts.not-installed", alter=answers(422, 503)),
     Fault(
-        "no collector is the default", "verdicts", "verdicts.versions", alter=says('"default":true', '"default":false')
+        "no collector is the default",
+        "verdicts",
+        "verdicts.versions verdicts.walls",
+        alter=says('"default":true', '"default":false'),
     ),
     Fault("every expression is right", "lint", "lint.text lint.context", alter=says('"valid":false', '"valid":true')),
     Fault("expressions are not counted", "lint", "lint.text lint.limit", alter=says('"checked":', '"seen":')),

@@ -10,12 +10,15 @@ if TYPE_CHECKING:
     from headgate_cli.accept.bench import Bench
 
 Status = Literal["passed", "failed", "not checked"]
-Act = Callable[["Bench"], None]
+Act = Callable[["Bench"], "str | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`id` is `section.name`; `promise` is the sentence that it proves. `act` raises Broken or NotChecked."""
+    """`id` is `section.name`; `promise` is the sentence that it proves. `act` raises Broken or NotChecked.
+
+    It may return what is worth knowing of a server that keeps the promise.
+    """
 
     id: str
     promise: str
@@ -28,7 +31,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`seconds` is how long it took, with all waits; `message` is empty if it passed."""
+    """`seconds` is how long it took, with all waits; `message` says why it did not pass, or what is worth knowing."""
 
     check: Check
     status: Status

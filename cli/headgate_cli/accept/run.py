@@ -82,14 +82,14 @@ def _ended(bench: Bench, one: Check) -> tuple[Status, str]:
     if bench.left() <= 0:
         return "not checked", "the time of the run was over"
     try:
-        one.act(bench)
+        noted = one.act(bench)
     except NotChecked as reason:
         return "not checked", _told(bench, str(reason))
     except (Broken, Failed) as reason:
         return "failed", _told(bench, str(reason))
     except _UNFORESEEN as reason:
         return "failed", _told(bench, f"the check could not go on ({type(reason).__name__}): {reason}")
-    return "passed", ""
+    return "passed", _told(bench, noted or "")
 
 
 def _told(bench: Bench, message: str) -> str:

@@ -24,6 +24,14 @@ def _first(verdict: Entity) -> Entity:
     return next(iter(entities(verdict, "errors")), {})
 
 
+@check("verdicts.walls", "A collector answers, and names the walls around its processes.")
+def walls(bench: Bench) -> str:
+    listed = expect.items(expect.entity(bench.write.get("/collector-versions")))
+    named = next((one.get("confined_by") for one in listed if one.get("default") is True), None)
+    expect.that(isinstance(named, list) and bool(named), f"the default collector names none: {expect.shown(named)}")
+    return f"walls: {', '.join(map(str, named))}" if isinstance(named, list) else ""
+
+
 @check("verdicts.valid", "A valid text is valid, and the verdict names the collector version.")
 def valid(bench: Bench) -> None:
     found = _verdict(bench, EDGE)
@@ -129,6 +137,6 @@ def rules_refused(bench: Bench) -> None:
 
 
 CHECKS: Final = (
-    *(valid, invalid, variables, nothing_read, not_installed, versions, batch),
+    *(walls, valid, invalid, variables, nothing_read, not_installed, versions, batch),
     *(lint_text, lint_context, lint_limit, rules_saved, rules_refused),
 )
