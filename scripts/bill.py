@@ -108,8 +108,9 @@ class Prices:
     def http_api(self, requests: float) -> float:
         """The dollars for so many requests in a month, of which those above a threshold cost less."""
         tier = self._entries["http_api_million"]
-        above = max(0.0, requests / _MILLION - tier["above_million"])
-        return (requests / _MILLION - above) * float(tier["value"]) + above * float(tier["then"])
+        price, threshold, then = (float(tier[name]) for name in ("value", "above_million", "then"))
+        above = max(0.0, requests / _MILLION - threshold)
+        return (requests / _MILLION - above) * price + above * then
 
 
 def read() -> Prices:
