@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
@@ -175,7 +175,7 @@ class Answers(BaseHTTPRequestHandler):
 def cloudformation() -> Iterator[str]:
     """The URL that a custom resource answers to."""
     Answers.received = []
-    server = HTTPServer(("127.0.0.1", 0), Answers)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     with listening(server):
         yield f"http://127.0.0.1:{server.server_port}/answer"
 

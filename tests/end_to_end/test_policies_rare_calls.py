@@ -6,7 +6,7 @@ Here everything is in one process, so that AWS can be in a state that nobody get
 import json
 from collections.abc import Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -364,7 +364,7 @@ def cloudformation() -> Iterator[Answers]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Waiting)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Waiting)
     with listening(server):
         yield f"http://127.0.0.1:{server.server_port}/", answers
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -42,7 +42,7 @@ class Backend(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def backend() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Backend)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Backend)
     with listening(server):
         yield f"http://127.0.0.1:{server.server_port}"
 
