@@ -73,6 +73,7 @@ def test_the_checkers_environment_names_nothing_that_holds_anything(resources: d
     assert set(variables) == {
         "HEADGATE_COLLECTOR_VERSION",
         "HEADGATE_CONFINED_BY",
+        "HEADGATE_FLEET_HEARTBEAT_SECONDS",
         "HEADGATE_PERSON_RATE_LIMIT_PER_MINUTE",
         "HEADGATE_PUBLIC_URL",
         "HEADGATE_RATE_LIMIT_PER_MINUTE",
@@ -87,7 +88,14 @@ def test_each_organization_has_execution_environments_of_its_own(resources: dict
     assert resources["CheckerFunction"]["Properties"]["TenancyConfig"] == {"TenantIsolationMode": "PER_TENANT"}
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_asks_a_new_version_of_the_checker_may_do_nothing_else(resources: dict[str, Any]) -> None:
+    any_version = {"Fn::Sub": ARN["Fn::Sub"].removesuffix(":live") + ":*"}
+
+    assert [one["Resource"] for one in statements(resources, "CheckerAnswersFunction")] == [any_version]
+    assert "HEADGATE_IDENTITY_TABLE" not in json.dumps(resources["CheckerAnswersFunction"])
+
+
+@pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - {"CheckerAnswersFunction"}))
 def test_the_named_functions_may_invoke_the_checker_and_no_function_another_one(
     resources: dict[str, Any], function: str
 ) -> None:
@@ -106,7 +114,7 @@ def test_nobody_else_may_invoke_the_checker(resources: dict[str, Any]) -> None:
     }
 
     assert [name for name, one in permissions.items() if "hecker" in json.dumps(one)] == []
-    assert set(roles) == {f"{name}Role" for name in ASKING}
+    assert set(roles) == {f"{name}Role" for name in (*ASKING, "CheckerAnswersFunction")}
 
 
 def test_the_name_by_which_it_is_asked_is_its_aliass(resources: dict[str, Any]) -> None:
