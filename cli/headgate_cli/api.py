@@ -60,6 +60,7 @@ _WAYS_OUT: Final = {
     "publish_requirements": "`headgate validate --policies FILE` shows them with the way out",
     "publish_requirements_of_tests": "`headgate test suite {configuration}@{n}` runs the tests as they are stored",
     "policies_not_possible": "see `headgate collector list`",
+    "nothing_delivered": "switch the gate off with `--gate delivery=off`",
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
     "deployment_not_found": "see `headgate deployment list {fleet}`",

@@ -70,6 +70,8 @@ _UNITS: Final = {
     "refused": " percent points more than before",
     "queue_growth": " percent points more than before",
     "throughput_drop": " percent less than before",
+    "memory_growth": " percent more than before",
+    "cpu_growth": " percent more than before",
 }
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /

@@ -37,6 +37,7 @@ Clock = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9
 TimeZone = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_+/-]+$"), AfterValidator(_time_zone)]
 Percent = Annotated[int, Field(ge=1, le=100)]
 Tolerance = Annotated[int, Field(ge=0, le=100)]
+Growth = Annotated[int, Field(ge=0, le=10_000)]
 Labels = Annotated[dict[LabelKey, LabelValue], Field(min_length=1, max_length=_MOST_CANARY_LABELS)]
 
 
@@ -122,7 +123,10 @@ class GatesIn(Input):
     failed later. `silent`: nothing is heard. `left`: more instances than that stopped or left the group after they got
     the version, before they were well for their soak. `restarts`: the collector ended more often by itself since then.
     `send_failed`, `refused` and `queue_growth` are percent points above what the same instance had before, and above
-    the median of those that are not due; `throughput_drop` is in percent of what the same instance took in or sent.
+    the median of those that are not due; `throughput_drop` is in percent of what the same instance took in, or
+    delivered of a signal. `delivery`: what is sent goes to exporters that deliver nothing, such as `debug`, and went to
+    others before. `not_judged`: the instance reported what it counts before, and ceased to. `memory_growth` and
+    `cpu_growth` are in percent of what its collector used before.
     """
 
     tolerated_percent: Tolerance = 2
@@ -135,6 +139,10 @@ class GatesIn(Input):
     refused: Tolerance | None = 5
     queue_growth: Tolerance | None = 25
     throughput_drop: Tolerance | None = 50
+    delivery: bool = True
+    not_judged: bool = True
+    memory_growth: Growth | None = 100
+    cpu_growth: Growth | None = 200
 
 
 class StartRollout(Input):
@@ -204,6 +212,10 @@ class GatesOut(BaseModel):
     refused: int | None
     queue_growth: int | None
     throughput_drop: int | None
+    delivery: bool
+    not_judged: bool
+    memory_growth: int | None
+    cpu_growth: int | None
 
 
 class HostsOut(BaseModel):

@@ -5,8 +5,10 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
+from headgate.configurations.delivery import DISCARDING
 from headgate.instances.reported.host import Counters, Exporter
 from headgate.opamp import messages
 from headgate.opamp.messages import Reply
@@ -22,7 +24,16 @@ def test_the_service_reads_what_a_host_reports() -> None:
     assert (report.supervisor_version, report.name, report.labels) == ("1.2.3", "web-1", {"zone": "a"})
     assert (report.text_hash, report.drifted) == (hashlib.sha256(b"receivers: {a: 1}\n").hexdigest(), ())
     assert (report.exits, report.last_exits) == (1, ("2026-01-01T00:00:01Z",))
-    assert report.counters == Counters(30, 7, 0, 5, 2, 0, 0.25, {"otlphttp/a": Exporter(5, 2, 0.25)})
+    exporters = {"otlphttp/a": Exporter(5, 2, 0.25)}
+    delivered = {"logs": 3, "traces": 2}
+    assert report.counters == Counters(30, 7, 0, 5, 2, 0, 0.25, exporters, delivered, 150 << 20, 1_500)
+
+
+def test_the_host_and_the_service_know_the_same_exporters_that_deliver_nothing() -> None:
+    source = (GOLDEN.parent / "discards.go").read_text()
+    (listed,) = re.findall(r"^var discarding = \[\]string\{(.*)\}$", source, re.MULTILINE)
+
+    assert set(re.findall(r'"(\w+)"', listed)) == DISCARDING
 
 
 def test_a_host_reads_what_the_service_orders() -> None:

@@ -47,6 +47,48 @@ def test_a_good_version_reaches_all_and_a_wrong_backend_only_the_canary(group: H
     group.flow()
 
 
+_METRICS = '    metrics: {readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: "${env:METRICS_PORT}"}}}}]}'
+_OTLP = "exporters: [otlphttp]"
+
+
+def test_no_text_hides_from_the_gates_what_its_version_loses(group: Hosts) -> None:
+    before = group.running()[group.canary]
+    off = ((_METRICS, "    metrics: {level: none}"),)
+    blind = group.publish("blind", backend=group.backend.wrong, instead=off)
+
+    ended = group.ends(group.start(blind, "a wrong backend without metrics", 600, 1))
+
+    assert (ended["status"], ended["step"]) == ("rolled_back", 1)
+    assert {failure["gate"] for failure in ended["failures"]} == {"send_failed"}
+    until(lambda: group.running()[group.canary] == before, group.log)
+
+
+def test_a_version_that_throws_telemetry_away_is_refused_by_its_text(group: Hosts) -> None:
+    debug = group.publish("debug", instead=((_OTLP, "exporters: [debug]"), ("exporters:\n", "exporters:\n  debug:\n")))
+
+    refused = group.asks(debug, "debug", 1, 1)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "nothing_delivered")
+    assert "no exporter that delivers logs" in refused.json()["detail"]
+
+
+def test_a_version_whose_file_is_in_memory_is_taken_back_by_what_its_host_counts(group: Hosts) -> None:
+    before = group.running()[group.canary]
+    memory = group.publish(
+        "memory",
+        instead=(
+            (_OTLP, "exporters: [file]"),
+            ("exporters:\n", "exporters:\n  file: {path: /dev/shm/headgate-test}\n"),
+        ),
+    )
+
+    ended = group.ends(group.start(memory, "a file in memory", 600, 1))
+
+    assert (ended["status"], ended["step"]) == ("rolled_back", 1)
+    assert {failure["gate"] for failure in ended["failures"]} == {"delivery"}
+    until(lambda: group.running()[group.canary] == before, group.log)
+
+
 def test_a_collector_that_ends_on_the_canary_takes_the_version_back(group: Hosts) -> None:
     ends = group.publish("ends")
     good = group.running()[group.canary]

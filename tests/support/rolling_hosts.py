@@ -143,12 +143,26 @@ class Hosts:
     def canary(self) -> str:
         return next(iter(self.hosts))
 
-    def publish(self, step: str, *, backend: str = "", collector: str = "", grpc: object = None) -> int:
-        """The number of a new, published version for that collector; with `grpc`, it takes OTLP there as well."""
+    def publish(
+        self,
+        step: str,
+        *,
+        backend: str = "",
+        collector: str = "",
+        grpc: object = None,
+        instead: tuple[tuple[str, str], ...] = (),
+    ) -> int:
+        """The number of a new, published version for that collector; with `grpc`, it takes OTLP there as well.
+
+        `instead` are parts of the text and what stands in their place.
+        """
         first = next(iter(self.hosts.values()))
         text = TEXT.format(step=step, backend=backend or self.backend.good)
         if grpc is not None:
             text = text.replace("protocols:\n", f'protocols:\n      grpc: {{endpoint: "{grpc}"}}\n')
+        for part, other in instead:
+            assert part in text
+            text = text.replace(part, other)
         n = first.publish(text, collector)
         self.configuration_id = first.configuration_id
         return n
@@ -161,11 +175,17 @@ class Hosts:
         self, n: int, message: str, first: int, second: int, *, upgrade_collector: bool = False, **gates: int | None
     ) -> str:
         """The id of a rollout to the canary and then to all, with these soaks."""
+        return str(self._done(self.asks(n, message, first, second, upgrade_collector=upgrade_collector, **gates))["id"])
+
+    def asks(
+        self, n: int, message: str, first: int, second: int, *, upgrade_collector: bool = False, **gates: int | None
+    ) -> httpx.Response:
+        """What the service answers to such a start."""
         steps = [{"canaries": True, "soak_seconds": first}, {"percent": 100, "soak_seconds": second}]
         strategy = {"canaries": {"role": "canary"}, "steps": steps}
         body: Entity = {"version_number": n, "strategy": strategy, "gates": gates, "message": message}
         body |= {"upgrade_collector": upgrade_collector}
-        return str(self._done(self.api.post(f"{self.group}/rollouts", json=body))["id"])
+        return self.api.post(f"{self.group}/rollouts", json=body)
 
     def rollout(self, rollout_id: str) -> Entity:
         return self._done(self.api.get(f"{self.group}/rollouts/{rollout_id}"))

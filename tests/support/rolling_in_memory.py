@@ -31,7 +31,10 @@ from headgate.rollouts.progress import advance
 from headgate.rollouts.state import State
 from headgate.rollouts.strategy import Gates, Step, Strategy
 
-Fare = Literal["well", "fails", "crashes", "401", "refuses", "queues", "dries up", "restarts", "hangs", "flaps"]
+Fare = (
+    Literal["well", "fails", "crashes", "401", "refuses", "queues", "dries up", "restarts", "hangs", "flaps"]
+    | Literal["discards", "loses a signal", "blinds", "swells", "burns"]
+)
 """What the new version does to a host."""
 OLD: Final = Assignment("cfg_1", 1)
 NEW: Final = Assignment("cfg_1", 2)
@@ -41,12 +44,16 @@ TOKEN: Final = Principal("service_account", "sva_ci", "ci")
 HEARTBEAT: Final = timedelta(seconds=30)
 QUICK: Final = Strategy((Step(120, hosts=1), Step(60, percent=100)))
 DEFAULTS: Final = Gates()
-QUIET: Final = Counters(30, 300, 0, 300, 0, 0, 0.0)
+QUIET: Final = Counters(30, 300, 0, 300, 0, 0, 0.0, delivered={"logs": 200, "traces": 100}, memory=150 << 20, cpu=1_500)
 ILL: Final[dict[Fare, Counters]] = {
-    "401": replace(QUIET, sent=0, failed=300),
+    "401": replace(QUIET, sent=0, failed=300, delivered={}),
     "refuses": replace(QUIET, accepted=100, refused=200),
     "queues": replace(QUIET, queue=0.9),
-    "dries up": replace(QUIET, accepted=10, sent=10),
+    "dries up": replace(QUIET, accepted=10, sent=10, delivered={"logs": 10}),
+    "discards": replace(QUIET, delivered={}),
+    "loses a signal": replace(QUIET, delivered={"logs": 200}),
+    "swells": replace(QUIET, memory=400 << 20),
+    "burns": replace(QUIET, cpu=15_000),
 }
 
 
@@ -124,7 +131,7 @@ class Host:
             exits=self.exits,
             can=self.can,
             collector_version=self.collector,
-            counters=counted if self.tells else None,
+            counters=counted if self.tells and not (self.has_new and self.fares == "blinds") else None,
             uninstalled=uninstalled,
         )
         config = None if status is None else ReportedConfig(self.reported, status, "no such exporter")

@@ -37,7 +37,7 @@ _STEPS = st.sampled_from(
 )
 # It is 12:00 at the beginning.
 _WINDOWS = st.sampled_from([None, None, Window("12:05", "12:40", "UTC")])
-_FARES = st.sampled_from(get_args(Fare))
+_FARES = st.sampled_from([fare for fares in get_args(Fare) for fare in get_args(fares)])
 # Absurd, and yet of the form that a host may send.
 _ABSURD = st.builds(Counters, *[st.sampled_from([0, 1, 300, 1 << 53])] * 6, st.just(0.0))
 # What happened, over all courses.
@@ -151,6 +151,9 @@ class Rollouts(RuleBasedStateMachine):
             for oracle in open_ones:
                 if oracle.group.rollout.status in answers:
                     oracle.act(answers[oracle.group.rollout.status])
+                if "waits for the next one" in (oracle.group.rollout.reason or ""):
+                    _SEEN["next"] += 1
+                    oracle.messages(oracle.group.join)
                 if "waits for the window" in (oracle.group.rollout.reason or ""):
                     _SEEN["window"] += 1
                     at = oracle.group.at
@@ -194,6 +197,7 @@ def test_the_courses_came_to_all_that_they_are_to_try() -> None:
         "window",
         "back",
         "not back",
+        "next",
         "completed",
         "halted",
         "rolled_back",

@@ -96,9 +96,12 @@ _STRATEGY: Final[Mapping[str, Check]] = {
 }
 _GATES: Final = sections.keys(
     {
-        **dict.fromkeys(("apply_failed", "crash_loop", "silent"), sections.boolean),
+        **dict.fromkeys(("apply_failed", "crash_loop", "silent", "delivery", "not_judged"), sections.boolean),
         **dict.fromkeys(
-            ("tolerated_percent", "left", "restarts", "send_failed", "refused", "queue_growth", "throughput_drop"),
+            (
+                *("tolerated_percent", "left", "restarts", "send_failed", "refused", "queue_growth"),
+                *("throughput_drop", "memory_growth", "cpu_growth"),
+            ),
             sections.or_null(sections.whole_number),
         ),
     }

@@ -15,7 +15,7 @@ _WINDOW: Final = re.compile(r"([0-9]{2}:[0-9]{2})-([0-9]{2}:[0-9]{2})@(\S+)")
 _GATE: Final = re.compile(r"([a-z][a-z-]*)=(off|[0-9]{1,6})")
 _DEFAULT_SOAK: Final = 600
 # The other gates have a limit.
-_SWITCHES: Final = ("apply_failed", "crash_loop", "silent")
+_SWITCHES: Final = ("apply_failed", "crash_loop", "silent", "delivery", "not_judged")
 
 Step = Mapping[str, object]
 

@@ -28,6 +28,8 @@ const SWITCHES: [string, string][] = [
   ["apply_failed", "It could not apply the version, or not within five minutes"],
   ["crash_loop", "It applied the version, and failed later"],
   ["silent", "Nothing is heard of it"],
+  ["delivery", "What it sends goes to exporters that deliver nothing, such as debug, and went to others before"],
+  ["not_judged", "It reported what it takes in and sends before, and does not any more"],
 ];
 /** Each with what it is by default, and with what it counts. */
 const LIMITS: [string, number, string, string][] = [
@@ -37,6 +39,8 @@ const LIMITS: [string, number, string, string][] = [
   ["refused", 5, "Refused", "percent points more than before"],
   ["queue_growth", 25, "Fuller queue", "percent points more than before"],
   ["throughput_drop", 50, "Less telemetry", "percent less than before"],
+  ["memory_growth", 100, "More memory", "percent more than before"],
+  ["cpu_growth", 200, "More of a processor", "percent more than before"],
 ];
 
 /** The form's part for rollouts. The ids of fields are the places that the API's errors name, with `-` between. */

@@ -66,6 +66,24 @@ def members(text: str, pipeline: str) -> tuple[list[str], list[str]] | None:
     return receivers, processors
 
 
+def exporters(text: str) -> dict[str, list[str]]:
+    """The exporters of each pipeline by its id, connectors among them; bounded as above."""
+    level = [_root(text)]
+    for wanted in _WANTED:
+        level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
+    return {
+        pipeline: [
+            exporter
+            for key, value in _entries([settings])
+            if key == "exporters" and value is not None
+            for exporter, _ in value.entries
+            if exporter
+        ]
+        for pipeline, settings in _entries(level)
+        if pipeline is not None and settings is not None and settings.is_mapping
+    }
+
+
 def components(text: str, most_events: int | None = None) -> list[tuple[str, str]]:
     """The section and the id of each component in the text, such as `("receivers", "otlp/a")`; bounded as above.
 

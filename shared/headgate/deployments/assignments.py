@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headgate.checker import Asker
+from headgate.configurations import delivery
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.deployments import history, store
@@ -18,6 +19,7 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import new_id
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
@@ -202,6 +204,22 @@ def target(caller: Caller, before: Deployment, configuration_id: str | None, ver
             raise FieldRefused("version_number", "No configuration is assigned; give configuration_id, too")
         configuration_id = before.assignment.configuration_id
     return _published(caller, configuration_id, version_number)
+
+
+def undelivered(caller: Caller, before: Deployment, target: Target) -> list[str]:
+    """The signals that the group's version delivers and the target throws away; one read of a text.
+
+    None if the group runs nothing, or something that is not there any more.
+    """
+    if before.assignment is None:
+        return []
+    try:
+        _, version = configurations.snapshot(
+            caller, before.assignment.configuration_id, before.assignment.version_number
+        )
+    except NotFound:
+        return []
+    return delivery.undelivered(version.yaml or "", target.version.yaml or "")
 
 
 def _of_changes(caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]) -> Target | None:

@@ -239,7 +239,7 @@ def _departure(item: Item) -> Departure:
 
 
 def _sums(item: Mapping[str, Value], name: str) -> Sums | None:
-    return None if item.get(name) is None else Sums(**cast("Mapping[str, int]", items.mapping(item, name)))
+    return None if item.get(name) is None else Sums(**cast("dict[str, Any]", items.mapping(item, name)))
 
 
 def _outcome_item(outcome: Outcome, *, offered: bool) -> Item:

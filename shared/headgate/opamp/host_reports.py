@@ -91,6 +91,7 @@ def _validator() -> SchemaValidator:
         fields |= {name: schema.typed_dict_field(one, required=False) for name, one in (optional or {}).items()}
         return schema.typed_dict_schema(fields)
 
+    signal = schema.literal_schema(["logs", "metrics", "traces"])
     count = schema.int_schema(strict=True, ge=0, le=1 << 53)
     share = schema.float_schema(ge=0, le=1, allow_inf_nan=False, strict=True)
     line = text(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,255}")
@@ -119,7 +120,13 @@ def _validator() -> SchemaValidator:
                 "failed": schema.tuple_variable_schema(record({"id": text(order), "reason": line}), max_length=4),
                 "collector": record({"version": text(version)}),
                 "counters": record(
-                    {**counts, "queue": share}, {"exporters": schema.dict_schema(line, exporter, max_length=16)}
+                    {**counts, "queue": share},
+                    {
+                        "exporters": schema.dict_schema(line, exporter, max_length=16),
+                        "delivered": schema.dict_schema(signal, count, max_length=3),
+                        "memory": count,
+                        "cpu": count,
+                    },
                 ),
             },
         )

@@ -16,7 +16,7 @@ from headgate.instances.desired.obstacles import obstacle
 from headgate.instances.model import Instance
 from headgate.instances.state.intervals import longest
 from headgate.instances.state.model import SAVED_EVERY, STALE_AFTER
-from headgate.rollouts.model import Rollout
+from headgate.rollouts.model import Progress, Rollout
 
 Phase = Literal[
     "absent", "not_moved", "waiting", "pending", "applied", "failed", "silent", "leaving", "left", "going_back"
@@ -26,6 +26,8 @@ APPLY_WITHIN: Final = timedelta(minutes=5)
 UPGRADE_WITHIN: Final = timedelta(minutes=15)
 """The same with a collector to fetch: 100 MB, which takes 13 minutes at a megabit a second."""
 _LATE: Final = timedelta(seconds=30)
+BACK_OFF: Final = timedelta(seconds=130)
+"""An agent that was not answered tries again within 90 s, after the 40 s that its relay waits for an answer."""
 _STOPPING: Final = ("restart", "upgrade_supervisor")
 _STOPPED: Final = "It stopped before it had run the version in health for its soak"
 
@@ -55,6 +57,11 @@ class Host:
         return any(healthy.assignment == version for healthy in self.instance.healthy)
 
     @property
+    def ran(self) -> bool:
+        """Whether it ran the version in health before it left, or was taken out."""
+        return self.phase == "absent" and self.instance.watch is not None and self.instance.watch.applied_at is not None
+
+    @property
     def watch(self) -> Watch:
         """What the rollout measured on an instance whose turn has come."""
         assert self.instance.watch is not None
@@ -79,7 +86,7 @@ def of_rollout(group: Deployment, running: RunningRollout) -> Desired:
 def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime) -> list[Host]:
     """The instances in the order of the rollout, with those that left the group after their turn came.
 
-    Before `awake_since` they may have had nobody to report to.
+    Before `awake_since` they may have had nobody to report to, and some try again only `BACK_OFF` later.
     """
     running = group.rollout
     assert running is not None
@@ -146,8 +153,11 @@ def _of_due(
         has_it = watch is not None and watch.rollout_id == running.id and watch.is_due
         if instance.stopped or not (has_it or _is_there(instance, progress.grown_at)):
             return "absent", ""
-        if at - max(progress.grown_at, progress.awake_since) <= quiet_after(quick=instance.is_quick):
+        if at - max(progress.grown_at, _reachable_since(progress)) <= quiet_after(quick=instance.is_quick):
             return "pending", ""
+        if not has_it:
+            # It was silent before the version could reach it.
+            return "absent", ""
         return "silent", "Nothing was heard since its turn came"
     failed = instance.failure_of(wanted) or _is(instance, "apply_failed", running)
     if instance.stopped and not failed:
@@ -155,7 +165,7 @@ def _of_due(
         if ordered and at - max(instance.last_seen_at, progress.awake_since) <= APPLY_WITHIN:
             return "pending", ""
         return _of_left(watch.well_since, instance.last_seen_at, _STOPPED, place, rollout, at)
-    heard_at = max(instance.last_seen_at, progress.awake_since)
+    heard_at = max(instance.last_seen_at, _reachable_since(progress))
     if not instance.stopped and at - heard_at > quiet_after(quick=instance.is_quick):
         return "silent", "Nothing was heard since it was told to run the version"
     if failed:
@@ -177,9 +187,14 @@ def _of_left(
     soak = timedelta(seconds=strategy.steps[step - 1].soak_seconds) if step and strategy else timedelta()
     if well_since is not None and left_at - well_since >= soak:
         return "absent", ""
-    if at - max(left_at, rollout.progress.awake_since) <= quiet_after():
+    if at - max(left_at, _reachable_since(rollout.progress)) <= quiet_after():
         return "leaving", words
     return "left", f"{words} and is not back"
+
+
+def _reachable_since(progress: Progress) -> datetime:
+    """When every host could report again after the last interruption."""
+    return progress.awake_since + BACK_OFF
 
 
 def _was_told(instance: Instance, running: RunningRollout) -> bool:
@@ -197,7 +212,8 @@ def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: d
         if last and last.at and last.at >= rollout.progress.grown_at and last.config_hash == desired.config_hash:
             return None
         return "It stopped, and nothing was heard of it since"
-    if at - max(instance.last_seen_at, rollout.progress.awake_since) > quiet_after(quick=instance.is_quick):
+    heard_at = max(instance.last_seen_at, _reachable_since(rollout.progress))
+    if at - heard_at > quiet_after(quick=instance.is_quick):
         return "Nothing was heard of it since it was to go back"
     why = instance.state_message if instance.state_revision == desired.revision else None
     return why or "It does not report that it runs the version before in health"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -34,6 +34,10 @@ Gate = Literal[
     "refused",
     "queue_growth",
     "throughput_drop",
+    "delivery",
+    "not_judged",
+    "memory_growth",
+    "cpu_growth",
     "max_unavailable",
     "rollback_failed",  # it was to go back, and did not
 ]
@@ -58,6 +62,18 @@ class NotNow(errors.Conflict):
 
     def __init__(self, status: Status, act: str, allowed: Sequence[Status]) -> None:
         super().__init__(f"The rollout is {status}; {act} needs it to be {' or '.join(allowed)}")
+
+
+class NothingDelivered(errors.Conflict):
+    """The version throws away what the one before delivers, and the gate on that is on."""
+
+    code = "nothing_delivered"
+
+    def __init__(self, signals: Sequence[str], n: int) -> None:
+        super().__init__(
+            f"Version {n} has no exporter that delivers {' and '.join(signals)}, as the version before has. If that is "
+            "what you want, switch the gate `delivery` off"
+        )
 
 
 class OwnRollout(errors.Forbidden):
@@ -144,10 +160,16 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Medians of several instances, in items of telemetry in 1,000 s; None if too few report them."""
+    """Medians of several instances, in items of telemetry in 1,000 s; None if too few report them.
+
+    `delivered` is by signal, without those that too few report. `memory` is in MiB, `cpu` in milliseconds in 1,000 s.
+    """
 
     accepted: int | None = None
     sent: int | None = None
+    delivered: Mapping[str, int] = field(default_factory=dict)
+    memory: int | None = None
+    cpu: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,15 @@ end of the rollout.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from headgate.deployments.running import EVERYONE, NOBODY, Place
+from headgate.instances.state.intervals import longest
 from headgate.instances.state.model import STALE_AFTER
-from headgate.rollouts import gates
+from headgate.rollouts import figures, gates
 from headgate.rollouts.going_back import gone_back, may_wait_longer, take_back
 from headgate.rollouts.hosts import Host, lost, quiet_after, unheard
 from headgate.rollouts.model import Begun, Hosts, NotMoved, Status
@@ -22,8 +23,8 @@ from headgate.rollouts.state import State
 from headgate.rollouts.strategy import Strategy
 
 _MOST_NOT_MOVED: Final = 20
-# Ticks are a minute apart at most.
-_INTERRUPTED_AFTER: Final = timedelta(seconds=90)
+# So short a pause takes no host beyond the time after which it is silent, also with the agents' back-off.
+_LATE: Final = timedelta(seconds=10)
 _JUDGED: Final[frozenset[Status]] = frozenset({"in_progress", "paused", "waiting_for_approval"})
 
 
@@ -32,7 +33,7 @@ def advance(state: State) -> State:
     if state.rollout.is_final or state.group.rollout is None:
         return state
     ticked_at, goes_back = state.progress.ticked_at, state.rollout.status == "rolling_back"
-    interrupted = ticked_at is not None and state.at - ticked_at > _INTERRUPTED_AFTER
+    interrupted = ticked_at is not None and state.at - ticked_at > wait() + _LATE
     if interrupted and (not goes_back or may_wait_longer(state)):
         state = state.with_progress(awake_since=state.at)
     state = state.with_progress(ticked_at=state.at)
@@ -42,6 +43,11 @@ def advance(state: State) -> State:
         return replace(after, group=after.group.without_rollout()) if after.rollout.is_final else after
     after = _judged(state) if state.rollout.status in _JUDGED else state
     return after if after.rollout.is_final else _counted(after)
+
+
+def wait() -> timedelta:
+    """From one judgement to the next."""
+    return timedelta(seconds=longest(quick=True))
 
 
 def _judged(state: State) -> State:
@@ -74,10 +80,16 @@ def _in_progress(state: State, listed: Sequence[Host]) -> State:
         return _next(state, listed)
     if state.running.cut < state.progress.target:
         return _grown(state, listed)
-    if not any(host.due for host in _present(listed)) and any(host.phase == "waiting" for host in listed):
-        # The step's hosts are gone: others take their place, so that what follows is not begun unjudged.
-        refilled = state.with_progress(target=_target(state, listed, state.progress.step), soaking_since=None)
-        return _grown(refilled, listed)
+    if not _is_tried(host for host in listed if host.place > state.progress.previous):
+        waiting = [host for host in listed if host.phase == "waiting"]
+        if waiting:
+            # The step's hosts are gone: others take their place, so that what follows is not begun unjudged.
+            target = max(_target(state, listed, state.progress.step), waiting[0].place)
+            refilled = state.with_progress(target=target, soaking_since=None)
+            return _grown(refilled, listed, waiting[0].place)
+        if not _is_tried(listed):
+            why = "Every instance that was to run the version left or fell silent: waits for the next one"
+            return _noted(state.with_rollout(reason=why), [why])
     pending = any(host.phase == "pending" for host in listed)
     if state.progress.soaking_since is None:
         if pending and state.at - state.since < state.settled_within:
@@ -111,6 +123,9 @@ def _next(state: State, listed: Sequence[Host]) -> State:
     missing = _unheard(state, listed)
     if missing:
         return state.with_rollout(reason=f"Waits to hear of {_instances(missing)} after the soak")
+    unjudged = figures.unjudged(listed) if state.gates.not_judged else 0
+    if unjudged:
+        return state.with_rollout(reason=f"Waits for the counters of {_instances(unjudged)}")
     number = _next_step(state, listed, state.progress.step)
     unapproved = [step for step in _approvals(state, number) if step > state.progress.approved]
     if unapproved:
@@ -135,7 +150,7 @@ def _next(state: State, listed: Sequence[Host]) -> State:
         soaking_since=None,
         promoted=False,
         target=target,
-        rates=gates.rates([host for host in listed if not host.due]),
+        rates=figures.rates([host for host in listed if not host.due]),
     )
     begun = state.with_rollout(progress=progress)
     if state.strategy.steps[number - 1].canaries and not any(_is_canary(host) for host in _present(listed)):
@@ -216,20 +231,25 @@ def _target(state: State, listed: Sequence[Host], number: int) -> Place:
 
 def _present(listed: Sequence[Host]) -> list[Host]:
     """Those that a step can reach, or has reached."""
-    return [host for host in listed if host.counts and host.phase != "left"]
+    return [host for host in listed if host.counts and host.phase not in ("left", "silent")]
+
+
+def _is_tried(listed: Iterable[Host]) -> bool:
+    """Whether the version runs on one of the instances, or did in health, or is about to."""
+    return any(host.due and (host.phase in ("pending", "applied", "failed", "leaving") or host.ran) for host in listed)
 
 
 def _is_canary(host: Host) -> bool:
     return host.place.tier == 0
 
 
-def _grown(state: State, listed: Sequence[Host]) -> State:
-    """Let the cut grow to the step's target, as far as instances may be unavailable."""
+def _grown(state: State, listed: Sequence[Host], least: Place = NOBODY) -> State:
+    """Let the cut grow to the step's target, at least to `least`, as far as instances may be unavailable."""
     state = state.with_rollout(reason=None)
     if not _may_begin(state.strategy, state.at):
         return state.with_rollout(reason=_closed(state.strategy, state.progress.step))
     # Those that came meanwhile count in the step's share.
-    target = min(state.progress.target, _target(state, listed, state.progress.step))
+    target = max(least, min(state.progress.target, _target(state, listed, state.progress.step)))
     if target <= state.running.cut:
         return state.with_progress(target=state.running.cut)
     coming = [host.place for host in _present(listed) if not host.due and host.place <= target]

@@ -22,11 +22,10 @@ from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.ids import is_id, new_id
 from headgate.instances import service as instances
-from headgate.instances.state.intervals import longest
 from headgate.rollouts import acts, executions, store, upgrading
 from headgate.rollouts.acts import Act
-from headgate.rollouts.model import Order, Rollout, RolloutNotFound, Status, Tick
-from headgate.rollouts.progress import advance
+from headgate.rollouts.model import NothingDelivered, Order, Rollout, RolloutNotFound, Status, Tick
+from headgate.rollouts.progress import advance, wait
 from headgate.rollouts.state import State
 from headgate.storage.retry import LostRace
 from headgate.storage.retry import retry as again
@@ -49,13 +48,16 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> Ro
     """Start a rollout of a published version; the one that is open in the group ends as superseded.
 
     Raises FleetNotFound, DeploymentNotFound, FieldRefused, NotPublished, ConfigurationNotFound, VersionNotFound,
-    ConfigurationArchived; for one that upgrades collectors also CollectorNotPublished and NoHostToUpgrade.
+    ConfigurationArchived, NothingDelivered; for one that upgrades collectors also CollectorNotPublished and
+    NoHostToUpgrade.
     """
     fleets.get(caller, fleet_id)
 
     def once() -> Rollout:
         before = deployments.of_fleet(fleet_id, deployment_id)
         target = assignments.target(caller, before, order.configuration_id, order.version_number)
+        if order.gates.delivery and (signals := assignments.undelivered(caller, before, target)):
+            raise NothingDelivered(signals, target.version.n)
         collector = upgrading.collector(before, target.version.collector_version) if order.upgrade_collector else None
         at = clock.now()
         rollout = Rollout(
@@ -286,4 +288,4 @@ def _event(type: EventType, rollout: Rollout, at: datetime) -> Write:
 def _tick(after: State) -> Tick:
     if after.rollout.is_final:
         return Tick(done=True)
-    return Tick(done=False, wait_seconds=longest(quick=True))
+    return Tick(done=False, wait_seconds=int(wait().total_seconds()))

@@ -10,7 +10,7 @@ from typing import Final, TypedDict, Unpack
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import Place, RunningRollout
 from headgate.instances.model import Instance
-from headgate.rollouts.hosts import APPLY_WITHIN, Host, apply_within, hosts, quiet_after
+from headgate.rollouts.hosts import APPLY_WITHIN, BACK_OFF, Host, apply_within, hosts, quiet_after
 from headgate.rollouts.model import Begun, Failure, Hosts, NotMoved, Progress, Rollout, Status
 from headgate.rollouts.strategy import Gates, Strategy
 
@@ -84,8 +84,17 @@ class State:
 
     @property
     def is_waking(self) -> bool:
-        """Whether judging has just begun again: what hosts said before does not tell how they are."""
-        return self.at - self.progress.awake_since < quiet_after(quick=True)
+        """Whether judging has just begun again: what hosts said before does not tell how they are.
+
+        Longer for hosts in their turn, or next to it, that have not tried again yet.
+        """
+        awake_since, quiet = self.progress.awake_since, quiet_after(quick=True)
+        waited = self.at - awake_since
+        return waited < quiet or (waited < quiet + BACK_OFF and any(map(self._is_awaited, self.instances)))
+
+    def _is_awaited(self, instance: Instance) -> bool:
+        watched = self.running.is_watched(instance.id, instance.host.labels)
+        return watched and not instance.stopped and instance.last_seen_at < self.progress.awake_since
 
     def hosts(self) -> list[Host]:
         return hosts(self.instances, self.group, self.rollout, self.at)

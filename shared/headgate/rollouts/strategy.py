@@ -77,8 +77,9 @@ class Gates:
 
     More than `tolerated_percent` of a step's instances that do stop the rollout. `restarts` of the collector are
     counted from when it ran the version. Up to `left` instances may leave after they were told to run it and before
-    they were well for their soak. The others are in percent points above what the same instance had before and above
-    what the instances have that are not due yet.
+    they were well for their soak. `delivery`: what an instance sends goes to exporters that deliver, as before.
+    `not_judged`: an instance goes on reporting what it counts. The others are in percent, or percent points, beyond
+    what the same instance had before and beyond what the instances have that are not due yet.
     """
 
     tolerated_percent: int = 2
@@ -91,6 +92,10 @@ class Gates:
     refused: int | None = 5
     queue_growth: int | None = 25
     throughput_drop: int | None = 50
+    delivery: bool = True
+    not_judged: bool = True
+    memory_growth: int | None = 100
+    cpu_growth: int | None = 200
 
 
 _MINUTE: Final = 60

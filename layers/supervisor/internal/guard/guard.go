@@ -1,4 +1,4 @@
-// Package guard starts the collector in the supervisor's place, for four reasons.
+// Package guard starts the collector in the supervisor's place, for five reasons.
 //
 // 1. The collector must end when its supervisor ends, for whatever reason. The collector looks for its supervisor every
 // five seconds, but may hang before that, because its output is no longer read.
@@ -13,6 +13,9 @@
 //
 // 4. The supervisor accepts a configuration without pipelines and reports it as applied, because it validates and runs
 // the collector with the feature gate service.AllowNoPipelines. Validated without the gate, the collector refuses it.
+//
+// 5. A configuration can keep the collector's own metrics from this host. Then it gets another place for them
+// (internal/metrics).
 package guard
 
 import (
@@ -22,16 +25,19 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
 	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
 	"go.yaml.in/yaml/v3"
 )
 
 // Variable is the environment variable with the installed collector's path, for the program that the supervisor starts
-// instead; Storage has the folder with another one that may run in its place, if this host replaces its collector.
+// instead; Storage has the folder with another one that may run in its place, if this host replaces its collector; Metrics
+// has the file for what is added to the configuration.
 const (
 	Variable = "HEADGATE_GUARDED_COLLECTOR"
 	Storage  = "HEADGATE_GUARDED_STORAGE"
+	Metrics  = "HEADGATE_GUARDED_METRICS"
 )
 
 const allowNoPipelines = "service.AllowNoPipelines"
@@ -50,7 +56,8 @@ func Collector() (string, bool) {
 // Environment is that of the collector: without what only this program needs.
 func Environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, Variable+"=") || strings.HasPrefix(variable, Storage+"=")
+		name, _, _ := strings.Cut(variable, "=")
+		return name == Variable || name == Storage || name == Metrics
 	})
 }
 
@@ -60,7 +67,7 @@ func Exec(collector string, arguments []string) error {
 	if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0); err != 0 {
 		return fmt.Errorf("tie the collector to its supervisor: %w", err)
 	}
-	argv := append([]string{collector}, Arguments(arguments[1:])...)
+	argv := append([]string{collector}, Arguments(arguments[1:], os.Getenv(Metrics))...)
 	if err := syscall.Exec(collector, argv, Bounded(Environment(), limitFiles...)); err != nil {
 		return fmt.Errorf("start the collector %s: %w", collector, err)
 	}
@@ -68,11 +75,19 @@ func Exec(collector string, arguments []string) error {
 }
 
 // Arguments returns the arguments for the collector: for `validate` only the first --config and without the feature
-// gate, and for the supervisor's first run without metrics.
-func Arguments(arguments []string) []string {
+// gate, for the supervisor's first run without metrics, and for the others with metrics for this host, which are written
+// to `added` if that is not empty.
+func Arguments(arguments []string, added string) []string {
 	if len(arguments) == 0 || arguments[0] != "validate" {
-		if len(arguments) >= 2 && arguments[0] == "--config" && onlyToLearn(arguments[1]) {
+		if len(arguments) < 2 || arguments[0] != "--config" {
+			return arguments
+		}
+		if onlyToLearn(arguments[1]) {
 			return append([]string{withoutMetrics}, arguments...)
+		}
+		if added != "" && metrics.Add(arguments[1], added) {
+			// The last one wins.
+			return append(slices.Clone(arguments), "--config", added)
 		}
 		return arguments
 	}

@@ -34,7 +34,7 @@ func TestArguments(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := strings.Join(guard.Arguments(strings.Fields(row.given)), " "); got != row.becomes {
+			if got := strings.Join(guard.Arguments(strings.Fields(row.given), filepath.Join(t.TempDir(), "added")), " "); got != row.becomes {
 				t.Errorf("%q becomes %q, not %q", row.given, got, row.becomes)
 			}
 		})
@@ -61,12 +61,12 @@ func TestACollectorThatIsOnlyLearnedAboutServesNoMetrics(t *testing.T) {
 			if row.without {
 				want = append([]string{"--set=service.telemetry.metrics.level=none"}, given...)
 			}
-			if got := guard.Arguments(given); !slices.Equal(got, want) {
+			if got := guard.Arguments(given, ""); !slices.Equal(got, want) {
 				t.Errorf("%q", got)
 			}
 		})
 	}
-	if given := []string{"--config", "/nonexistent"}; !slices.Equal(guard.Arguments(given), given) {
+	if given := []string{"--config", "/nonexistent"}; !slices.Equal(guard.Arguments(given, ""), given) {
 		t.Error("a file that cannot be read changes the arguments")
 	}
 }
@@ -93,5 +93,26 @@ func TestTheSupervisorStillValidatesWithTheOldConfiguration(t *testing.T) {
 	if !slices.Equal(strings.Fields(string(arguments)), strings.Fields("validate --config new --config old")) {
 		t.Fatalf("The official supervisor now validates with %q: if the old configuration is gone, the defect is mended. "+
 			"Drop the first part of Arguments, and say so in docs/decisions/0018-our-supervisor.md.", arguments)
+	}
+}
+
+func TestACollectorWhoseTextServesNoMetricsGetsAPlaceForThem(t *testing.T) {
+	for written, adds := range map[string]bool{
+		"service: {telemetry: {metrics: {level: none}}}":  true,
+		"service: {telemetry: {metrics: {level: basic}}}": false,
+	} {
+		folder := t.TempDir()
+		path, added := filepath.Join(folder, "effective.yaml"), filepath.Join(folder, "added.yaml")
+		if err := os.WriteFile(path, []byte(written), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"--config", path, "--feature-gates=a"}
+		given := slices.Clone(want)
+		if adds {
+			want = append(want, "--config", added)
+		}
+		if got := guard.Arguments(given, added); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", written, got)
+		}
 	}
 }

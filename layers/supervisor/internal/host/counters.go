@@ -27,7 +27,9 @@ const (
 )
 
 // Counters are the collector's own, of log records, spans and data points together, since the last answered report.
-// Queue is how full the fullest sending queue is, from 0 to 1. Exporters are those that did something.
+// Queue is how full the fullest sending queue is, from 0 to 1. Exporters are those that did something. Delivered is what
+// was sent, by signal, without what went to exporters that deliver nothing. Memory is what the collector has, in bytes,
+// and CPU what it used, in milliseconds.
 type Counters struct {
 	Seconds   int                 `json:"seconds"`
 	Accepted  int64               `json:"accepted"`
@@ -36,6 +38,9 @@ type Counters struct {
 	Failed    int64               `json:"failed"`
 	Dropped   int64               `json:"dropped"`
 	Queue     float64             `json:"queue"`
+	Memory    int64               `json:"memory"`
+	CPU       int64               `json:"cpu"`
+	Delivered map[string]int64    `json:"delivered"`
 	Exporters map[string]exporter `json:"exporters,omitempty"`
 }
 
@@ -49,14 +54,27 @@ type exporter struct {
 type totals struct {
 	accepted, refused, sent, failed, dropped float64
 	queued, room                             float64
+	// memory is in bytes, cpu in seconds; of the collector itself.
+	memory, cpu float64
+	// delivered is what was sent, by signal.
+	delivered [len(signals)]float64
 }
 
-// plus adds counters. Queues are not added: they are as they were read last.
+// signals are those that are counted, as the service and as the collector's metrics call them.
+var signals = [...]struct{ name, counted string }{
+	{"logs", "log_records"}, {"metrics", "metric_points"}, {"traces", "spans"},
+}
+
+// plus adds counters. Queues and memory are not added: they are as they were read last.
 func (t totals) plus(other totals) totals {
-	return totals{
+	sum := totals{
 		accepted: t.accepted + other.accepted, refused: t.refused + other.refused, sent: t.sent + other.sent,
-		failed: t.failed + other.failed, dropped: t.dropped + other.dropped,
+		failed: t.failed + other.failed, dropped: t.dropped + other.dropped, cpu: t.cpu + other.cpu,
 	}
+	for i := range signals {
+		sum.delivered[i] = t.delivered[i] + other.delivered[i]
+	}
+	return sum
 }
 
 // since is what was added since then. What counts less than before has counted from zero.
@@ -67,10 +85,15 @@ func (t totals) since(before totals) totals {
 		}
 		return now - then
 	}
-	return totals{
+	rest := totals{
 		accepted: moved(t.accepted, before.accepted), refused: moved(t.refused, before.refused),
 		sent: moved(t.sent, before.sent), failed: moved(t.failed, before.failed), dropped: moved(t.dropped, before.dropped),
+		cpu: moved(t.cpu, before.cpu),
 	}
+	for i := range signals {
+		rest.delivered[i] = moved(t.delivered[i], before.delivered[i])
+	}
+	return rest
 }
 
 // fill is how full the sending queue is, from 0 to 1, in hundredths. A queue for one item
@@ -106,7 +129,9 @@ type meter struct {
 
 // add notes a reading. The supervisor that runs this program has started the collector, so that its counters from zero
 // on are new.
-func (m *meter) add(read reading, at time.Time) {
+//
+// What goes to an exporter among `discards` is not delivered.
+func (m *meter) add(read reading, discards map[string]bool, at time.Time) {
 	before := map[string]totals{}
 	if m.last != nil && read.uptime >= m.last.uptime {
 		before = m.last.components
@@ -118,7 +143,11 @@ func (m *meter) add(read reading, at time.Time) {
 		if _, known := m.sum[id]; !known && len(m.sum) >= mostCounted {
 			continue
 		}
-		m.sum[id] = m.sum[id].plus(total.since(before[id]))
+		moved := total.since(before[id])
+		if discards[strings.TrimPrefix(id, exporterPrefix)] {
+			moved.delivered = [len(signals)]float64{}
+		}
+		m.sum[id] = m.sum[id].plus(moved)
 	}
 	m.last, m.at = &read, at
 }
@@ -145,6 +174,13 @@ func (m *meter) counters() *Counters {
 	}
 	counted.Accepted, counted.Refused, counted.Sent = whole(all.accepted), whole(all.refused), whole(all.sent)
 	counted.Failed, counted.Dropped = whole(all.failed), whole(all.dropped)
+	counted.Memory, counted.CPU = whole(m.last.components[processID].memory), whole(1_000*all.cpu)
+	counted.Delivered = map[string]int64{}
+	for i, signal := range signals {
+		if delivered := whole(all.delivered[i]); delivered > 0 {
+			counted.Delivered[signal.name] = delivered
+		}
+	}
 	counted.bound()
 	return counted
 }

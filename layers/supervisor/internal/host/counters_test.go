@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"github.com/open-telemetry/opamp-go/protobufs"
 )
 
@@ -56,11 +58,15 @@ otelcol_exporter_sent_spans{exporter="otlphttp/a"} %d
 otelcol_exporter_sent_spans{exporter="debug"} 0
 # TYPE otelcol_exporter_send_failed_log_records_total counter
 otelcol_exporter_send_failed_log_records_total{exporter="otlphttp/a"} %d
+# TYPE otelcol_process_memory_rss gauge
+otelcol_process_memory_rss 104857600
+# TYPE otelcol_process_cpu_seconds counter
+otelcol_process_cpu_seconds %v
 # TYPE otelcol_exporter_queue_size gauge
 otelcol_exporter_queue_size{exporter="otlphttp/a"} 250
 # TYPE otelcol_exporter_queue_capacity gauge
 otelcol_exporter_queue_capacity{exporter="otlphttp/a"} 1000
-`, uptime, sent+failures, sent, failures)
+`, uptime, sent+failures, sent, failures, 0.15*float64(uptime))
 }
 
 func TestCountersAreWhatMovedSinceTheLastAnsweredReport(t *testing.T) {
@@ -68,7 +74,7 @@ func TestCountersAreWhatMovedSinceTheLastAnsweredReport(t *testing.T) {
 	collector.counts(10, 10, 0)
 	b.clock = b.clock.Add(10 * time.Second)
 	b.look()
-	want := `{"accepted":10,"dropped":0,"exporters":{"otlphttp/a":{"failed":0,"queue":0.25,"sent":10}},"failed":0,"queue":0.25,"refused":0,"seconds":10,"sent":10}`
+	want := `{"accepted":10,"cpu":1500,"delivered":{"traces":10},"dropped":0,"exporters":{"otlphttp/a":{"failed":0,"queue":0.25,"sent":10}},"failed":0,"memory":104857600,"queue":0.25,"refused":0,"seconds":10,"sent":10}`
 	if got := b.counted(&protobufs.ServerToAgent{}); got != want {
 		t.Errorf("the first ones: %s", got)
 	}
@@ -78,7 +84,7 @@ func TestCountersAreWhatMovedSinceTheLastAnsweredReport(t *testing.T) {
 	collector.counts(40, 15, 2)
 	b.clock = b.clock.Add(30 * time.Second)
 	b.look()
-	want = `{"accepted":7,"dropped":0,"exporters":{"otlphttp/a":{"failed":2,"queue":0.25,"sent":5}},"failed":2,"queue":0.25,"refused":0,"seconds":30,"sent":5}`
+	want = `{"accepted":7,"cpu":4500,"delivered":{"traces":5},"dropped":0,"exporters":{"otlphttp/a":{"failed":2,"queue":0.25,"sent":5}},"failed":2,"memory":104857600,"queue":0.25,"refused":0,"seconds":30,"sent":5}`
 	for _, answer := range []*protobufs.ServerToAgent{nil, {}} {
 		if got := b.counted(answer); got != want {
 			t.Errorf("%s", got)
@@ -171,34 +177,6 @@ func TestMetricsThatACollectorWouldNotServeMakeNoReportFail(t *testing.T) {
 	}
 }
 
-func TestMetricsAreAskedOfThisMachineOnly(t *testing.T) {
-	t.Setenv("METRICS_PORT", "9999")
-	t.Setenv("ELSEWHERE", "169.254.169.254")
-	served := func(at string) string {
-		return "service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {" + at + "}}}}]}}}"
-	}
-	for text, want := range map[string]string{
-		"receivers: {}": "127.0.0.1:8888",
-		"service: {telemetry: {metrics: {level: none}}}":                      "",
-		"service: {telemetry: {metrics: {readers: [{periodic: {}}]}}}":        "",
-		served("host: 169.254.169.254, port: 80"):                             "",
-		served("host: example.com, port: 80"):                                 "",
-		served(`host: "::1", port: 9`):                                        "[::1]:9",
-		served(`host: localhost, port: "${env:METRICS_PORT}"`):                "127.0.0.1:9999",
-		served(`host: "${env:NOT_SET:-0.0.0.0}", port: "${METRICS_PORT:-1}"`): "127.0.0.1:9999",
-		served(`host: localhost, port: "${env:NOT_SET}"`):                     "",
-		served(`host: "${env:ELSEWHERE}", port: 80`):                          "",
-	} {
-		_, root, err := digests([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := metricsAddress(root); got != want {
-			t.Errorf("%s: %q instead of %q", text, got, want)
-		}
-	}
-}
-
 func TestManyExportersAreSummedAndThoseThatFailAreNamed(t *testing.T) {
 	for _, length := range []int{1, 40, 100, 255, 256, 2_000} {
 		counted := &Counters{Sent: mostOfAll, Failed: mostOfAll, Queue: 0.99, Exporters: map[string]exporter{"failing": {Failed: 1}}}
@@ -214,5 +192,53 @@ func TestManyExportersAreSummedAndThoseThatFailAreNamed(t *testing.T) {
 		if err != nil || len(data) > 1024 || len(counted.Exporters) > 16 || counted.Exporters["failing"].Failed != 1 || sent != 499*500/2 || counted.Exporters["other"].Queue != 0.5 {
 			t.Errorf("%d bytes: %s, %v", len(data), data, err)
 		}
+	}
+}
+
+func TestWhatGoesToExportersThatDeliverNowhereIsNotDelivered(t *testing.T) {
+	b, collector := metered(t)
+	text, err := os.ReadFile(b.written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.runs("h2", "exporters: {debug: {}, nop/a: {}, otlp: {}, file/memory: {path: /dev/shm/a/b}, file/null: {path: /dev/null}, file/disk: {path: "+b.folder+"/a}}\n"+string(text))
+	collector.text = ""
+	for place, exporter := range []string{"debug", "nop/a", "otlp", "file/memory", "file/null", "file/disk"} {
+		for _, signal := range []string{"spans", "log_records", "metric_points"} {
+			collector.text += fmt.Sprintf("otelcol_exporter_sent_%s_total{exporter=%q} %d\n", signal, exporter, 1<<place)
+		}
+	}
+	b.clock = b.clock.Add(time.Second)
+	b.look()
+	want := int64(1<<2 + 1<<5)
+	if vanishes(b.folder + "/a") {
+		want = 1 << 2
+	}
+	got := b.host.meter.counters()
+	for _, signal := range []string{"logs", "metrics", "traces"} {
+		if got.Delivered[signal] != want {
+			t.Errorf("%s: %d of %d are delivered, not %d", signal, got.Delivered[signal], got.Sent/3, want)
+		}
+	}
+	if got.Sent != 3*(1<<6-1) {
+		t.Errorf("%d were sent", got.Sent)
+	}
+}
+
+func TestMetricsAreReadWhereTheCollectorWasToldToServeThem(t *testing.T) {
+	b, collector := metered(t)
+	collector.counts(10, 10, 0)
+	served, err := os.ReadFile(b.written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.runs("h2", "service: {telemetry: {metrics: {level: none}}}\n")
+	if err := os.WriteFile(filepath.Join(b.folder, metrics.Name), served, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.clock = b.clock.Add(10 * time.Second)
+	b.look()
+	if got := b.counted(&protobufs.ServerToAgent{}); !strings.Contains(got, `"sent":10`) {
+		t.Errorf("%q", got)
 	}
 }

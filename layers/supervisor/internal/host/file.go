@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"log"
-	"net"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/files"
+	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -35,9 +32,10 @@ type file struct {
 	// written, in order.
 	seen    [sha256.Size]byte
 	changed []string
-	// metricsAddress is where the collector serves its own metrics to this host, instance what it calls itself there, or
-	// empty.
+	// metricsAddress is where the text has the collector serve its own metrics to this host, instance what it calls itself
+	// there, or empty; discards are the ids of exporters that deliver nothing from this host.
 	metricsAddress, instance string
+	discards                 map[string]bool
 }
 
 // wrote notes that the supervisor has just written the file.
@@ -50,7 +48,7 @@ func (f *file) wrote(path string) {
 	digest := sha256.Sum256(content)
 	*f = file{
 		generation: f.generation + 1, known: true, written: content, digest: digest, seen: digest, changed: []string{},
-		metricsAddress: f.metricsAddress, instance: f.instance,
+		metricsAddress: f.metricsAddress, instance: f.instance, discards: f.discards,
 	}
 }
 
@@ -59,9 +57,8 @@ func (f *file) look(path string) {
 	if f.written != nil {
 		keys, root, err := digests(f.written)
 		if err == nil {
-			f.keys, f.metricsAddress = keys, metricsAddress(root)
-			instance, _ := at(root, "service", "telemetry", "resource", "service.instance.id").(string)
-			f.instance = filled(instance)
+			f.keys, f.metricsAddress = keys, metrics.Address(root)
+			f.instance, f.discards = metrics.Instance(root), discards(root)
 		}
 		f.written = nil
 	}
@@ -110,80 +107,6 @@ func digests(content []byte) (map[string][sha256.Size]byte, map[string]any, erro
 		keys[key] = sha256.Sum256(bytes.TrimSpace(text))
 	}
 	return keys, root, nil
-}
-
-// metricsAddress is where the collector serves its own metrics, if that is this machine: `127.0.0.1:8888` by default.
-func metricsAddress(root map[string]any) string {
-	if root == nil {
-		return ""
-	}
-	metrics := at(root, "service", "telemetry", "metrics")
-	if level, isText := at(metrics, "level").(string); isText && strings.EqualFold(level, "none") {
-		return ""
-	}
-	readers, given := at(metrics, "readers").([]any)
-	if !given {
-		return "127.0.0.1:8888"
-	}
-	for _, reader := range readers {
-		exporter := at(reader, "pull", "exporter", "prometheus")
-		if exporter == nil {
-			continue
-		}
-		host, port := "localhost", "8888"
-		if text, is := at(exporter, "host").(string); is {
-			host = text
-		}
-		switch value := at(exporter, "port").(type) {
-		case int:
-			port = strconv.Itoa(value)
-		case string:
-			port = value
-		}
-		return onThisHost(filled(host), filled(port))
-	}
-	return ""
-}
-
-// A variable as the collector writes it, with a default or without.
-var variable = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
-
-// filled fills variables in from the environment, which the collector inherits.
-func filled(text string) string {
-	return variable.ReplaceAllStringFunc(text, func(written string) string {
-		parts := variable.FindStringSubmatch(written)
-		if value, set := os.LookupEnv(parts[1]); set {
-			return value
-		}
-		return parts[2]
-	})
-}
-
-// onThisHost is the address if it is one of this machine, else empty: nothing else is asked.
-func onThisHost(host, port string) string {
-	number, err := strconv.Atoi(port)
-	if err != nil || number < 1 || number > 65_535 {
-		return ""
-	}
-	ip := net.ParseIP(host)
-	switch {
-	case host == "localhost" || host == "" || (ip != nil && ip.IsUnspecified()):
-		return net.JoinHostPort("127.0.0.1", port)
-	case ip != nil && ip.IsLoopback():
-		return net.JoinHostPort(host, port)
-	}
-	return ""
-}
-
-func at(value any, path ...string) any {
-	for _, key := range path {
-		mapping, is := value.(map[string]any)
-		if !is {
-			return nil
-		}
-		value = mapping[key]
-	}
-	return value
 }
 
 // printable is a key that somebody wrote here, made harmless for a message: the service takes no others.

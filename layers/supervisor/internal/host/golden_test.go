@@ -31,8 +31,9 @@ func TestOrdersAndTheReportThatAnswersThemAreTheBytesThatTheServiceKnows(t *test
 	// A collector of somebody else on this machine may have been read at the default address.
 	b.host.meter = meter{since: b.clock}
 	b.host.meter.add(reading{components: map[string]totals{
-		"receiver/otlp": {accepted: 7}, "exporter/otlphttp/a": {sent: 5, failed: 2, queued: 1, room: 4},
-	}}, b.clock.Add(30*time.Second))
+		"receiver/otlp": {accepted: 7}, processID: {memory: 150 << 20, cpu: 1.5},
+		"exporter/otlphttp/a": {sent: 5, failed: 2, queued: 1, room: 4, delivered: [3]float64{3, 0, 2}},
+	}}, nil, b.clock.Add(30*time.Second))
 	report := full()
 	report.InstanceUid, report.SequenceNum = uid, 4
 	b.host.Outgoing(report)

@@ -10,9 +10,11 @@ import (
 	"bytes"
 	"context"
 	"log"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
 	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
 	"github.com/open-telemetry/opamp-go/protobufs"
@@ -339,7 +341,11 @@ func (h *Host) look(ctx context.Context, scraper *scraper) {
 	seen := h.file
 	h.mutex.Unlock()
 	seen.look(h.settings.Effective)
-	read, at := scraper.read(ctx, seen.metricsAddress, seen.instance), h.now()
+	address := seen.metricsAddress
+	if address == "" {
+		address = metrics.Added(filepath.Join(h.settings.Storage, metrics.Name))
+	}
+	read, at := scraper.read(ctx, address, seen.instance), h.now()
 
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -347,6 +353,6 @@ func (h *Host) look(ctx context.Context, scraper *scraper) {
 		h.file = seen
 	}
 	if read != nil {
-		h.meter.add(*read, at)
+		h.meter.add(*read, seen.discards, at)
 	}
 }

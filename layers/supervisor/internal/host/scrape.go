@@ -22,6 +22,10 @@ const (
 	watchEvery = 5 * time.Second
 	// exporterPrefix begins the ids of exporters among those of components.
 	exporterPrefix = "exporter/"
+	// sentPrefix begins the names of what exporters sent; a signal follows.
+	sentPrefix = "otelcol_exporter_sent_"
+	// processID is the collector itself among components.
+	processID = "process/"
 	// uptimePrefix begins the name of the collector's own time since its start.
 	uptimePrefix = "otelcol_process_uptime"
 	targetInfo   = "target_info"
@@ -44,12 +48,16 @@ var counted = []struct {
 }{
 	{"otelcol_receiver_accepted_", "receiver/", "receiver", func(t *totals, v float64) { t.accepted += v }},
 	{"otelcol_receiver_refused_", "receiver/", "receiver", func(t *totals, v float64) { t.refused += v }},
-	{"otelcol_exporter_sent_", exporterPrefix, "exporter", func(t *totals, v float64) { t.sent += v }},
+	// With a feature gate, the collector tells what failed in the receiver from what was refused behind it; nobody took either.
+	{"otelcol_receiver_failed_", "receiver/", "receiver", func(t *totals, v float64) { t.refused += v }},
+	{sentPrefix, exporterPrefix, "exporter", func(t *totals, v float64) { t.sent += v }},
 	{"otelcol_exporter_send_failed_", exporterPrefix, "exporter", func(t *totals, v float64) { t.failed += v }},
 	{"otelcol_exporter_enqueue_failed_", exporterPrefix, "exporter", func(t *totals, v float64) { t.dropped += v }},
 	{"otelcol_processor_dropped_", "processor/", "processor", func(t *totals, v float64) { t.dropped += v }},
 	{"otelcol_exporter_queue_size", exporterPrefix, "exporter", func(t *totals, v float64) { t.queued += v }},
 	{"otelcol_exporter_queue_capacity", exporterPrefix, "exporter", func(t *totals, v float64) { t.room += v }},
+	{"otelcol_process_memory_rss", processID, "", func(t *totals, v float64) { t.memory = v }},
+	{"otelcol_process_cpu_seconds", processID, "", func(t *totals, v float64) { t.cpu += v }},
 }
 
 func read(families map[string]*dto.MetricFamily) *reading {
@@ -76,11 +84,21 @@ func read(families map[string]*dto.MetricFamily) *reading {
 				component := known.component + label(metric, known.label)
 				total := found.components[component]
 				known.add(&total, value(metric))
+				total.countSent(name, value(metric))
 				found.components[component] = total
 			}
 		}
 	}
 	return found
+}
+
+// countSent notes what was sent of a signal, if that is what the metric counts.
+func (t *totals) countSent(name string, count float64) {
+	for i, signal := range signals {
+		if strings.HasPrefix(name, sentPrefix+signal.counted) {
+			t.delivered[i] += count
+		}
+	}
 }
 
 func label(metric *dto.Metric, name string) string {

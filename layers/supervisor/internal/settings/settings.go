@@ -20,6 +20,7 @@ import (
 	"unicode"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
+	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
 )
 
@@ -173,7 +174,9 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 		ReportsOwnMetrics:              false,
 	}
 	c.Agent.Executable = self
-	c.Agent.Env = map[string]string{guard.Variable: s.collector}
+	c.Agent.Env = map[string]string{
+		guard.Variable: s.collector, guard.Metrics: filepath.Join(s.Storage, metrics.Name),
+	}
 	if s.Upgrades() {
 		c.Agent.Env[guard.Storage] = s.Storage
 	}

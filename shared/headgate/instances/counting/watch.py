@@ -7,18 +7,27 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headgate.instances.reported.host import Counters
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Log records, spans and data points together; `queue` is how full a sending queue is, in percent."""
+    """Log records, spans and data points together; `queue` is how full a sending queue is, in percent.
+
+    `delivered` is by signal, None for a supervisor that does not report it. `memory` is the most that was reported, in
+    MiB; `cpu` is processor time in milliseconds.
+    """
 
     accepted: int = 0
     refused: int = 0
     sent: int = 0
     failed: int = 0
     queue: int = 0
+    delivered: Mapping[str, int] | None = None
+    memory: int = 0
+    cpu: int = 0
 
     def plus(self, counters: Counters) -> Sums:
         """With one more report; of the queue the last one counts."""
@@ -28,10 +37,32 @@ class Sums:
             self.sent + counters.sent,
             self.failed + counters.failed,
             round(counters.queue * 100),
+            self._delivered(counters),
+            max(self.memory, (counters.memory or 0) >> 20),
+            self.cpu + (counters.cpu or 0),
         )
 
+    def _delivered(self, counters: Counters) -> Mapping[str, int] | None:
+        if counters.delivered is None:
+            return self.delivered
+        before = self.delivered or {}
+        return {
+            signal: before.get(signal, 0) + counters.delivered.get(signal, 0)
+            for signal in sorted({*before, *counters.delivered})
+        }
+
     def halved(self) -> Sums:
-        return Sums(self.accepted // 2, self.refused // 2, self.sent // 2, self.failed // 2, self.queue)
+        delivered = self.delivered and {signal: count // 2 for signal, count in self.delivered.items()}
+        return Sums(
+            self.accepted // 2,
+            self.refused // 2,
+            self.sent // 2,
+            self.failed // 2,
+            self.queue,
+            delivered,
+            self.memory,
+            self.cpu // 2,
+        )
 
 
 @dataclass(frozen=True, slots=True)

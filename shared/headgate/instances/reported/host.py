@@ -34,7 +34,11 @@ class Exporter:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the collector counted in `seconds`: log records, spans and data points together."""
+    """What the collector counted in `seconds`: log records, spans and data points together.
+
+    `delivered` is what it sent by signal, without what went to exporters that deliver nothing; `memory` is in bytes,
+    `cpu` in milliseconds of processor time. They are None for older supervisors.
+    """
 
     seconds: int
     accepted: int
@@ -44,6 +48,9 @@ class Counters:
     dropped: int
     queue: float
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
+    delivered: Mapping[str, int] | None = None
+    memory: int | None = None
+    cpu: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

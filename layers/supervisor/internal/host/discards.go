@@ -1,0 +1,59 @@
+package host
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
+)
+
+// discarding are the types of exporters that deliver nothing: what they count as sent is lost. The service has the same
+// list.
+var discarding = []string{"debug", "logging", "nop"}
+
+// fileType names exporters that deliver nothing if their file is in memory, or is the null device.
+const fileType = "file"
+
+// ofTmpfs is what statfs says of a file system in memory.
+const ofTmpfs = 0x01021994
+
+// discards are the ids of a configuration's exporters that deliver nothing from this host.
+func discards(root map[string]any) map[string]bool {
+	exporters, _ := metrics.At(root, "exporters").(map[string]any)
+	lost := map[string]bool{}
+	for id, settings := range exporters {
+		kind := typeOf(id)
+		path, _ := metrics.At(settings, "path").(string)
+		if slices.Contains(discarding, kind) || (kind == fileType && vanishes(metrics.Filled(path))) {
+			lost[id] = true
+		}
+	}
+	return lost
+}
+
+func typeOf(id string) string {
+	kind, _, _ := strings.Cut(id, "/")
+	return strings.TrimSpace(kind)
+}
+
+// vanishes reports whether what is written to a file is gone with the machine.
+func vanishes(path string) bool {
+	if path == "/dev/null" {
+		return true
+	}
+	if path == "" || strings.HasPrefix(path, "/dev/std") {
+		return false
+	}
+	var system syscall.Statfs_t
+	// The exporter may make the folder.
+	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
+		if syscall.Statfs(folder, &system) == nil {
+			return system.Type == ofTmpfs
+		}
+		if folder == filepath.Dir(folder) {
+			return false
+		}
+	}
+}
