@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from statistics import median_low
 from typing import Final
 
-from headgate.instances.reported.host import Counters
 from headgate.instances.counting.watch import Sums
+from headgate.instances.reported.host import Counters
 from headgate.rollouts.hosts import Host
 from headgate.rollouts.model import Rates
 
@@ -131,7 +131,7 @@ def seconds_since(host: Host) -> int:
 def was_counted(host: Host) -> bool:
     """Whether it reported enough before to be judged by its telemetry."""
     before = host.watch.before
-    return before is not None and before.accepted + before.refused + before.sent + before.failed >= FEWEST_BEFORE
+    return before is not None and before.accepted + before.refused + before.sent + before.failed >= FEWEST
 
 
 def unjudged(listed: Sequence[Host]) -> int:

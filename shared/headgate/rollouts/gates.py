@@ -106,7 +106,7 @@ def _delivery(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, 
             yield "not_judged", f"It reported what it takes in and sends before, and has not for {seconds} s since"
     if gates.delivery and before and since and before.delivered and since.delivered is not None:
         delivered = sum(before.delivered.values())
-        if delivered >= figures.FEWEST_BEFORE and since.sent >= figures.FEWEST and not any(since.delivered.values()):
+        if delivered >= figures.FEWEST and since.sent >= figures.FEWEST and not any(since.delivered.values()):
             yield (
                 "delivery",
                 f"What it sends, {since.sent:,} items so far, goes to exporters that deliver nothing; before, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from headgate.instances.counting.watch import Departure, Sums, Watch
@@ -81,7 +81,8 @@ def watched(
         return watch
     due = desired.revision == rollout.revision
     if not watch.is_due:
-        watch = _waited(watch, counters, elapsed)
+        if counters is None or _are_of_what_runs(counters, after, at):
+            watch = _waited(watch, counters, elapsed)
         return replace(watch, waiting_since=at, taken_back=False) if due else watch
     if not due:
         # Taken back; if its turn comes again, it is measured anew.
@@ -102,7 +103,19 @@ def watched(
 def _begun(before: Instance, rollout: RunningRollout) -> Watch:
     watch = Watch(rollout.id, rollout.revision)
     counters = before.host.counters
-    return watch if counters is None else _waited(watch, counters, counters.seconds)
+    if counters is None or not _are_of_what_runs(counters, before, before.last_seen_at):
+        return watch
+    return _waited(watch, counters, counters.seconds)
+
+
+def _are_of_what_runs(counters: Counters, instance: Instance, at: datetime) -> bool:
+    """Whether all was counted since the instance applied what it runs: a version that was taken back is no measure."""
+    applied = instance.last_applied()
+    return (
+        applied is None
+        or applied.at is None
+        or applied.at + timedelta(seconds=min(counters.seconds, _MOST_SECONDS)) <= at
+    )
 
 
 def _waited(watch: Watch, counters: Counters | None, seconds: int) -> Watch:
