@@ -72,6 +72,8 @@ def test_a_version_that_throws_telemetry_away_is_refused_by_its_text(group: Host
     assert "no exporter that delivers logs" in refused.json()["detail"]
 
 
+# test_rollouts.py has the gate in memory.
+@pytest.mark.full
 def test_a_version_whose_file_is_nowhere_is_taken_back_by_what_its_hosts_count(group: Hosts) -> None:
     good = group.running()[group.canary]
     assert good is not None
