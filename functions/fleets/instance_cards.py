@@ -139,10 +139,11 @@ def then_shown(caller: Caller, found: Then) -> Html:
     running = found.last.event.running
     assignment = running.assignment if running else None
     return html(
-        "At {at}: {state}, running {version}",
+        "At {at}: {state}, running {version}{doubt}",
         at=second(found.at),
         state=state_tag(found.state),
         version=version(caller, assignment, found.last.names),
+        doubt="" if found.covered else ". It changed too often then for all to be recorded: this may be wrong",
     )
 
 

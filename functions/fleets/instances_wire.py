@@ -215,14 +215,16 @@ class ThenOut(BaseModel):
     """What was so at the time `at`: after the event `last`, the last one until then.
 
     The state is that of the host's last message. If it was not heard for long, it is `silent`, `stale` or `unknown`.
+    `covered` is false if it changed so often then that not all was recorded: state and version may be others.
     """
 
     at: Time
     state: InstanceState
     running: VersionAt | None
     last: HappenedOut
+    covered: bool
 
     @classmethod
     def of(cls, then: Then) -> Self:
         last = HappenedOut.of(then.last)
-        return cls(at=then.at, state=then.state, running=last.running, last=last)
+        return cls(at=then.at, state=then.state, running=last.running, last=last, covered=then.covered)

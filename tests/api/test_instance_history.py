@@ -158,14 +158,42 @@ def test_a_host_that_changes_without_end_writes_a_bounded_number_of_events(fleet
         agent.says_health(healthy=False, error="no route")
         agent.says_health(healthy=True)
     told = events(fleet)
-    assert (len(told), told[-1][0]) == (31, "flapping")
+    # Each of the two once more: the others are repetitions.
+    assert (len(told), [event for event, _ in told[30:]]) == (33, ["apply_failed", "applied", "flapping"])
 
     now.moves(hours=1)
     agent.heartbeat()
     told = events(fleet)
-    assert [event for event, _ in told[31:]] == ["silent", "flapping_ended", "back"]
+    assert [event for event, _ in told[33:]] == ["silent", "flapping_ended", "back"]
     ended = next(one for one in history(fleet)["items"] if one["event"] == "flapping_ended")
-    assert ended["left_out"] == 4 + 80 - 30
+    assert ended["left_out"] == 4 + 80 - 32
+
+
+def test_a_host_that_changes_without_end_hides_no_other_version(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    for _ in range(20):
+        now.moves(seconds=30)
+        agent.says_health(healthy=False, error="no route")
+        agent.says_health(healthy=True)
+    assert history(fleet, "?at=2026-11-21T12:06:00.000Z")["covered"] is True
+    assert history(fleet, "?at=2026-11-21T12:10:00.000Z")["covered"] is False
+    for n in (2, 3):
+        now.moves(seconds=30)
+        fleet.assign(n)
+        agent.heartbeat()
+        agent.applies() if n == 2 else agent.report(FAILED, "bad endpoint")
+
+    told = events(fleet)[31:]
+    assert {("running", 2), ("apply_failed", 3)} <= set(told)
+    sent = [event for event in waiting(fleet.member.organization_id) if event.type == "instance.apply_failed"]
+    assert len(sent) == [event for event, _ in events(fleet)].count("apply_failed")
+    now.moves(hours=1)
+    agent.heartbeat()
+    said = history(fleet, f"?at={now.at.strftime('%Y-%m-%dT%H:%M:%S')}.000Z")
+    assert (said["covered"], said["running"]["version_number"]) == (True, 2)
 
 
 def test_a_host_that_changes_without_end_does_not_hide_that_its_supervisor_changed(fleet: Fleet, now: Clock) -> None:
@@ -182,8 +210,8 @@ def test_a_host_that_changes_without_end_does_not_hide_that_its_supervisor_chang
         agent.tells(tells(supervisor={"version": f"0.2.{number}"}))
 
     happened = [event for event, _ in events(fleet)]
-    assert happened.count("supervisor_changed") == 10
-    assert len(happened) == 30 + 10 + len(["flapping"])
+    assert happened.count("supervisor_changed") == 14
+    assert len(happened) == 30 + 14 + len(["apply_failed", "applied", "flapping"])
 
 
 def test_heartbeats_without_news_write_no_event(fleet: Fleet, now: Clock) -> None:
@@ -223,3 +251,23 @@ def test_webhooks_are_told_what_went_wrong_and_that_it_is_well_again(fleet: Flee
     wanted = ["apply_failed", "drifted", "recovered", "recovered", "stopped"]
     assert sorted(event.type for event in sent) == [f"instance.{type}" for type in wanted]
     assert {(event.about.name, event.about.reason) for event in sent} == {("edge-1", None)}
+
+
+def test_a_host_is_told_to_be_well_again_however_long_its_way_back_is(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    agent.leaves()
+    now.moves(seconds=30)
+    # Its collector starts: it is neither stopped nor well.
+    agent.health = wire.ComponentHealth(healthy=False)
+    agent.start()
+    now.moves(seconds=30)
+    agent.says_health(healthy=True)
+    now.moves(seconds=30)
+    agent.says_health(healthy=False)
+    agent.says_health(healthy=True)
+
+    sent = [event.type for event in waiting(fleet.member.organization_id) if event.type.startswith("instance.")]
+    assert sorted(sent) == ["instance.recovered", "instance.stopped"]

@@ -4,6 +4,7 @@ import pytest
 
 from headgate.opamp.wire import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now, revision
+from tests.support.members import API
 
 __all__ = ["ann", "fleet", "now"]
 
@@ -79,6 +80,32 @@ def test_a_host_that_is_uninstalled_says_so_and_one_that_is_installed_again_is_t
     assert fleet.state() == "applied"
     agent.leaves()
     assert fleet.instances()[0]["state_message"] == "The supervisor was shut down"
+
+
+def test_an_uninstalled_host_is_stopped_whatever_it_was_before(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.report(wire.RemoteConfigStatuses_FAILED, "no such exporter")
+    assert fleet.state() == "apply_failed"
+    agent.leaves(b'{"v":1,"uninstalled":true}')
+
+    assert (fleet.state(), fleet.instances()[0]["state_message"]) == ("stopped", "The supervisor was uninstalled")
+
+
+def test_a_states_message_is_short_and_begins_with_the_cause(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    log = "\n".join(f"goroutine {n} [running]" for n in range(100))
+    agent.report(wire.RemoteConfigStatuses_FAILED, f"listen tcp 127.0.0.1:4317: bind: address already in use\n{log}")
+    (seen,) = fleet.instances()
+    whole = fleet.member.http.get(f"{API}/fleets/{fleet.id}/instances/{seen['id']}").json()["attempted"]["reason"]
+
+    said = str(seen["state_message"])
+    assert (len(said) <= 300, said.endswith("…"), len(whole) > 1_500) == (True, True, True)
+    assert whole.startswith(said[:-1])
+    assert "address already in use" in said.splitlines()[0]
 
 
 @pytest.mark.parametrize("n", [1, None])

@@ -96,6 +96,8 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
             return
         runs = one_line(version(then.get("running"))) or "nothing"
         print_result(f"{one_line(text(then, 'state')).replace('_', ' ')}, ran {runs}")
+        if then.get("covered") is False:
+            print_result("  It changed too often then for all to be recorded: this may be wrong")
         return
     events = list(api.items(path))
     if as_json:

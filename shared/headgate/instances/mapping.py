@@ -288,7 +288,10 @@ def _noted_item(noted: Noted) -> Item | None:
 
 
 def _noted(value: Value) -> Noted:
-    return Noted(**cast("dict[str, int]", value)) if isinstance(value, Mapping) else NOTHING_NOTED
+    if not isinstance(value, Mapping):
+        return NOTHING_NOTED
+    noted = cast("dict[str, Any]", value)
+    return Noted(**{**noted, "once": tuple(noted.get("once", ()))})
 
 
 def order_items(orders: Sequence[PendingOrder]) -> list[Value]:

@@ -25,6 +25,7 @@ ANOTHER_TEXT: Final = (
 )
 NEVER_HEALTHY: Final = "Its collector did not become healthy within a minute"
 _MESSAGE: Final = 2_000
+_STATE_MESSAGE: Final = 300
 
 
 def after_report(before: Instance, report: Report, desired: Desired, at: datetime) -> Instance:
@@ -99,17 +100,24 @@ def with_text(instance: Instance, desired: Desired, text_hash: str, at: datetime
 def judged(instance: Instance, desired: Desired) -> Instance:
     """The instance with the state that follows from what it reported and what it is to run."""
     state, message = _state(instance, desired)
-    return replace(instance, state=state, state_message=message, state_revision=desired.revision)
+    return replace(instance, state=state, state_message=message and _brief(message), state_revision=desired.revision)
+
+
+def _brief(message: str) -> str:
+    """The beginning, which is the cause; the outcome of the config has all of it."""
+    return message if len(message) <= _STATE_MESSAGE else message[: _STATE_MESSAGE - 1].rstrip() + "…"
 
 
 def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | None]:
     """Applied only if the collector reports health with what is assigned: a supervisor alone may be wrong."""
+    if instance.uninstalled:
+        return "stopped", UNINSTALLED
     failure = instance.failure_of(desired)
     if failure is not None:
         return "apply_failed", failure.message or None
     reported, health = instance.reported, instance.health
     if instance.stopped:
-        return "stopped", UNINSTALLED if instance.uninstalled else STOPPED
+        return "stopped", STOPPED
     if reported.config_hash != desired.config_hash:
         return "pending_pickup", obstacle(instance, desired.collector)
     outcome = instance.outcome_of(desired.config_hash)

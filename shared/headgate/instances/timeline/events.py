@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from headgate.instances.orders.model import PendingOrder
 
 MOST_AN_HOUR: Final = 30
-"""Further events of an instance in an hour are counted, not written, except `MOST_RARE`."""
+"""Of further events of an instance in an hour, the first of a kind and version is written; repetitions are counted."""
+MOST_ONCE: Final = 20
+"""Kinds and versions of an hour beyond those, without `MOST_RARE`."""
 MOST_RARE: Final = 10
 """Events of who the host is and of what a person did to it, beyond those: a host that flaps must not hide them."""
 _RARE: Final[frozenset[InstanceEvent]] = frozenset(
@@ -33,6 +36,7 @@ _RARE: Final[frozenset[InstanceEvent]] = frozenset(
         "move_allowed",
     }
 )
+_UNWELL: Final[frozenset[InstanceState]] = frozenset({"apply_failed", "stopped"})
 _HOUR: Final = 3_600
 _REASON: Final = 500
 
@@ -81,15 +85,30 @@ def bounded(
     if hour != noted.hour and (events or noted.left_out):
         if noted.left_out:
             ended = [replace(entry(after, "flapping_ended", at), left_out=noted.left_out)]
-        noted = Noted(hour)
+        noted = Noted(hour, unwell=noted.unwell)
     written: list[TimelineEvent] = []
+    once, left_out = list(noted.once), noted.left_out
     for event in events:
-        if noted.written + len(written) < MOST_AN_HOUR + (MOST_RARE if event.event in _RARE else 0):
-            written.append(event)
-    left_out = len(events) - len(written)
-    begins = [entry(after, "flapping", at)] if left_out and not noted.left_out else []
-    noted = Noted(noted.hour, noted.written + len(written), noted.left_out + left_out)
-    return noted, [*ended, *written, *begins]
+        place, key = noted.written + len(written), _digest(event)
+        rare = event.event in _RARE and place < MOST_AN_HOUR + MOST_ONCE + MOST_RARE
+        first = place >= MOST_AN_HOUR and key not in once and len(once) < MOST_ONCE
+        if place < MOST_AN_HOUR or first or rare:
+            written.append(replace(event, left_out=left_out or None))
+            once += [key] if first else []
+        else:
+            left_out += 1
+    begins = [replace(entry(after, "flapping", at), left_out=left_out)] if left_out and not noted.left_out else []
+    unwell = after.state in _UNWELL or any(event.event in ("silent", "crash_loop") for event in events)
+    recovers = after.state == "applied" and bool(ended or written)
+    noted = Noted(noted.hour, noted.written + len(written), left_out, tuple(once), unwell or noted.unwell)
+    return (replace(noted, unwell=False) if recovers else noted), [*ended, *written, *begins]
+
+
+def _digest(event: TimelineEvent) -> str:
+    """What makes an event a repetition of another one: its kind, and which versions it is about and runs then."""
+    running = event.running.assignment if event.running else None
+    said = f"{event.event} {event.state} {event.version} {running} {event.program_version}"
+    return hashlib.sha256(said.encode()).hexdigest()[:8]
 
 
 def _of_presence(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:

@@ -27,11 +27,18 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """What was so at a time: after the last event until then, and by when the instance was heard after it."""
+    """What was so at a time: after the last event until then, and by when the instance was heard after it.
+
+    `covered` is False if there were other events between, which were not written.
+    """
 
     at: datetime
     state: InstanceState
     last: Listed
+
+    @property
+    def covered(self) -> bool:
+        return not self.last.event.is_followed_by_others
 
 
 def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[Listed]:

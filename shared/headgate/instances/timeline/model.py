@@ -64,8 +64,8 @@ class TimelineEvent:
     """An event, and what was so after it: `state` and `running`, None if nothing ran or it is not known.
 
     `version` is what the event is about, `reason` why it failed. The others belong to single events: `drifted` are the
-    keys that are changed on the host, `left_out` is how many events were not written. `program_version` is that of the
-    collector or supervisor that changed.
+    keys that are changed on the host, `left_out` is how many events of the hour were not written until then.
+    `program_version` is that of the collector or supervisor that changed.
     """
 
     at: datetime
@@ -83,14 +83,25 @@ class TimelineEvent:
     left_out: int | None = None
     program_version: str | None = None
 
+    @property
+    def is_followed_by_others(self) -> bool:
+        """Whether events after it were not written, so that it does not tell what was so then."""
+        return self.left_out is not None and self.event != "flapping_ended"
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """How many events were written in an hour since 1970, and how many more there were."""
+    """How many events were written in an hour since 1970, and how many more there were.
+
+    `once` are those that were written beyond the limit, each for its first time, as digests. `unwell` is whether
+    something bad was told of the instance, and not that it is well again.
+    """
 
     hour: int = 0
     written: int = 0
     left_out: int = 0
+    once: Sequence[str] = ()
+    unwell: bool = False
 
 
 NOTHING_NOTED: Final = Noted()

@@ -27,7 +27,7 @@ def of_message(
     """`written` are the events of the timeline. What is left out there, because it changes without end, is not sent."""
     types: list[EventType] = [_TYPES[event.event] for event in written if event.event in _TYPES]
     types += ["instance.drifted" for event in written if event.event == "drifted" and event.drifted]
-    if written and stored is not None and after.state == "applied" and _was_unwell(stored, at):
+    if written and stored is not None and after.state == "applied" and (stored.noted.unwell or _was_unwell(stored, at)):
         types.append("instance.recovered")
     running = after.running()
     version = running.assignment if running else None
