@@ -258,3 +258,16 @@ def test_closing_ends_every_process_and_its_folder(make_checker: MakeChecker) ->
 
     assert [is_gone(pid) for pid in pids] == [True, True]
     assert [folder.exists() for folder in folders] == [False, False]
+
+
+@pytest.mark.parametrize("version", [VERSION, "2.0.0"])
+def test_who_asks_after_the_end_is_refused_at_once(
+    make_checker: MakeChecker, faulty_collectors: Path, version: str
+) -> None:
+    install(faulty_collectors / "2.0.0")
+    checker = make_checker(LIMITS)
+    checker.close()
+
+    # A thread that outlives the answer, as of a comparison of two versions, would start a process for nobody.
+    with pytest.raises(CheckerFailed, match="shut down"):
+        checker.call("any", {}, version=version, asker=ASKER)

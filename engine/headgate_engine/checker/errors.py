@@ -9,6 +9,9 @@ NOT_IN_BUILD: Final = "component_not_in_build"
 """The checker's word for a text that needs a component which its reduced build lacks."""
 
 
+SHUT_DOWN: Final = "The collector's checker is shut down"
+
+
 class Refused(Exception):
     """The checker understood the question and cannot answer it; `code` is a stable word of that operation."""
 

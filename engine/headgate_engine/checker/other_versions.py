@@ -7,6 +7,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Final
 
+from headgate_engine.checker.errors import SHUT_DOWN, CheckerFailed
 from headgate_engine.checker.installed import Identity, identity
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.pool import Pool
@@ -33,9 +34,11 @@ class OtherVersions:
         self._closed = False
 
     def pool(self, path: Path) -> Pool:
-        """The pool of that binary, for a question. Raises Unusable if there is no such file."""
+        """The pool of that binary, for a question. Raises Unusable if there is no such file, and CheckerFailed."""
         asked = identity(path)
         with self._lock:
+            if self._closed:
+                raise CheckerFailed(SHUT_DOWN)
             replaced = [one for one in self._pools if one.path == path and one != asked]
             retired = [self._pools.pop(one) for one in replaced]
             pool = self._pools.get(asked) or Pool(path, self._limits, max_asking=self._max_asking, max_bound=1)

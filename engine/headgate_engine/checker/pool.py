@@ -9,6 +9,7 @@ from pathlib import Path
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.errors import (
+    SHUT_DOWN,
     CheckerBusy,
     CheckerFailed,
     Exceeded,
@@ -145,7 +146,7 @@ class Pool:
                     if self._retired:
                         raise Retired("The collector was replaced")
                     if self._closed:
-                        raise CheckerFailed("The collector's checker is shut down")
+                        raise CheckerFailed(SHUT_DOWN)
                     if child := self._idle_for(organization_id):
                         return child
                     if self._starts_failed == failed_before:

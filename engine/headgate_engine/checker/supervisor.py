@@ -11,6 +11,7 @@ from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.descriptions import Described, Descriptions, short
 from headgate_engine.checker.errors import (
     NOT_IN_BUILD,
+    SHUT_DOWN,
     CheckerFailed,
     NoChecker,
     NotInstalled,
@@ -42,6 +43,7 @@ class Checker:
         # While the default version is being built, first its first program and then the whole one.
         self._default_binary: Path | None = None
         self._lock = threading.Lock()
+        self._closed = False
         self._others = OtherVersions(limits, max_asking=self._turns.total)
         if installed.fetched is not None:
             installed.fetched.end_processes = self._others.end
@@ -165,8 +167,9 @@ class Checker:
         return self._turns.waiting()
 
     def close(self) -> None:
-        """End every process, and forget what was fetched."""
+        """End every process, and forget what was fetched. A thread that asks after that gets CheckerFailed."""
         with self._lock:
+            self._closed = True
             pool = self._default_pool
         if pool is not None:
             pool.close()
@@ -208,6 +211,9 @@ class Checker:
         if version not in (None, self.default_version):
             return self._others.pool(binary)
         with self._lock:
+            if self._closed:
+                # Its first process would never come where the interpreter ends, and whoever asks would wait for it.
+                raise CheckerFailed(SHUT_DOWN)
             replaced = None
             if self._default_pool is None or self._default_binary != binary:
                 max_asking = self._turns.total
