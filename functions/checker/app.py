@@ -72,6 +72,8 @@ def _answer(question: Message, collector: object, asker: Asker) -> Answer:
         return _error("refused", refused.code, refused.message)
     except Unavailable as error:
         kind = next((name for one, name in _KINDS if isinstance(error, one)), "failed")
+        if isinstance(error, CheckerFailed) and error.crash:
+            return _error(kind, error.code, error.detail, crash=error.crash)
         if isinstance(error, NotInstalled):
             return _error(kind, error.version, error.detail, *error.installed)
         return _error(kind, error.code, error.detail)
@@ -109,8 +111,9 @@ def _result(question: Message, asker: Asker) -> Mapping[str, object]:
             return collectors.call(str(op), request, asker=asker, version=version, timeout=timeout)
 
 
-def _error(kind: str, code: str, message: str, *installed: str) -> Answer:
-    return {"error": {"kind": kind, "code": code, "message": message, "installed": list(installed)}}
+def _error(kind: str, code: str, message: str, *installed: str, crash: str = "") -> Answer:
+    error = {"kind": kind, "code": code, "message": message, "installed": list(installed)}
+    return {"error": error | ({"crash": crash} if crash else {})}
 
 
 if in_lambda():

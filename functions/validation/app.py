@@ -36,6 +36,11 @@ WithPolicies = Annotated[
 WithGraph = Annotated[bool, BeforeValidator(true_or_false), Query(description="Also tell the pipelines")]
 
 
+WithStart = Annotated[
+    bool, BeforeValidator(true_or_false), Query(description="Also start the processors and connectors in a sandbox")
+]
+
+
 @router.post("/validate", operation_id="validateText", response_model_exclude_unset=True)
 def validate(
     body: Validate,
@@ -43,11 +48,17 @@ def validate(
     with_lint: Annotated[WithLint, Query(alias="lint")] = False,
     with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
     with_graph: Annotated[WithGraph, Query(alias="graph")] = False,
+    with_start: Annotated[WithStart, Query(alias="start")] = False,
 ) -> ValidationResult:
     """Validate a configuration on a real collector. 503 means that it was not checked: it may be valid or not.
 
-    With `lint=true`, `policies=true` and `graph=true` the answer also has these parts; all are one request of the limit
-    and one check under way. A part that could not be checked has a `problem`, and the verdict stands.
+    With `lint=true`, `policies=true`, `graph=true` and `start=true` the answer also has these parts; all are one
+    request of the limit and one check under way. A part that could not be checked has a `problem`, and the verdict
+    stands.
+
+    `start=true` starts the processors and connectors for real, in a process of their own without files and network, and
+    tells in `findings` (`source` is `start`) what stops the collector although its text is valid. Receivers, exporters
+    and extensions are built and not started.
 
     A component that only a reduced build of the collector lacks is 503 `component_not_in_build`, without `Retry-After`.
     A text that would take the collector too long is 422 `yaml_too_costly`. A credential may have a few checks
@@ -56,9 +67,8 @@ def validate(
     if body.distribution != DISTRIBUTION:
         raise UnknownDistribution(body.distribution, "distribution")
     with checks.under_way(caller):
-        return ValidationResult.of(
-            checking.check(caller, body.request(), Parts(lint=with_lint, policies=with_policies, graph=with_graph))
-        )
+        parts = Parts(lint=with_lint, policies=with_policies, graph=with_graph, start=with_start)
+        return ValidationResult.of(checking.check(caller, body.request(), parts))
 
 
 @router.post(
@@ -69,6 +79,7 @@ def validate_batch(
     caller: Reader,
     with_lint: Annotated[WithLint, Query(alias="lint")] = False,
     with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
+    with_start: Annotated[WithStart, Query(alias="start")] = False,
 ) -> ValidationResults:
     """Validate up to 50 configurations: one request of the limit, and one check under way.
 
@@ -77,7 +88,8 @@ def validate_batch(
     """
     texts = [item.request() for item in body.items]
     with checks.under_way(caller):
-        results = checking.check_all(caller, texts, Parts(lint=with_lint, policies=with_policies))
+        parts = Parts(lint=with_lint, policies=with_policies, start=with_start)
+        results = checking.check_all(caller, texts, parts)
         return ValidationResults.of([item.name for item in body.items], results)
 
 

@@ -36,6 +36,21 @@ def test_where_both_fail_nothing_was_checked(failure: str) -> None:
         validation.validate(f"crash/{failure}", asker=ASKER)
 
 
+def test_a_text_on_which_a_component_crashes_is_invalid_and_no_outage() -> None:
+    result = validation.validate("component_crash/fine", asker=ASKER)
+
+    assert (result.valid, result.valid_on_host) == (False, False)
+    assert [(found.code, found.component_path, found.message) for found in result.errors] == [
+        ("crash", "processors::example", "panic: out of my depth")
+    ]
+
+
+def test_so_is_one_on_which_the_plain_command_crashes() -> None:
+    result = validation.validate("kill/component_crash", asker=ASKER)
+
+    assert [found.code for found in result.errors] == ["crash"]
+
+
 def test_what_is_too_costly_is_refused_at_once_and_its_field_named() -> None:
     with pytest.raises(TooCostly) as raised:
         validation.validate("too_costly/fine", asker=ASKER)

@@ -73,7 +73,7 @@ def _document(document: object) -> bytes:
 
 
 def _validate(asked: _Asked) -> bytes:
-    parts = Parts(*(asked.parameters.get(name) == "true" for name in ("lint", "policies", "graph")))
+    parts = Parts(*(asked.parameters.get(name) == "true" for name in ("lint", "policies", "graph", "start")))
     request = CheckedText.model_validate(asked.body).request()
     checked = checking.check(request, parts, Settings(), asker=asked.asker)
     return ValidationResult.of(checked).model_dump_json(exclude_unset=True).encode()

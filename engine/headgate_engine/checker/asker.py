@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from headgate_engine.checker.plain_command import PlainVerdict
 
 
-GATED: Final = frozenset({"check", "validate", "lint", "policies", "graph", "inspect"})
+GATED: Final = frozenset({"check", "validate", "lint", "policies", "graph", "inspect", "start"})
 """The operations on a text that feature gates change."""
+ALONE: Final = frozenset({"start"})
+"""The operations that a process answers of which nothing else is asked."""
 
 
 class Collectors(Protocol):

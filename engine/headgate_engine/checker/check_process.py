@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from headgate_engine.checker import messages, verified_files
+from headgate_engine.checker import crashes, messages, verified_files
 from headgate_engine.checker.errors import Exceeded, NoChecker, OtherProtocol, ProcessFailed, Refused
 from headgate_engine.checker.limits import Limits, confined_by_platform
 from headgate_engine.checker.messages import PROTOCOL, Malformed, Message
@@ -100,6 +100,11 @@ class Child:
     def last_words(self) -> str:
         """The end of the process's standard error, which has the reason of a crash."""
         return self._stderr.decode(errors="replace")
+
+    def crash(self) -> str:
+        """What Go's runtime reported if the process has crashed, else empty. For use before `kill`."""
+        self._listen()
+        return crashes.report(self.last_words)
 
     def alive(self) -> bool:
         return self._process.popen.poll() is None

@@ -50,10 +50,17 @@ class OtherProtocol(ProcessFailed):
 
 
 class CheckerFailed(Unavailable):
-    """The check process failed on this question. Another process may not."""
+    """The check process failed on this question. Another process may not.
+
+    `crash` is what Go's runtime reported if the process crashed, empty if it failed in another way.
+    """
 
     code = "checker_failed"
     no_fault = True
+
+    def __init__(self, detail: str, crash: str = "") -> None:
+        super().__init__(detail)
+        self.crash = crash
 
 
 class Retired(CheckerFailed):

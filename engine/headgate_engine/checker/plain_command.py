@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from headgate_engine.checker import crashes
 from headgate_engine.checker.errors import CheckerBusy, CheckerFailed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.root_directory import TIME_ZONES
@@ -109,6 +110,7 @@ def _verdict(status: int, said: str) -> PlainVerdict:
     start = 0 if said.startswith("Error: ") else said.find("\nError: ") + 1
     if status != 1 or not said.startswith("Error: ", start):
         first_line = said.strip().partition("\n")[0][:200]
-        raise CheckerFailed(f"The collector's validate command ended with status {status}: {first_line}".rstrip(": "))
+        ended = f"The collector's validate command ended with status {status}: {first_line}".rstrip(": ")
+        raise CheckerFailed(ended, crashes.report(said))
     message = _LOGGED_AGAIN.split(said[start:].removeprefix("Error: "), maxsplit=1)[0].strip()
     return PlainVerdict(valid=False, message=message)

@@ -91,9 +91,10 @@ class Pool:
             self._give_back(child)
             raise
         except ProcessFailed as error:
+            crash = child.crash()
             self._drop(child)
             logger.warning("checker_failed op=%s pid=%d reason=%s", op, child.pid, error)
-            raise CheckerFailed(f"The collector's checker {error}") from error
+            raise CheckerFailed(f"The collector's checker {error}", crash) from error
         except BaseException:
             # Its answer may still come, and would be taken for the answer to the next question.
             self._drop(child)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from headgate_engine.checker.asker import GATED, Asker
+from headgate_engine.checker.asker import ALONE, GATED, Asker
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.descriptions import Described, Descriptions, short
 from headgate_engine.checker.errors import (
@@ -72,17 +72,18 @@ class Checker:
                 # The binary may be replaced between the choice of a pool and the question.
                 with contextlib.suppress(Retired):
                     binary = self._binary(version)
-                    if op in GATED and (gates := fields.get("feature_gates")):
-                        return self._ask_gated(binary, op, fields, gates, seconds)
+                    gates = fields.get("feature_gates") if op in GATED else None
+                    if gates or op in ALONE:
+                        return self._ask_alone(binary, op, fields, gates, seconds)
                     pool = self._pool(version, binary)
                     if self.collectors.is_first(binary):
                         return self._ask_first(pool, asker, op, fields, seconds, version)
                     return pool.ask(asker, op, fields, seconds)
 
-    def _ask_gated(
+    def _ask_alone(
         self, binary: Path, op: str, fields: Mapping[str, object], gates: object, seconds: float
     ) -> dict[str, object]:
-        """The result of one operation, by a process of its own: feature gates are global to a process.
+        """The result of one operation, by a process of its own: feature gates and started components stay in a process.
 
         Raises what `call` does.
         """
@@ -91,10 +92,11 @@ class Checker:
         except ProcessFailed as error:
             raise not_started(error) from error
         try:
-            child.ask("feature_gates", {"feature_gates": gates}, seconds)
+            if gates:
+                child.ask("feature_gates", {"feature_gates": gates}, seconds)
             return child.ask(op, {name: value for name, value in fields.items() if name != "feature_gates"}, seconds)
         except ProcessFailed as error:
-            raise CheckerFailed(f"The collector's checker {error}") from error
+            raise CheckerFailed(f"The collector's checker {error}", child.crash()) from error
         finally:
             child.kill()
 

@@ -12,12 +12,19 @@ from headgate_engine.errors import Invalid, Unavailable
 from headgate_engine.policies import engine, judging
 from headgate_engine.policies.model import PolicyResult, Settings, Text
 from headgate_engine.validation import service as validation
-from headgate_engine.validation import together
+from headgate_engine.validation import starting, together
 from headgate_engine.validation.findings import ListedFinding, Source, listed
-from headgate_engine.validation.model import YAML_IN_BODY, Graph, LintResult, NotChecked, ValidationResult
+from headgate_engine.validation.model import (
+    YAML_IN_BODY,
+    Graph,
+    LintResult,
+    NotChecked,
+    StartResult,
+    ValidationResult,
+)
 from headgate_engine.validation.together import Ends
 
-_Result = TypeVar("_Result", LintResult, PolicyResult, Graph)
+_Result = TypeVar("_Result", LintResult, PolicyResult, Graph, StartResult)
 
 # API Gateway gives up after 30 s. The last part begins before SECONDS, and has _SHORTEST then.
 SECONDS: Final = 22.0
@@ -41,6 +48,7 @@ class Checked:
     lint: Part[LintResult] | None
     policies: Part[PolicyResult] | None
     graph: Part[Graph] | None
+    start: Part[StartResult] | None
     ends: Ends
 
     def findings(self) -> list[ListedFinding]:
@@ -50,9 +58,12 @@ class Checked:
             not_checked.append(("lint", self.lint.problem.detail))
         if self.policies and self.policies.problem:
             not_checked.append(("policy", self.policies.problem.detail))
+        if self.start and self.start.problem:
+            not_checked.append(("start", self.start.problem.detail))
         lint = self.lint.result if self.lint else None
         policies = self.policies.result if self.policies else None
-        return listed(self.verdict, lint, policies, not_checked, self.ends)
+        start = self.start.result if self.start else None
+        return listed(self.verdict, lint, policies, not_checked, self.ends, start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +83,7 @@ class Parts:
     lint: bool = False
     policies: bool = False
     graph: bool = False
+    start: bool = False
 
 
 def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, ends: float | None = None) -> Checked:
@@ -93,6 +105,7 @@ def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, e
         _part(parts.lint, lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left), ends),
         _part(parts.policies, lambda left: judging.judge(settings, text, asker=asker, timeout=left), ends),
         _part(parts.graph, lambda left: validation.graph(yaml, version, env, asker=asker, timeout=left), ends),
+        _part(parts.start, lambda left: starting.start(yaml, version, env, verdict, asker=asker, timeout=left), ends),
         places,
     )
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from headgate_engine.policies.model import PolicyResult
-from headgate_engine.validation.model import Edit, Finding, LintItem, LintResult, Location, ValidationResult
+from headgate_engine.validation.model import (
+    Edit,
+    Finding,
+    LintItem,
+    LintResult,
+    Location,
+    StartResult,
+    ValidationResult,
+)
 from headgate_engine.validation.together import Ends
 
 Severity = Literal["error", "warning", "note"]
@@ -20,6 +28,8 @@ _RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 _POSITION: Final = re.compile(r"\b\d+:\d+\b")
 _MEND: Final = "An Admin mends the rule with `headgate policy set`"
 NOT_CHECKED: Final = "not_checked"
+# Errors that the linter may know the place of.
+_OF_A_VALUE: Final = ("invalid_value", "start_failed")
 # Errors that the host decides.
 _ON_HOST: Final = ("depends_on_host", "provider_not_allowed")
 
@@ -51,12 +61,14 @@ def listed(
     policies: PolicyResult | None,
     not_checked: Sequence[tuple[Source, str]],
     ends: Ends,
+    start: StartResult | None = None,
 ) -> list[ListedFinding]:
     """All findings. Parts that were not checked are told without a place: nothing that is not said counts as right."""
     found = [
         *_of_verdict(verdict, lint),
         *(_of_lint(lint) if lint else ()),
         *(_of_policies(policies) if policies else ()),
+        *(_of_start(start, lint) if start else ()),
     ]
     # A text that is not YAML has neither lint nor policies, and says so.
     if not any(one.code == "yaml_syntax" for one in found):
@@ -77,7 +89,7 @@ def _with_end(one: ListedFinding, ends: Ends) -> ListedFinding:
 
 
 def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[ListedFinding]:
-    errors: Sequence[LintItem] = [item for item in lint.items if item.error] if lint else []
+    errors = _errors(lint)
     inside = verdict.wrapped
     lists: tuple[tuple[Severity, Sequence[Finding]], ...] = (
         ("error", [*verdict.errors, *(inside.errors if inside else ())]),
@@ -86,22 +98,37 @@ def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[
     for severity, findings in lists:
         for one in findings:
             if not any(_same(one, item) for item in errors):
-                on_host = one.code in _ON_HOST
-                yield ListedFinding(
-                    "warning" if on_host else severity,
-                    "collector",
-                    "depends_on_host" if on_host else one.code,
-                    one.message,
-                    component_path=one.component_path,
-                    line=one.line or None,
-                    column=one.column or None,
-                    fix=one.fix,
-                )
+                yield _of_collector(one, severity, "collector")
+
+
+def _of_start(start: StartResult, lint: LintResult | None) -> Iterator[ListedFinding]:
+    errors = _errors(lint)
+    for one in start.findings:
+        if not any(_same(one, item) for item in errors):
+            yield _of_collector(one, "error", "start")
+
+
+def _of_collector(one: Finding, severity: Severity, source: Source) -> ListedFinding:
+    on_host = one.code in _ON_HOST
+    return ListedFinding(
+        "warning" if on_host else severity,
+        source,
+        "depends_on_host" if on_host else one.code,
+        one.message,
+        component_path=one.component_path,
+        line=one.line or None,
+        column=one.column or None,
+        fix=one.fix,
+    )
+
+
+def _errors(lint: LintResult | None) -> Sequence[LintItem]:
+    return [item for item in lint.items if item.error] if lint else []
 
 
 def _same(one: Finding, item: LintItem) -> bool:
     """Whether the linter says the same of an expression of the component, at the expression's own place."""
-    if one.code != "invalid_value" or not one.component_path or not item.error:
+    if one.code not in _OF_A_VALUE or not one.component_path or not item.error:
         return False
     if item.location.path.split("::")[:2] != one.component_path.split("::")[:2]:
         return False

@@ -24,6 +24,7 @@ Code = Literal[
     "wrapped_configuration",
     "crash",
     "depends_on_host",
+    "start_failed",
     "other",
 ]
 """The kinds of finding; docs/findings.md says what each means."""
@@ -97,6 +98,18 @@ class ValidationResult:
     wrapped: WrappedConfiguration | None = None
     valid_on_host: bool | None = None
     reduced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StartResult:
+    """What starting the processors and connectors of a configuration has shown.
+
+    `started` are the paths of those that were started, also if they failed. It is empty for a text of which nothing can
+    be built.
+    """
+
+    started: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecke
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors import service as collectors
 from headgate_engine.errors import FieldError, Unavailable
-from headgate_engine.validation import plain_messages
+from headgate_engine.validation import crashes, plain_messages
 from headgate_engine.validation.model import (
     TOO_COSTLY,
     YAML_IN_BODY,
@@ -66,6 +66,9 @@ def validate(
             if isinstance(error, Refused) and error.code == NOT_IN_BUILD:
                 # The plain command of this build would call the component unknown.
                 raise ComponentNotInBuild(error.message, version) from error
+            crash = crashes.findings(yaml, error, version, asker=asker)
+            if crash:
+                return _crashed(yaml, version, crash)
             _require_no_gates(asker)
             asker.collectors.fell_back()
             _require_affordable(yaml, variables, asker)
@@ -158,7 +161,14 @@ def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> N
 
 
 def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Asker) -> ValidationResult:
-    verdict = asker.collectors.validate_plainly(yaml, variables, asker=asker, version=version)
+    try:
+        verdict = asker.collectors.validate_plainly(yaml, variables, asker=asker, version=version)
+    except CheckerFailed as error:
+        # An official release reads no reports: the default collector does.
+        crash = crashes.findings(yaml, error, None, asker=asker)
+        if not crash:
+            raise
+        return _crashed(yaml, version, crash)
     if not verdict.valid:
         _require_in_build(verdict.message, version, asker)
     named = list(plain_messages.variables(yaml))
@@ -176,6 +186,19 @@ def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Aske
         ],
         environment=named,
         valid_on_host=True if verdict.valid else None,
+    )
+
+
+def _crashed(yaml: str, version: str, crash: Sequence[Finding]) -> ValidationResult:
+    """The verdict on a text on which the collector crashes: it starts on no host."""
+    return ValidationResult(
+        valid=False,
+        version=version,
+        distribution=DISTRIBUTION,
+        errors=crash,
+        warnings=[],
+        environment=list(plain_messages.variables(yaml)),
+        valid_on_host=False,
     )
 
 

@@ -10,7 +10,14 @@ from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
 from headgate_engine.validation.checking import Checked, Part, Request
 from headgate_engine.validation.findings import ListedFinding
-from headgate_engine.validation.model import Finding, Graph, LintResult, Variable, WrappedConfiguration
+from headgate_engine.validation.model import (
+    Finding,
+    Graph,
+    LintResult,
+    StartResult,
+    Variable,
+    WrappedConfiguration,
+)
 from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Input, Variables, Yaml
 
 
@@ -52,7 +59,7 @@ class PartNotChecked(BaseModel):
 
 
 class ValidationResult(BaseModel):
-    """The verdict. `lint`, `policies` and `graph` are there if the request asks for them.
+    """The verdict. `lint`, `policies`, `graph` and `start` are there if the request asks for them.
 
     `findings` has everything that was found in all of these, in the order of the text, each mistake once. `wrapped` is
     there if the text is not a configuration, but has one inside. `reduced` is there, and true, if the build that
@@ -72,6 +79,7 @@ class ValidationResult(BaseModel):
     lint: LintResult | PartNotChecked | SkipJsonSchema[None] = None
     policies: PolicyResult | PartNotChecked | SkipJsonSchema[None] = None
     graph: Graph | PartNotChecked | SkipJsonSchema[None] = None
+    start: StartResult | PartNotChecked | SkipJsonSchema[None] = None
 
     @classmethod
     def of(cls, checked: Checked) -> Self:
@@ -97,10 +105,14 @@ class ValidationResult(BaseModel):
             check.policies = checked.policies.result or _not_checked(checked.policies)
         if checked.graph is not None:
             check.graph = checked.graph.result or _not_checked(checked.graph)
+        if checked.start is not None:
+            check.start = checked.start.result or _not_checked(checked.start)
         return check
 
 
-def _not_checked(part: Part[LintResult] | Part[PolicyResult] | Part[Graph]) -> PartNotChecked:
+def _not_checked(
+    part: Part[LintResult] | Part[PolicyResult] | Part[Graph] | Part[StartResult],
+) -> PartNotChecked:
     assert part.problem is not None
     return PartNotChecked(problem=PartProblem.of(part.problem))
 

@@ -205,8 +205,9 @@ def _result(answer: Message) -> dict[str, object]:
             raise CheckerNotStarted(message)
         case {"error": {"kind": "unusable", "message": str(message)}}:
             raise Unusable(message)
-        case {"error": {"kind": "failed", "message": str(message)}}:
-            raise CheckerFailed(message)
+        case {"error": {"kind": "failed", "message": str(message), **more}}:
+            crash = more.get("crash")
+            raise CheckerFailed(message, crash if isinstance(crash, str) else "")
     raise CheckerUnreachable("The collector's function answered in an unknown form")
 
 

@@ -24,6 +24,7 @@ type question struct {
 	Op       string           `json:"op"`
 	Do       string           `json:"do"`
 	YAML     string           `json:"yaml"`
+	Report   string           `json:"report"`
 	Echo     any              `json:"echo"`
 	RSSBytes int64            `json:"rss_bytes"`
 	Seconds  float64          `json:"seconds"`
@@ -48,6 +49,10 @@ func misbehave(what string) {
 	switch what {
 	case "crash":
 		fmt.Fprintln(os.Stderr, "panic: on command\n\ngoroutine 1 [running]:")
+		os.Exit(2)
+	case "component_crash":
+		fmt.Fprintln(os.Stderr, "panic: out of my depth\n\ngoroutine 7 [running]:\n"+
+			"example.com/processor/exampleprocessor.begin(...)\n\t/x/processor/exampleprocessor/begin.go:7 +0x1")
 		os.Exit(2)
 	case "kill":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -135,6 +140,11 @@ func check(channel *os.File) {
 			what = before
 		}
 		answer := map[string]any{"id": asked.ID, "rss_bytes": asked.RSSBytes, "calls": calls}
+		if asked.Op == "crashed" {
+			answer["result"] = map[string]any{"findings": crashes(asked.Report)}
+			send(encoded(answer))
+			continue
+		}
 		misbehave(what)
 		switch {
 		case asked.Op == "describe":
@@ -196,6 +206,17 @@ func check(channel *os.File) {
 			send(encoded(answer))
 		}
 	}
+}
+
+// crashes has a finding for a report whose stack names a component.
+func crashes(report string) []map[string]any {
+	if !strings.Contains(report, "exampleprocessor") {
+		return []map[string]any{}
+	}
+	return []map[string]any{{
+		"message": report[:strings.IndexByte(report, '\n')], "component_path": "processors::example", "code": "crash",
+		"line": 1, "column": 1,
+	}}
 }
 
 func validate(path string) {

@@ -18,6 +18,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/rename"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
+	"github.com/headgate/headgate/layers/collector/internal/start"
 	"github.com/headgate/headgate/layers/collector/internal/steps"
 	"github.com/headgate/headgate/layers/collector/internal/tell"
 	"github.com/headgate/headgate/layers/collector/internal/together"
@@ -29,6 +30,7 @@ import (
 var Handlers = map[string]operation.Handler{
 	"describe":       describe.Handle,
 	"validate":       validate.Handle,
+	"crashed":        validate.HandleCrashed,
 	"check":          together.Handle,
 	"graph":          graph.Handle,
 	"inspect":        inspect.Handler(),
@@ -47,6 +49,7 @@ var Handlers = map[string]operation.Handler{
 	"reference":      reference.Handler(),
 	"compare":        withoutCollector(compare.Handle),
 	"compare_starts": withoutCollector(compare.HandleStarts),
+	"start":          start.Handle,
 	"steps":          steps.Handle,
 	"compile":        withoutCollector(rules.Handle),
 	"evaluate":       withoutCollector(evaluate.Handle),

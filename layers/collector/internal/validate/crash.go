@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +10,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -32,12 +36,52 @@ func recovered(err *error) {
 	if reason := recover(); reason != nil {
 		stack := string(debug.Stack())
 		fmt.Fprintf(os.Stderr, "panic: %v\n%s", reason, stack)
-		crash := panicked{reason: reason}
-		if match := componentPackage.FindStringSubmatch(stack); match != nil {
-			crash.component = match[1]
-		}
-		*err = crash
+		*err = panicked{reason: reason, component: componentOfStack(stack)}
 	}
+}
+
+// componentOfStack returns the package of the component that a stack names first, "" if it names none.
+func componentOfStack(stack string) string {
+	if match := componentPackage.FindStringSubmatch(stack); match != nil {
+		return match[1]
+	}
+	return ""
+}
+
+// crashedOn is a text on which a process has crashed, and what Go's runtime reported of it.
+type crashedOn struct {
+	YAML   string `json:"yaml"`
+	Report string `json:"report"`
+}
+
+// Crashed has the finding about a crash: none unless the goroutine that crashed was in a component.
+type Crashed struct {
+	Findings []Finding `json:"findings"`
+}
+
+// HandleCrashed answers `crashed {yaml, report}` with a Crashed.
+func HandleCrashed(_ context.Context, _ *operation.Environment, raw json.RawMessage) (any, error) {
+	var asked crashedOn
+	if err := json.Unmarshal(raw, &asked); err != nil {
+		return nil, operation.BadRequest("crashed takes yaml and report: %v", err)
+	}
+	answer := Crashed{Findings: []Finding{}}
+	reason, stacks, _ := strings.Cut(asked.Report, "\n")
+	_, reason, _ = strings.Cut(reason, ": ")
+	_, first, _ := strings.Cut(stacks, "goroutine ")
+	first, _, _ = strings.Cut(first, "\n\n")
+	crash := panicked{reason: reason, component: componentOfStack(first)}
+	document, err := source.Parse(asked.YAML)
+	if err != nil || crash.component == "" {
+		return answer, nil
+	}
+	if cost := tooCostly(document.Affordable()); cost != nil {
+		return answer, nil
+	}
+	report := &report{document: document}
+	report.crashes(crash)
+	answer.Findings = report.result.Errors
+	return answer, nil
 }
 
 // crashes gives the findings about a panic their code, and the place of an empty entry of a list, which components often

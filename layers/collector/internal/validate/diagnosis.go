@@ -40,6 +40,13 @@ var (
 )
 
 func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf, factories otelcol.Factories) {
+	parts := d.decode(conf, factories)
+	d.whole(parts)
+	d.pipelines(ctx, parts)
+}
+
+// decode decodes and validates every component and the service.
+func (d *diagnosis) decode(conf *confmap.Conf, factories otelcol.Factories) *parts {
 	if factories.Telemetry == nil {
 		factories.Telemetry = otelconftelemetry.NewFactory()
 	}
@@ -56,8 +63,7 @@ func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf, factories otelc
 		extensions: decodeSection(d, conf, "extensions", factories.Extensions),
 	}
 	parts.service = d.service(conf, factories)
-	d.whole(parts)
-	d.pipelines(ctx, parts)
+	return parts
 }
 
 // parts are a configuration's decoded components and service.

@@ -13,8 +13,12 @@ var hostFacts = []struct {
 	{regexp.MustCompile(`(?i)envvar "\w+" is not set`), "that variable in its environment"},
 	{regexp.MustCompile(`(?i)no such file or directory|directory must exist|file does not exist|could not be read`), "that file or directory"},
 	{regexp.MustCompile(`(?i)only (?:supported|available) on|not supported on (?:this|linux)|unsupported platform`), "the operating system that the component is for"},
-	{regexp.MustCompile(`(?i)no such host|connection refused|network is unreachable|dial (?:tcp|udp|unix)`), "the network that the component asks while it is built"},
+	{regexp.MustCompile(`(?i)no such host|connection refused|network is unreachable|(?:dial|listen) (?:tcp|udp|unix)|\bsocket: `), "the addresses that the component asks when it begins"},
+	{regexp.MustCompile(`(?i)permission denied|operation not permitted|too many open files`), "the file or address that the component opens when it begins"},
 }
+
+// noAddress matches errors about a text that is an address on no host.
+var noAddress = regexp.MustCompile(`missing port in address|too many colons in address|unknown port|invalid port`)
 
 // dependsOnHost gives errors about the checking machine their code, and says what remains without them.
 func (r *report) dependsOnHost() {
@@ -29,20 +33,13 @@ func (r *report) dependsOnHost() {
 			others++
 			continue
 		}
-		needs := ""
-		for _, fact := range hostFacts {
-			if fact.words.MatchString(finding.Message) {
-				needs = fact.needs
-				break
-			}
-		}
-		if needs == "" {
+		message, depends := OnHost(finding.Message)
+		if !depends {
 			others++
 			continue
 		}
 		onHost++
-		finding.Code = DependsOnHost
-		finding.Message += "; this depends on the host, which must have " + needs
+		finding.Code, finding.Message = DependsOnHost, message
 	}
 	switch valid, invalid := true, false; {
 	case r.result.Valid:
@@ -50,4 +47,18 @@ func (r *report) dependsOnHost() {
 	case others > 0 || onHost == 0:
 		r.result.ValidOnHost = &invalid
 	}
+}
+
+// OnHost tells whether an error is about what the checking machine does not have, and returns it with what the host must
+// have.
+func OnHost(message string) (string, bool) {
+	if noAddress.MatchString(message) {
+		return message, false
+	}
+	for _, fact := range hostFacts {
+		if fact.words.MatchString(message) {
+			return message + "; this depends on the host, which must have " + fact.needs, true
+		}
+	}
+	return message, false
 }

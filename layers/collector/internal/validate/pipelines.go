@@ -18,20 +18,10 @@ const maxBuilds = 8
 // pipelines finds the errors in building the pipelines. The collector stops at the first one, so the component that
 // caused it is removed and the pipelines are built again.
 func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
-	graph := newGraph(p)
-	for section, list := range map[string]configs{
-		"receivers": p.receivers, "processors": p.processors, "exporters": p.exporters, "connectors": p.connectors,
-	} {
-		for id := range list {
-			if d.broken[componentOf([]string{section, id.String()})] || list[id] == nil {
-				if section == "connectors" {
-					return // without it the pipelines are other ones
-				}
-				graph.takeOut(section, id)
-			}
-		}
+	graph := d.graph(p)
+	if graph == nil {
+		return
 	}
-	graph.takeOutUnknown()
 	for range maxBuilds {
 		if len(graph.pipelines) == 0 || graph.incomplete() {
 			return
@@ -59,6 +49,26 @@ func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
 		}
 		graph.takeOut(section, id)
 	}
+}
+
+// graph returns the pipelines without the components that have errors of their own. It returns nil if a connector has
+// one: without it the pipelines are other ones.
+func (d *diagnosis) graph(p *parts) *graph {
+	graph := newGraph(p)
+	for section, list := range map[string]configs{
+		"receivers": p.receivers, "processors": p.processors, "exporters": p.exporters, "connectors": p.connectors,
+	} {
+		for id := range list {
+			if d.broken[componentOf([]string{section, id.String()})] || list[id] == nil {
+				if section == "connectors" {
+					return nil
+				}
+				graph.takeOut(section, id)
+			}
+		}
+	}
+	graph.takeOutUnknown()
+	return graph
 }
 
 // graph is a copy of the pipelines and their components, from which components can be removed.

@@ -84,6 +84,7 @@ const (
 	IgnoredKey         Code = "ignored_key"
 	ChangedValue       Code = "changed_value"
 	Crash              Code = "crash"
+	StartFailed        Code = "start_failed"
 	DependsOnHost      Code = "depends_on_host"
 	Wrapped            Code = "wrapped_configuration"
 	Other              Code = "other"
