@@ -205,10 +205,14 @@ class AssignmentCheck(BaseModel):
 
 def warnings_of(check: Check, hosts: Sequence[Unsuited]) -> list[WarningOut]:
     """The collector's findings, then what hosts of the group lack."""
-    found = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
-    if check.not_checked is not None:
-        found = [_without_place(Unsuited(f"Not checked: {check.not_checked}", "", "not_checked"))]
-    return [*found, *map(_without_place, hosts)]
+    warnings = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
+    for finding in check.start:
+        warnings += _warnings("warning" if finding.code == "depends_on_host" else "error", [finding])
+    not_checked = f"Not checked: {check.not_checked}" if check.not_checked is not None else None
+    not_started = f"Not started: {check.not_started}" if check.not_started is not None else None
+    for problem in filter(None, (not_checked, not_started)):
+        warnings.append(_without_place(Unsuited(problem, "", "not_checked")))
+    return [*warnings, *map(_without_place, hosts)]
 
 
 def _without_place(one: Unsuited) -> WarningOut:

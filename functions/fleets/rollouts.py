@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from fastapi import Response
 
-from fleets.rollouts_wire import RolloutOut, StartRollout
+from fleets.rollouts_wire import RolloutOut, RolloutStarted, StartRollout
 from fleets.routing import router
 from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
@@ -17,6 +17,7 @@ from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
+from headgate.identity import checks
 from headgate.rollouts import service as rollouts
 
 _OF_GROUP: Final = "/{fleet_id}/deployments/{deployment_id}/rollouts"
@@ -39,12 +40,13 @@ def _action(verb: str, action: Action) -> Callable[[_Endpoint], _Endpoint]:
 )
 def start_rollout(
     fleet_id: FleetId, deployment_id: DeploymentId, body: StartRollout, caller: Writer, response: Response
-) -> RolloutOut:
+) -> RolloutStarted:
     """Give a published version to the group step by step. A rollout that is open in the group ends as superseded."""
-    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
-        rollout = rollouts.start(caller, fleet_id, deployment_id, body.order())
+    ids = ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound)
+    with ids, checks.under_way(caller):
+        rollout, check = rollouts.start(caller, fleet_id, deployment_id, body.order())
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout.id}"
-    return RolloutOut.of_rollout(rollout)
+    return RolloutStarted.of_start(rollout, check)
 
 
 @router.get(_OF_GROUP, operation_id="listRollouts", openapi_extra=EXTENSION)

@@ -6,9 +6,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from fleets.deployments_wire import Message, Number
+from fleets.deployments_wire import Message, Number, WarningOut, warnings_of
 from fleets.instances_wire import VersionOut
 from fleets.wire import LabelKey, LabelValue
+from headgate.deployments.assignments import Check
 from headgate.deployments.versions import NamedVersion
 from headgate.http.wire import ConfigurationId, PrincipalOut
 from headgate.rollouts.model import MOST_STEPS, Failure, Gate, Order, Rollout, Status
@@ -315,6 +316,16 @@ class RolloutOut(VersionOut):
             updated_at=rollout.updated_at,
             finished_at=rollout.finished_at,
         )
+
+
+class RolloutStarted(RolloutOut):
+    """With the collector's findings in the version. They do not prevent the rollout."""
+
+    warnings: list[WarningOut]
+
+    @classmethod
+    def of_start(cls, rollout: Rollout, check: Check) -> Self:
+        return cls(**RolloutOut.of_rollout(rollout).model_dump(), warnings=warnings_of(check, ()))
 
 
 def _named(version: NamedVersion | None) -> dict[str, str | int | None]:

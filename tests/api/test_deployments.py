@@ -7,7 +7,14 @@ from configurations.app import router as configurations_router
 from fleets.app import router
 from headgate.foundation.ids import new_id
 from headgate_engine.validation import service as validation
-from headgate_engine.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, ValidationResult
+from headgate_engine.validation import starting
+from headgate_engine.validation.model import (
+    CollectorVersionNotInstalled,
+    Finding,
+    NotChecked,
+    StartResult,
+    ValidationResult,
+)
 from tests.support import configurations as cfg
 from tests.support.deployments import add, kubernetes, server
 from tests.support.members import API, JoinWith, Member
@@ -60,11 +67,32 @@ def test_what_the_collector_finds_is_told_and_blocks_nothing(
     ann: Member, configuration_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = ValidationResult(False, "0.139.0", "otelcol-contrib", [Finding("broken", "receivers", "other")], [], [])
+    started = StartResult(findings=[Finding("ends", "", "start_failed"), Finding("asks", "", "depends_on_host")])
     monkeypatch.setattr(validation, "validate", lambda *_, **__: found)
+    monkeypatch.setattr(starting, "start", lambda *_, **__: started)
     response = add(ann, server(ann), configuration_id)
 
     assert response.status_code == 201
-    assert [(one["severity"], one["message"]) for one in response.json()["warnings"]] == [("error", "broken")]
+    assert [(one["severity"], one["message"]) for one in response.json()["warnings"]] == [
+        ("error", "broken"),
+        ("error", "ends"),
+        ("warning", "asks"),
+    ]
+
+
+def test_components_that_could_not_be_started_stop_nothing(
+    ann: Member, configuration_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ValidationResult(True, "0.139.0", "otelcol-contrib", [], [], [])
+
+    def fail(*_: object, **__: object) -> StartResult:
+        raise NotChecked("busy; nothing was started")
+
+    monkeypatch.setattr(validation, "validate", lambda *_, **__: found)
+    monkeypatch.setattr(starting, "start", fail)
+    (warning,) = add(ann, server(ann), configuration_id).json()["warnings"]
+
+    assert (warning["code"], warning["message"]) == ("not_checked", "Not started: busy; nothing was started")
 
 
 def test_drafts_are_not_assigned(ann: Member, join: JoinWith, configuration_id: str) -> None:

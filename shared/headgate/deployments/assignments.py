@@ -23,17 +23,24 @@ from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import new_id
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
-from headgate_engine.validation import service as validation
+from headgate_engine.policies.model import Settings
+from headgate_engine.validation import checking
+from headgate_engine.validation.checking import Parts, Request
 from headgate_engine.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What the collector says of a version that was just assigned; `not_checked` says why it could not be asked."""
+    """What the collector says of a version that was just assigned; `not_checked` says why it could not be asked.
+
+    `start` is what starting its components has shown, `not_started` says why they were not started.
+    """
 
     errors: Sequence[Finding] = ()
     warnings: Sequence[Finding] = ()
     not_checked: str | None = None
+    start: Sequence[Finding] = ()
+    not_started: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ def create(
         return target
 
     target = retry(once)
-    return Changed(created, _check(caller, target.version), _audited((None, target.named), message))
+    return Changed(created, checked(caller, target.version), _audited((None, target.named), message))
 
 
 def change(
@@ -155,7 +162,7 @@ def change(
         return after, target.version if target else None, _audited(versions, message)
 
     after, version, audited = retry(once)
-    return Changed(after, _check(caller, version), audited, version)
+    return Changed(after, checked(caller, version), audited, version)
 
 
 def check(
@@ -165,7 +172,7 @@ def check(
     fleets.get(caller, fleet_id)
     group = of_fleet(fleet_id, deployment_id)
     version = target(caller, group, configuration_id, version_number).version
-    return group, version, _check(caller, version)
+    return group, version, checked(caller, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +280,19 @@ def _audited(versions: Versions, message: str | None) -> Mapping[str, str]:
     return audited
 
 
-def _check(caller: Caller, version: Version | None) -> Check:
+def checked(caller: Caller, version: Version | None) -> Check:
     """Tells what is wrong with the version before a host does; it is assigned all the same."""
     if version is None:
         return Check()
+    request = Request(version.yaml or "", version.collector_version, {})
     try:
-        result = validation.validate(version.yaml or "", version.collector_version, asker=Asker.of(caller))
+        result = checking.check(request, Parts(start=True), Settings(), asker=Asker.of(caller))
     except (NotChecked, TooCostly, CollectorVersionNotInstalled) as error:
         return Check(not_checked=error.detail)
-    return Check(result.errors, result.warnings)
+    start = result.start
+    return Check(
+        result.verdict.errors,
+        result.verdict.warnings,
+        start=start.result.findings if start and start.result else (),
+        not_started=start.problem.detail if start and start.problem else None,
+    )

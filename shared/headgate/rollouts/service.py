@@ -31,6 +31,7 @@ from headgate.storage.retry import LostRace
 from headgate.storage.retry import retry as again
 
 if TYPE_CHECKING:
+    from headgate.deployments.assignments import Check
     from headgate.foundation.caller import Caller
     from headgate.rollouts.hosts import Host
     from headgate.storage.page import Slice
@@ -44,16 +45,16 @@ _EVENTS: Final[Mapping[Status, EventType]] = {
 }
 
 
-def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> Rollout:
+def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tuple[Rollout, Check]:
     """Start a rollout of a published version; the one that is open in the group ends as superseded.
 
-    Raises FleetNotFound, DeploymentNotFound, FieldRefused, NotPublished, ConfigurationNotFound, VersionNotFound,
-    ConfigurationArchived, NothingDelivered; for one that upgrades collectors also CollectorNotPublished and
-    NoHostToUpgrade.
+    Returns what the collector says of the version as well. Raises FleetNotFound, DeploymentNotFound, FieldRefused,
+    NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, NothingDelivered; for one that upgrades
+    collectors also CollectorNotPublished and NoHostToUpgrade.
     """
     fleets.get(caller, fleet_id)
 
-    def once() -> Rollout:
+    def once() -> tuple[Rollout, assignments.Target]:
         before = deployments.of_fleet(fleet_id, deployment_id)
         target = assignments.target(caller, before, order.configuration_id, order.version_number)
         if order.gates.delivery and (signals := assignments.undelivered(caller, before, target)):
@@ -92,9 +93,10 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> Ro
             *superseding(before, f"The rollout {rollout.id}", at),
         )
         executions.begin(execution)
-        return rollout
+        return rollout, target
 
-    return again(once)
+    rollout, target = again(once)
+    return rollout, assignments.checked(caller, target.version)
 
 
 def rollouts(caller: Caller, fleet_id: str, deployment_id: str, limit: int, after: str | None) -> Slice[Rollout]:
