@@ -37,7 +37,7 @@ COMMANDS = {
 
 def answering(verdict: Answer) -> Callable[[str], Answer]:
     def answer(asked: str) -> Answer:
-        if asked.endswith("/validate"):
+        if "/validate" in asked:
             return verdict
         if asked.endswith("/versions/2"):
             return 200, {}, VERSION
@@ -49,7 +49,7 @@ def answering(verdict: Answer) -> Callable[[str], Answer]:
 
 
 def changed(server: Server) -> list[str]:
-    return [asked for asked, _, _ in server.requests if not asked.startswith("GET") and not asked.endswith("/validate")]
+    return [asked for asked, _, _ in server.requests if not asked.startswith("GET") and "/validate" not in asked]
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -58,7 +58,7 @@ def test_the_version_itself_is_checked_once_by_its_own_collector(server: Server,
     path, text, version = COMMANDS[line]
 
     assert run(line)[0] == 0
-    (verdict,) = [json.loads(body) for asked, _, body in server.requests if asked.endswith("/validate")]
+    (verdict,) = [json.loads(body) for asked, _, body in server.requests if "/validate" in asked]
     assert verdict == {"yaml": text, "version": version}
     (made,) = changed(server)
     assert made.endswith(path)
@@ -115,3 +115,43 @@ def test_what_is_published_is_not_checked_again(server: Server, run: Run) -> Non
     server.answering = answering(OUTAGE)
 
     assert run(f"config publish {CONFIGURATION} --version 2")[0] == 0
+
+
+def finding(severity: str, code: str) -> Answer:
+    place = {"component_path": "processors::tail_sampling", "line": 1, "column": 1}
+    entry = {"message": "unknown policy", "code": code, "severity": severity, "source": "start", "way_out": "", **place}
+    return 200, {}, {"valid": True, "errors": [], "warnings": [], "findings": [entry], "start": {"started": []}}
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_what_ends_the_collector_at_its_start_stops_it_unless_forced(server: Server, run: Run, line: str) -> None:
+    server.answering = answering(finding("error", "start_failed"))
+    code, _, said = run(line)
+
+    assert (code, changed(server)) == (1, [])
+    assert "error: unknown policy [start_failed]" in said
+    assert "the collector ends when it starts with it\n" in said
+    assert {asked for asked, _, _ in server.requests if "/validate" in asked} == {
+        "POST /api/v1/public/validate?start=true"
+    }
+
+    assert run(f"{line} --force")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (finding("warning", "depends_on_host"), "warning: unknown policy [depends_on_host]"),
+        ((200, {}, {"valid": True, "start": {"problem": {"code": "x", "detail": "busy"}}}), "was not started: busy"),
+        ((200, {}, {"valid": True}), ""),
+    ],
+    ids=["depends on the host", "an outage", "a server from before"],
+)
+def test_what_the_host_decides_or_nobody_could_start_stops_nothing(
+    server: Server, run: Run, verdict: Answer, words: str
+) -> None:
+    server.answering = answering(verdict)
+    code, _, said = run(f"config publish {CONFIGURATION}")
+
+    assert (code, len(changed(server))) == (0, 1)
+    assert words in said

@@ -88,14 +88,14 @@ def test_a_finding_that_counts_is_printed_with_its_way_out_and_ends_with_1(serve
         "      = Remove insecure: true",
     ]
     assert err.splitlines()[1:] == ["a.yaml: policy errors; 1 finding of policies"]
-    assert server.requests[-1][0] == "POST /api/v1/public/validate?policies=true"
+    assert server.requests[-1][0] == "POST /api/v1/public/validate?policies=true&start=true"
 
 
 @pytest.mark.usefixtures("file")
 def test_without_the_option_no_policy_is_asked(server: Server, run: Run) -> None:
     server.answers = [(200, {}, VERDICT)]
 
-    assert run("validate a.yaml")[0] == 0
+    assert run("validate --no-start a.yaml")[0] == 0
     assert server.requests[-1][0] == "POST /api/v1/public/validate"
 
 

@@ -61,6 +61,9 @@ _gates = click.option(
 @click.option(
     "--policies", is_flag=True, help="Also check the organization's policies; with --local the built-in ones."
 )
+@click.option(
+    "--no-start", is_flag=True, help="Give the verdict only; do not start the processors and connectors in a sandbox."
+)
 @output_format
 @connected_or_local("Check")
 def validate(
@@ -70,12 +73,14 @@ def validate(
     feature_gates: Sequence[str],
     env: Sequence[tuple[str, str]],
     policies: bool,
+    no_start: bool,
     output: str,
 ) -> None:
     """Validate files on the real collector; `-` is standard input.
 
-    Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated. With --policies also with
-    1 if a finding counts as an error in the organization, or if policies could not be checked.
+    Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated. The processors and
+    connectors are also started in a sandbox, and it ends with 1 if one would end the collector when it starts. With
+    --policies also with 1 if a finding counts as an error in the organization, or if policies could not be checked.
 
     \b
     Examples:
@@ -89,13 +94,16 @@ def validate(
     request |= variables.in_request(env) | _gates_in_request(feature_gates)
     texts = _read(files)
     requests = [{"yaml": content, **request} for content in texts.values()]
-    asked = many.verdicts(api, requests, "?policies=true" if policies else "")
+    parts = {"policies": policies, "start": not no_start}
+    query = "&".join(f"{name}=true" for name, is_asked in parts.items() if is_asked)
+    asked = many.verdicts(api, requests, f"?{query}" if query else "")
     answers, failed = _ask(texts, asked, "could not validate")
     if policies and _not_checked(answers):
         failed = True
     reported = []
     for file, (_, answer) in answers.items():
         reported += findings.of_check(file, answer)
+        findings.say_not_started(file, answer)
     _show(answers, reported, output, complete=not failed)
     if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
@@ -104,7 +112,8 @@ def validate(
                 build = ", a reduced build that has all its components" if answer.get("reduced") is True else ""
                 say(f"{one_line(file)}: valid on {on}{build}")
             _say_of_policies(file, answer)
-    _end(answers, failed=failed)
+    ends = any(finding.source == "start" and finding.severity == "error" for finding in reported)
+    _end(answers, failed=failed or ends)
 
 
 @click.command()

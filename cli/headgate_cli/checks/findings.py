@@ -14,7 +14,7 @@ import click
 
 from headgate_cli import VERSION
 from headgate_cli.api import Entity, ServerError, entities, optional, text
-from headgate_cli.output import cells
+from headgate_cli.output import cells, say
 from headgate_cli.untrusted import one_line, printable, quoted
 
 Severity = Literal["error", "warning", "note"]
@@ -55,6 +55,7 @@ class Finding:
     column: int = 0
     way_out: str = ""
     suppressed: str | None = None
+    source: str = ""
 
     @property
     def whole(self) -> str:
@@ -78,6 +79,20 @@ def finding_of(file: str, severity: Severity, entry: Entity) -> Finding:
         _at(entry, "line"),
         _at(entry, "column"),
     )
+
+
+def of_start(file: str, answer: Entity) -> list[Finding]:
+    """What starting the components has shown, of an answer of POST /validate?start=true."""
+    return [finding for finding in of_check(file, answer) if finding.source == "start"]
+
+
+def say_not_started(file: str, answer: Entity) -> None:
+    """Warn if the components could not be started: an outage of this stage stops nothing."""
+    part = answer.get("start")
+    problem = part.get("problem") if isinstance(part, dict) else None
+    if isinstance(problem, dict):
+        warning = click.style("warning:", fg="yellow", bold=True)
+        say(f"{warning} {one_line(file)} was not started: {one_line(optional(problem, 'detail'))}")
 
 
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
@@ -109,7 +124,9 @@ def of_check(file: str, answer: Entity) -> list[Finding]:
         return of_validation(file, answer)
     reported = [
         replace(
-            finding_of(file, _SEVERITY.get(text(entry, "severity"), "note"), entry), way_out=optional(entry, "way_out")
+            finding_of(file, _SEVERITY.get(text(entry, "severity"), "note"), entry),
+            way_out=optional(entry, "way_out"),
+            source=optional(entry, "source"),
         )
         for entry in entities(answer, "findings")
         if text(entry, "code") != NOT_CHECKED

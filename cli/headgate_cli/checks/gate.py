@@ -41,18 +41,20 @@ def require_valid_texts(
     env: Sequence[tuple[str, str]] = (),
     advice: str = "",
 ) -> None:
-    """Validate each text, and print the findings.
+    """Validate each text and start its components, and print the findings.
 
     `texts` holds the text and the collector version by the name to print. Raises Ended, unless `forced`, if a text is
-    invalid or could not be validated; the message is `undone` and `way_out`. An error with a code among `unchecked` is
-    only a warning. `env` has the values of `${env:NAME}`. `advice` stands beside the collector that refuses a text.
+    invalid, could not be validated, or ends the collector when it starts; the message is `undone` and `way_out`. An
+    error with a code among `unchecked` is only a warning, and so is that the components could not be started. `env` has
+    the values of `${env:NAME}`. `advice` stands beside the collector that refuses a text.
     """
     reported: list[findings.Finding] = []
     refused: dict[str, str] = {}
+    ends: list[str] = []
     stops = False
     shared = variables.in_request(env)
     requests = [{"yaml": content} | _collector(version) | shared for content, version in texts.values()]
-    for (label, (_, version)), answer in zip(texts.items(), many.verdicts(api, requests), strict=True):
+    for (label, (_, version)), answer in zip(texts.items(), many.verdicts(api, requests, "?start=true"), strict=True):
         if isinstance(answer, ServerError) and answer.code in unchecked:
             warning = click.style("warning:", fg="yellow", bold=True)
             say(f"{warning} {one_line(label)} was not validated: {answer.message}")
@@ -62,15 +64,22 @@ def require_valid_texts(
             if not forced:
                 break
         else:
+            start = findings.of_start(label, answer)
             if answer.get("valid") is not True:
                 stops = True
                 refused[label] = optional(answer, "version") or version
-            reported += findings.of_validation(label, answer)
+            elif any(finding.severity == "error" for finding in start):
+                stops = True
+                ends.append(label)
+            reported += [*findings.of_validation(label, answer), *start]
+            findings.say_not_started(label, answer)
     if reported:
         say(findings.as_text(reported, {label: content for label, (content, _) in texts.items()}))
     for label, version in refused.items():
         collector = f"collector {one_line(version)}" if version else "the collector"
         say(f"{one_line(label)}: {collector} refuses it{f'; {advice}' if advice else ''}")
+    for label in ends:
+        say(f"{one_line(label)}: the collector ends when it starts with it")
     if stops and not forced:
         say(f"{undone}; {way_out}" if way_out else undone)
         raise Ended(FAILED)
