@@ -23,6 +23,13 @@ export async function publish(api: Api, session: Session, check: Check): Promise
       h("li", {}, text),
     ),
   );
+  const before = h("div", { hidden: against.children.length === 0 }, h("p", {}, "Before you publish:"), against);
+  const starting = h("p", { role: "status" }, "Starting the processors and connectors in a sandbox…");
+  void ofStart(api, session).then((shown) => {
+    starting.remove();
+    against.append(...shown.map((text) => h("li", {}, text)));
+    before.hidden = against.children.length === 0;
+  });
   const notes = h("textarea", { id: "notes", rows: 3, maxlength: 2_000 }, session.saved.version.description ?? "");
   const problem = h("p", { class: "error", role: "alert" });
   return new Promise((done) => {
@@ -43,7 +50,8 @@ export async function publish(api: Api, session: Session, check: Check): Promise
     const shown = dialog(
       `Publish version ${session.n}`,
       h("p", {}, "A published version does not change any more. Groups run it once it is assigned to them."),
-      against.children.length > 0 && h("div", {}, h("p", {}, "Before you publish:"), against),
+      before,
+      starting,
       field("Notes", notes, "What changed and why; shown with the version"),
       problem,
       h(
@@ -63,6 +71,24 @@ function ofVerdict({ valid, version, errors }: Check): string[] {
     : [
         `Collector ${version} does not accept this text (${errors.length === 1 ? "one error" : `${errors.length} errors`}): hosts would refuse it.`,
       ];
+}
+
+/** What starting the components of the saved text shows; an outage of it stops nothing. */
+async function ofStart(api: Api, { saved: { version } }: Session): Promise<string[]> {
+  try {
+    const { body } = await api.request<Check>("POST", "/validate?start=true", {
+      body: { yaml: version.yaml, version: version.collector_version },
+    });
+    if (body.start && "problem" in body.start) return [notStarted(body.start.problem.detail)];
+    const shown = body.findings.filter(({ source, severity }) => source === "start" && severity !== "note");
+    return shown.slice(0, MOST).map(({ message, line }) => (line === null ? message : `${message} (line ${line})`));
+  } catch (error) {
+    return [notStarted(messageOf(error))];
+  }
+}
+
+function notStarted(reason: string): string {
+  return `The components were not started: ${reason}`;
 }
 
 function ofPolicies({ policies }: Check, requires: string[]): string[] {

@@ -73,6 +73,7 @@ export interface Check {
   lint?: { items: LintItem[]; skipped: { expression: string; reason: string }[] } | NotChecked;
   policies?: { passed: boolean; findings: PolicyFinding[] } | NotChecked;
   graph?: Graph | NotChecked;
+  start?: { started: string[]; findings: Finding[] } | NotChecked;
 }
 
 export interface Version {
