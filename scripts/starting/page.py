@@ -1,0 +1,56 @@
+"""docs/starting.md: the stage `start`, and what trying every component has shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+PATH: Final = Path("docs/starting.md")
+TEXT: Final = Path(__file__).parent / "page.md"
+_MARK: Final = "<!-- Generated from collector {version} by `python -m scripts.starting`. Do not edit. -->"
+_LONGEST: Final = 160
+
+
+def content(version: str, entries: Sequence[Mapping[str, Any]]) -> str:
+    """The page, with the tables of a version."""
+    text = TEXT.read_text(encoding="utf-8").strip()
+    mistakes = [mistake for entry in entries for mistake in entry["mistakes"]]
+    by_itself = [(entry["component"], code, message) for entry in entries for code, message in entry["by_itself"]]
+    untried = [(entry["component"], entry["refused"]) for entry in entries if entry["refused"]]
+    values = sum(entry["values"] for entry in entries)
+    valid = sum(entry["valid"] for entry in entries)
+    counts = (
+        f"{len(entries) - len(untried)} processors, connectors and extensions of {version} were tried with {values:,} "
+        f"values at the places of their schemas; `validate` accepts {valid:,} of these texts."
+    )
+    tables = [
+        ("| Setting | Value | `code` | Message |", [_mistake(one) for one in mistakes]),
+        (
+            "| Component | `code` | Message |",
+            [_row(f"`{name}`", f"`{code}`", _cell(said)) for name, code, said in by_itself],
+        ),
+        ("| Component | Why |", [_row(f"`{name}`", _cell(why)) for name, why in untried]),
+    ]
+    filled = text.replace("{counts}", counts)
+    for name, (head, rows) in zip(("{mistakes}", "{by_itself}", "{untried}"), tables, strict=True):
+        filled = filled.replace(
+            name, "\n".join([head, "|---" * (head.count("|") - 1) + "|", *rows]) if rows else "None."
+        )
+    return f"{_MARK.format(version=version)}\n\n{filled}\n"
+
+
+def _mistake(mistake: Mapping[str, Any]) -> str:
+    setting = f"{mistake['component']}::{mistake['setting']}"
+    value = json.dumps(mistake["value"], ensure_ascii=False)
+    return _row(f"`{setting}`", f"`{value}`", f"`{mistake['code']}`", _cell(mistake["message"]))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    line = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,0 +1,185 @@
+"""What only a start shows, told by the real collector in its sandbox, before a host meets it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from configurations.app import router as configurations_router
+from fleets.app import router as fleets_router
+from headgate import checker
+from headgate.reference import service as reference
+from headgate.settings import settings
+from headgate_engine.reference.model import KINDS
+from scripts.starting import attempts, oracle
+from tests.support import configurations as cfg
+from tests.support.deployments import add, server
+from tests.support.members import API, JoinWith, Member
+from tests.support.sizes import either
+from validation.app import router as validation_router
+
+pytestmark = [pytest.mark.contract, pytest.mark.sized]
+
+FIELD: Final = Path(__file__).parent / "field"
+CRASHES: Final = (FIELD / "03-transform-empty-statement" / "config.yaml").read_text()
+SAMPLING: Final = """\
+receivers:
+  otlp:
+    protocols:
+      grpc:
+processors:
+  tail_sampling:
+    decision_wait: 1s
+    policies:
+      - name: slow
+        {policy}
+exporters:
+  debug:
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [tail_sampling]
+      exporters: [debug]
+"""
+UNKNOWN: Final = SAMPLING.format(policy="type: latencies")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _checker_of_this_module() -> Iterator[None]:
+    checker.close()
+    yield
+    checker.close()
+
+
+@pytest.fixture
+def ann(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Member:
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    settings.cache_clear()
+    return join([validation_router, configurations_router, fleets_router], "ann")
+
+
+def started(member: Member, text: str, query: str = "start=true") -> dict[str, Any]:
+    answer: dict[str, Any] = member.http.post(f"{API}/validate?{query}", json={"yaml": text}).json()
+    return answer
+
+
+def rows(answer: dict[str, Any]) -> list[tuple[str, str, str, int, int]]:
+    return [(one["source"], one["severity"], one["code"], one["line"], one["column"]) for one in answer["findings"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        (UNKNOWN, (10, 15), "unknown sampling policy type latencies"),
+        (
+            (FIELD / "02-tailsampling-bad-regex-panics" / "config.yaml").read_text(),
+            (13, 20),
+            "error parsing regexp: missing closing )",
+        ),
+        (
+            SAMPLING.format(policy="{type: ottl_condition, ottl_condition: {span: ['name == Nothing()']}}").replace(
+                "- name: slow\n        {", "- {name: slow, "
+            ),
+            (9, 68),
+            "undefined function",
+        ),
+        (
+            SAMPLING.format(policy="type: always_sample\n      - name: slow\n        type: always_sample"),
+            (11, 15),
+            'duplicate policy name "slow"',
+        ),
+    ],
+    ids=["an unknown type", "a pattern", "an expression", "a name twice"],
+)
+def test_what_stops_a_collector_at_its_start_is_told_at_its_place(
+    text: str, place: tuple[int, int], words: str, ann: Member
+) -> None:
+    answer = started(ann, text)
+
+    assert (answer["valid"], answer["start"]["started"]) == (True, ["processors::tail_sampling"])
+    assert rows(answer) == [("start", "error", "start_failed", *place)]
+    assert words in answer["findings"][0]["message"]
+    assert rows(started(ann, text, "lint=false")) == []
+
+
+def test_an_expression_that_lint_refuses_is_told_once(ann: Member) -> None:
+    text = SAMPLING.format(policy="type: ottl_condition\n        ottl_condition: {span: ['name == Nothing()']}")
+
+    answer = started(ann, text, "start=true&lint=true")
+
+    assert [row[:3] for row in rows(answer)] == [("lint", "error", "ottl")]
+
+
+def test_what_asks_the_host_when_it_starts_is_a_warning(ann: Member) -> None:
+    text = UNKNOWN.replace("tail_sampling", "k8sattributes").replace("    decision_wait: 1s\n", "")
+    text = text[: text.index("    policies")] + text[text.index("exporters:\n") :]
+
+    answer = started(ann, text)
+
+    assert rows(answer) == [("start", "warning", "depends_on_host", 6, 3)]
+
+
+def test_all_texts_of_a_batch_are_started(ann: Member) -> None:
+    right = SAMPLING.format(policy="type: always_sample")
+    items = [
+        {"name": name, "yaml": text} for name, text in {"wrong": UNKNOWN, "right": right, "crash": CRASHES}.items()
+    ]
+
+    answer = ann.http.post(f"{API}/validate/batch?start=true", json={"items": items}).json()
+
+    assert [[row[:3] for row in rows(one)] for one in answer["items"]] == [
+        [("start", "error", "start_failed")],
+        [],
+        [("collector", "error", "crash")],
+    ]
+    assert [one["start"]["started"] for one in answer["items"]] == [["processors::tail_sampling"]] * 2 + [[]]
+
+
+@pytest.mark.parametrize(("text", "code"), [(UNKNOWN, "start_failed"), (CRASHES, "crash")])
+def test_an_assignment_and_a_rollout_warn_of_it_and_go_on(text: str, code: str, ann: Member) -> None:
+    configuration_id = cfg.create(ann, yaml=text)
+    assert cfg.publish(ann, configuration_id).status_code == 200
+    at = server(ann)
+
+    assigned = add(ann, at, configuration_id)
+    group = f"{at}/{assigned.json()['id']}"
+    rollout = ann.http.post(
+        f"{group}/rollouts",
+        json={"configuration_id": configuration_id, "version_number": 1},
+    )
+
+    for answer in (assigned, rollout):
+        assert answer.status_code == 201, answer.text
+        assert [(one["severity"], one["code"]) for one in answer.json()["warnings"]] == [("error", code)]
+    checked = ann.http.post(f"{group}/assignment-check", json={"version_number": 1}).json()
+    assert checked["warnings"] == assigned.json()["warnings"]
+
+
+STORED: Final = {entry["component"]: entry for entry in oracle.stored(settings().collector_version)}
+MISTAKES: Final = [mistake for entry in STORED.values() for mistake in entry["mistakes"]]
+
+
+def test_every_mistake_in_the_list_is_still_told_as_the_list_says() -> None:
+    named = {one["component"] for one in MISTAKES}
+    components = [one for kind in KINDS for one in reference.found(settings().collector_version, kind)]
+    subjects = {one.name: one for one in attempts.subjects(components) if one.name in named}
+    collector = oracle.Sandboxed(Path(settings().collectors_dir, settings().collector_version, "otelcol-contrib"))
+    differing = []
+    try:
+        for mistake in MISTAKES[:: either(on_change=5, full=1)]:
+            findings = shown(subjects[mistake["component"]], mistake, collector)
+            if (mistake["code"], mistake["message"][:40]) not in findings:
+                differing.append((mistake, findings))
+    finally:
+        collector.close()
+
+    assert MISTAKES != []
+    assert differing == []
+
+
+def shown(subject: attempts.Subject, mistake: dict[str, Any], collector: oracle.Sandboxed) -> list[tuple[str, str]]:
+    text = subject.text(subject.with_value(tuple(mistake["path"]), mistake["value"]))
+    findings = collector.start(text) if collector.verdict(text) == [] else ()
+    return [(code, message[:40]) for code, message in findings]
