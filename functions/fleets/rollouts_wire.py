@@ -321,7 +321,9 @@ class RolloutOut(VersionOut):
 class RolloutStarted(RolloutOut):
     """With the collector's findings in the version. They do not prevent the rollout."""
 
-    warnings: list[WarningOut]
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    warnings: list[WarningOut] = Field(default_factory=list)
 
     @classmethod
     def of_start(cls, rollout: Rollout, check: Check) -> Self:
