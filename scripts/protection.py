@@ -27,7 +27,7 @@ def protect(stack_name: str) -> None:
         "Effect": "Deny",
         "Action": ["Update:Replace", "Update:Delete"],
         "Principal": "*",
-        "Resource": [f"LogicalResourceId/{logical_id}" for logical_id in template.read().retained()],
+        "Resource": [f"LogicalResourceId/{logical_id}" for logical_id in template.read().holding_data()],
     }
     try:
         body = cloudformation.get_stack_policy(StackName=stack_name).get("StackPolicyBody")
@@ -69,7 +69,7 @@ def refuse_losses(stack_name: str) -> None:
     for change in changes:
         if change.get("Replacement") == "True":
             print(f"{_label(change)} is replaced.")
-    if lost := losses(changes, template.read().retained()):
+    if lost := losses(changes, template.read().holding_data()):
         raise Stop(
             "\n".join(
                 [

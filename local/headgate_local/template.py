@@ -165,6 +165,10 @@ class Template:
             if _mapping(resource, logical_id).get("DeletionPolicy") in ("Retain", "RetainExceptOnCreate")
         ]
 
+    def holding_data(self) -> list[str]:
+        """The logical ids of those that hold what people stored: a log may go with its function."""
+        return [logical_id for logical_id in self.retained() if self._type_of(logical_id) != "AWS::Logs::LogGroup"]
+
     def environment(self) -> dict[str, str]:
         """The variables of all functions, without those whose value only a deployed stack knows.
 

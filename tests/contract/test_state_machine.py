@@ -10,8 +10,10 @@ from typing import Any, Final, get_args
 
 import pytest
 
+from headgate.foundation import yaml_text
 from headgate.rollouts import executions
 from headgate.runs.steps import Stage
+from headgate_engine.testing.model import LONGEST
 from headgate_local import template
 from rollout_steps.app import Tick
 from run_steps.app import PassingFault, Step
@@ -101,7 +103,7 @@ def test_the_state_machines_steps_are_those_of_the_function(states: dict[str, An
     called = {one["Parameters"]["Payload"]["step"] for one in states.values() if "Payload" in one["Parameters"]}
 
     # The event of a lost execution brings the last one.
-    assert called | {"settle"} == set(get_args(Step.model_fields["step"].annotation))
+    assert called | {"finish"} == set(get_args(Step.model_fields["step"].annotation))
 
 
 def test_the_state_machines_stages_are_those_of_the_domain(states: dict[str, Any]) -> None:
@@ -126,9 +128,36 @@ def test_any_revision_of_the_runner_may_be_started(resources: dict[str, Any]) ->
     assert start["Condition"] == {"ArnEquals": {"ecs:cluster": {"Fn::GetAtt": ["RunnerCluster", "Arn"]}}}
 
 
-def test_the_runner_is_started_without_tags(states: dict[str, Any]) -> None:
-    """ECS wants a permission of its own for them (ecs:TagResource), even where they are only handed on."""
-    assert not {"Tags", "PropagateTags", "EnableECSManagedTags"} & states["Collect"]["Parameters"].keys()
+def test_the_machine_may_hand_on_the_tags_of_the_runner(resources: dict[str, Any], states: dict[str, Any]) -> None:
+    """ECS wants a permission of its own for them, even where they are only handed on."""
+    (policy,) = resources["TestRunStateMachineRole"]["Properties"]["Policies"]
+    (tag,) = [one for one in policy["PolicyDocument"]["Statement"] if one["Action"] == "ecs:TagResource"]
+
+    assert states["Collect"]["Parameters"]["PropagateTags"] == "TASK_DEFINITION"
+    assert "EnableECSManagedTags" not in states["Collect"]["Parameters"]
+    assert tag["Condition"] == {"StringEquals": {"ecs:CreateAction": "RunTask"}}
+    assert tag["Resource"]["Fn::Sub"].endswith(":task/${RunnerCluster}/*")
+
+
+def test_who_waits_for_capacity_waits_longer_than_a_run_lasts_and_not_beside_others(states: dict[str, Any]) -> None:
+    (retry,) = states["Collect"]["Retry"]
+    delays = [
+        min(retry["IntervalSeconds"] * retry["BackoffRate"] ** n, retry["MaxDelaySeconds"])
+        for n in range(retry["MaxAttempts"])
+    ]
+
+    # Each is drawn between nothing and the delay. A run lasts 5 s by default, and its task a minute.
+    assert sum(delays) / 2 > 100
+    assert retry["JitterStrategy"] == "FULL"
+    # The links of a task are valid until it has waited and ended.
+    assert sum(delays) + states["Collect"]["TimeoutSeconds"] < 600
+    assert {"ECS.ClientException", "AmazonECS.Unknown"} <= set(retry["ErrorEquals"])
+
+
+def test_nothing_is_under_way_when_a_run_counts_as_lost(states: dict[str, Any]) -> None:
+    machine = yaml_text.safe_load((template.PATH.parent / "statemachines" / "test_run.asl.yaml").read_text())
+
+    assert machine["TimeoutSeconds"] < LONGEST.total_seconds()
 
 
 def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str, Any], states: dict[str, Any]) -> None:

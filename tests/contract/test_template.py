@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, get_args
@@ -304,6 +305,41 @@ def test_what_is_denied_by_its_key_is_denied_for_that_key_alone(resources: dict[
             "Null": {key: "false"},
         }
     ] == []
+
+
+def test_logs_outlive_their_stack_but_may_go_with_their_function(resources: dict[str, Any]) -> None:
+    groups = of_type(resources, "AWS::Logs::LogGroup")
+    described = template.read()
+
+    assert {(one["DeletionPolicy"], one["UpdateReplacePolicy"]) for one in groups.values()} == {
+        ("RetainExceptOnCreate", "Retain")
+    }
+    assert set(groups) <= set(described.retained())
+    assert set(groups) & set(described.holding_data()) == set()
+    assert {"IdentityTable", "Bucket", "UserPool", "SecretsKey"} <= set(described.holding_data())
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_everything_has_tags_by_which_its_cost_is_told(resources: dict[str, Any], stage: str) -> None:
+    """Those of the stack, which CloudFormation passes on; tasks do not get them by themselves."""
+    stages = tomllib.loads((ROOT / "samconfig.toml").read_text())
+    machine = yaml_text.safe_load((ROOT / "statemachines" / "test_run.asl.yaml").read_text())
+
+    assert stages[stage]["deploy"]["parameters"]["tags"] == ["Service=headgate", f"Stage={stage}"]
+    assert machine["States"]["Collect"]["Parameters"]["PropagateTags"] == "TASK_DEFINITION"
+
+
+def test_reserved_concurrency_is_a_choice(resources: dict[str, Any]) -> None:
+    reserving = {
+        name: one["Properties"]["ReservedConcurrentExecutions"]
+        for name, one in of_type(resources, "AWS::Lambda::Function").items()
+        if "ReservedConcurrentExecutions" in one["Properties"]
+    }
+
+    assert reserving == {
+        "CheckerFunction": {"Fn::If": ["ReservesForChecker", {"Ref": "CheckerConcurrency"}, {"Ref": "AWS::NoValue"}]},
+        "OpampFunction": {"Fn::If": ["ReservesForFleets", {"Ref": "FleetConcurrency"}, {"Ref": "AWS::NoValue"}]},
+    }
 
 
 def test_every_log_is_kept_as_long_as_asked_and_no_longer(resources: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ from headgate_engine.rules.engine import ComponentError, RunNote, Sample, Verdic
 from headgate_engine.rules.model import Rule
 from headgate_engine.wire.stand_ins import StandIns
 
-# The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
-LONGEST: Final = timedelta(minutes=10)
+# The state machine ends after eleven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
+LONGEST: Final = timedelta(minutes=15)
 MAX_CASES: Final = 200
 
 
