@@ -14,7 +14,7 @@ import base64
 import copy
 import json
 import threading
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -28,8 +28,9 @@ from moto.core.common_models import BaseModel
 from moto.core.request import Request
 from moto.core.responses import ActionResult
 from moto.core.utils import method_names_from_class
-from moto.dynamodb.comparisons import get_comparison_func
-from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.dynamodb.comparisons import ConditionExpressionParser, get_comparison_func
+from moto.dynamodb.exceptions import ItemSizeTooLarge
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
@@ -51,10 +52,12 @@ _READS: Final = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "Transa
 # They change a table's definition, not its items; tables are created from the template at every start.
 _DEFINITIONS: Final = frozenset({"CreateTable", "UpdateTable", "UpdateTimeToLive", "UpdateContinuousBackups"})
 _ANSWERS_OF_ITEMS: Final = frozenset(
-    {"GetItem", "Query", "Scan", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"}
+    {"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "PutItem", "UpdateItem", "DeleteItem"}
 )
 # boto3 tries three times within half a minute.
 _REMEMBERED_TRANSACTIONS: Final = 1000
+# As moto has it, which measures a little less than DynamoDB does.
+_MOST_BYTES_OF_ITEM: Final = 405_000
 _ERROR_TYPE: Final = "com.amazonaws.dynamodb.v20120810#"
 
 
@@ -73,6 +76,8 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
         (responses, "method_names_from_class", cache(method_names_from_class)),
         # It parses the expression of an update twice, a seventh of its time. Its validators work on copies.
         (UpdateExpressionParser, "make", staticmethod(lru_cache(maxsize=256)(UpdateExpressionParser.make))),
+        (ConditionExpressionParser, "_lex_condition_expression", _lexed_once()),
+        (Item, "__init__", _measured_once),
     ]
     originals: list[Patch] = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, replacement in patches:
@@ -90,6 +95,22 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
 def _untracked(model: type[object], *_args: object, **_named: object) -> object:
     """moto lists every object that it creates, for its dashboard: 4 KB for every write, which are never freed."""
     return object.__new__(model)
+
+
+def _lexed_once() -> Callable[[ConditionExpressionParser], deque[ConditionExpressionParser.Node]]:
+    """moto compiles patterns for each word of a condition. What it does with the words leaves them as they are."""
+    lex = ConditionExpressionParser._lex_condition_expression
+    words = lru_cache(maxsize=256)(lambda expression: tuple(lex(ConditionExpressionParser(expression, None, None))))
+    return lambda parser: deque(words(parser.condition_expression))
+
+
+def _measured_once(item: Item, hash_key: DynamoType, range_key: DynamoType | None, attrs: Mapping[str, Any]) -> None:
+    """moto measures what is there already for each attribute that it adds to a new item."""
+    item.hash_key, item.range_key, item.attrs = hash_key, range_key, LimitedSizeDict()
+    for name, value in attrs.items():
+        dict.__setitem__(item.attrs, name, DynamoType(value))
+    if item.size() > _MOST_BYTES_OF_ITEM:
+        raise ItemSizeTooLarge
 
 
 def _dynamodb(data: MotoData, save: Save) -> list[Patch]:

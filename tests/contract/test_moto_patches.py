@@ -160,6 +160,37 @@ def test_a_refused_write_answers_with_the_item_that_stood_in_its_way(database: D
     assert refused.value.response["Item"] == EVERY_KIND_OF_ATTRIBUTE
 
 
+def test_an_item_that_is_too_large_is_refused_however_its_bytes_are_spread(database: Database) -> None:
+    spread = {f"part-{place}": {"S": "é" * 20_000} for place in range(10)}
+    database.put("a", "large", **spread)
+
+    for more in ({"text": {"S": "x" * 5_001}}, {"list": {"L": [{"M": {"text": {"S": "x" * 5_001}}}]}}):
+        with pytest.raises(ClientError, match="Item size has exceeded the maximum allowed size"):
+            database.put("a", "larger", **spread, **more)
+    assert list(database.things()) == [("a", "large")]
+
+
+def test_a_condition_of_the_same_words_is_judged_by_its_own_names_and_values(database: Database) -> None:
+    database.put("a", "b", colour={"S": "red"}, size={"N": "1"})
+
+    def is_so(name: str, value: dict[str, str]) -> bool:
+        try:
+            database.dynamodb.update_item(
+                TableName="things",
+                Key=key("a", "b"),
+                UpdateExpression="SET checked = :value",
+                ConditionExpression="attribute_exists(pk) AND (#name = :value OR #name IN (:value, :value))",
+                ExpressionAttributeNames={"#name": name},
+                ExpressionAttributeValues={":value": value},
+            )
+        except database.dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    values = [("colour", {"S": "red"}), ("colour", {"S": "blue"}), ("size", {"N": "1"}), ("size", {"N": "2"})]
+    assert [is_so(name, value) for name, value in values] == [True, False, True, False]
+
+
 def test_every_kind_of_write_to_a_bucket_is_there_after_a_restart(database: Database) -> None:
     database.s3.put_object(Bucket="texts", Key="a/put", Body=b"\x00one", ContentType="text/x", Metadata={"by": "me"})
     database.s3.put_object(Bucket="texts", Key="a/replaced", Body=b"before")

@@ -59,7 +59,7 @@ class Database:
         self._stack = ExitStack()
         self.url = self._stack.enter_context(aws_server.running())
         described = template.read(self.folder / "template.yaml")
-        self.fresh = self._stack.enter_context(store.restored(self.folder, described)).fresh
+        self.fresh = self._stack.enter_context(store.restored(self.folder, described))
         self.dynamodb, self.s3 = boto3.client("dynamodb"), boto3.client("s3")
 
     def stop(self) -> None:
