@@ -237,7 +237,7 @@ def errors_and_expected(attempt: Callable[[], object], capsys: pytest.CaptureFix
 
 
 def a_step() -> object:
-    return handler({"step": "settle", "run_id": "run_1"}, None)
+    return handler({"step": "finish", "run_id": "run_1"}, None)
 
 
 @pytest.mark.parametrize(("kind", "blame"), KINDS)

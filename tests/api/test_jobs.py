@@ -242,7 +242,7 @@ def test_a_job_whose_execution_is_gone_ends_when_it_is_read(ann: Member) -> None
 def test_an_execution_that_ended_without_a_result_ends_the_job(ann: Member) -> None:
     job = queued(ann)
     for _ in range(2):
-        handler({"step": "settle", "run_id": job.id}, None)
+        handler({"step": "finish", "run_id": job.id}, None)
 
     assert now(job).reason == "The job was interrupted: its execution did not come to an end"
 

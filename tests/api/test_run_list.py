@@ -101,6 +101,31 @@ def test_an_entry_says_what_failed_in_one_line_and_has_no_text(ann: Member) -> N
     assert not {"stderr", "validation_results", "attributes"} & entry.keys()
 
 
+def test_what_may_be_large_is_not_copied_into_the_index(ann: Member) -> None:
+    """The index has all attributes of an item, so an item has what lists show."""
+    run = queued(ann)
+    store.update(run.fail("x" * 60_000, clock.now()))
+    (copied,) = aws.dynamodb().query(
+        TableName=settings().runs_table,
+        IndexName="of_organization",
+        KeyConditionExpression="organization_id = :id",
+        ExpressionAttributeValues={":id": {"S": ann.organization_id}},
+    )["Items"]
+    ended = store.run(run.id)
+
+    assert len(str(copied)) < 2_000
+    assert ended is not None
+    assert len(ended.stderr) > 50_000
+
+
+def test_a_run_is_gone_with_its_details(ann: Member) -> None:
+    run = queued(ann)
+    store.delete(run.id)
+
+    assert store.run(run.id) is None
+    assert table.runs.get(keys.details(run.id)) is None
+
+
 def test_the_reason_of_an_error_is_cut(ann: Member) -> None:
     store.update(queued(ann).fail("x" * 60_000, clock.now()))
     (entry,) = listed(ann)

@@ -13,6 +13,10 @@ def run(run_id: str) -> Key:
     return {"run_id": run_id}
 
 
+def details(run_id: str) -> Key:
+    return {"run_id": f"details#{run_id}"}
+
+
 def queue(organization_id: str) -> Key:
     return {"run_id": f"queue#{organization_id}"}
 

@@ -15,7 +15,7 @@ from headgate.runs.queue import Queue
 from headgate.storage import idempotent_create, objects, table
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice
-from headgate.storage.retry import LostRace
+from headgate.storage.retry import LostRace, retry
 from headgate.storage.stored import COMPRESSED, COMPRESSED_JSON, Form, Stored
 from headgate.storage.table import ConditionFailed
 from headgate_engine.rules.engine import ComponentError, RunNote
@@ -36,12 +36,17 @@ _RUNS: Final = Stored(
 Stored(RunRule, flat=["rule"], sparse=True)
 _RESULTS: Final = Stored(RuleResult, elsewhere=["rule", "api_owned"])
 _LISTED: Final = Stored(ListedRun, names={"id": "run_id", "rules": "rule_count"}, absent={"trace": False})
+_SHOWN: Final = frozenset(
+    {"run_id", "organization_id", "created_by", "published", "status", "reason", "rule_count", "rules_passed"}
+    | {"records_in", "records_out", "configuration_id", "version_number", "signal_type", "target_pipeline", "trace"}
+    | {"duration_seconds", "collector_version", "created_at", "started_at", "finished_at", "expires"}
+)
 _QUEUES: Final = Stored(Queue, elsewhere=["organization_id"])
 _LINK_SECONDS: Final = 300
 _UNFINISHED: Final = "#status IN (:queued, :running)"
 # The table also holds jobs, which have a kind.
 _UNFINISHED_RUN: Final = f"attribute_not_exists(#kind) AND {_UNFINISHED}"
-# Some 600 bytes each in the index, so a page of a list costs three megabytes at most.
+# Some 600 bytes each, so a page of a list costs three megabytes at most.
 MOST_READ: Final = 5_000
 _UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
 
@@ -52,13 +57,16 @@ class AlreadyFinal(Exception):
 
 def create(run: Run) -> None:
     """Store a new run; one transaction. Raises LostRace if its request's `Idempotency-Key` was taken over."""
-    table.transact([table.runs.put_over(_item(run)), *idempotent_create.writes(f"/testing/runs/{run.id}")])
+    item, details = _items(run)
+    writes = [table.runs.put_over(item), table.runs.put_over(details)]
+    table.transact([*writes, *idempotent_create.writes(f"/testing/runs/{run.id}")])
 
 
 def run(run_id: str) -> Run | None:
-    """One read. None if there is none."""
-    item = table.runs.get(keys.run(run_id))
-    return _run(item) if item else None
+    """One transaction of two reads. None if there is none."""
+    item, details = table.get_together((table.runs, keys.run(run_id)), (table.runs, keys.details(run_id)))
+    # Without its details, it has expired.
+    return _run(details | item) if item and details else None
 
 
 def has_ended(run_id: str) -> bool:
@@ -68,11 +76,10 @@ def has_ended(run_id: str) -> bool:
 
 
 def update(after: Run) -> None:
-    """Replace a run that has not ended; one conditional write. Raises AlreadyFinal, also if there is no such run."""
-    try:
-        table.write(table.runs.put_if(_item(after), _UNFINISHED, _UNFINISHED_VALUES))
-    except ConditionFailed as error:
-        raise AlreadyFinal from error
+    """Replace a run that has not ended; one transaction. Raises AlreadyFinal, also if there is no such run."""
+    item, details = _items(after)
+    writes = [table.runs.put_if(item, _UNFINISHED, _UNFINISHED_VALUES), table.runs.put_over(details)]
+    retry(lambda: table.transact(writes, {0: AlreadyFinal()}))
 
 
 def listed(
@@ -115,13 +122,16 @@ def listed(
 
 
 def delete(run_id: str) -> None:
-    """One delete."""
-    table.write(table.runs.delete(keys.run(run_id)))
+    """One transaction."""
+    table.transact([table.runs.delete(keys.run(run_id)), table.runs.delete(keys.details(run_id))])
 
 
 def unfinished() -> Iterator[Run]:
     """Every run that has not ended; a scan, for the start of a service that runs alone."""
-    return map(_run, table.runs.scan(_UNFINISHED_RUN, _UNFINISHED_VALUES))
+    for item in table.runs.scan(_UNFINISHED_RUN, _UNFINISHED_VALUES):
+        details = table.runs.get(keys.details(str(item["run_id"])))
+        if details is not None:
+            yield _run(details | item)
 
 
 def queue(organization_id: str) -> Queue:
@@ -184,6 +194,14 @@ def upload(run_id: str, name: str, limit: int, seconds: int) -> dict[str, object
 def delete_files(run_id: str) -> None:
     for name in ("configuration.yaml", "sample"):
         objects.delete(keys.file(run_id, name))
+
+
+def _items(run: Run) -> tuple[Item, Item]:
+    """What lists show, which the index has a copy of, and the rest, which may have 400 KB."""
+    attributes = _item(run)
+    details = {name: value for name, value in attributes.items() if name not in _SHOWN}
+    item = {name: value for name, value in attributes.items() if name in _SHOWN}
+    return item, keys.details(run.id) | details | {"expires": attributes["expires"]}
 
 
 def _item(run: Run) -> Item:
