@@ -32,12 +32,13 @@ from tests.support.backups import (
     export_to,
     fleet_endpoint,
     forget_everything,
+    furnished,
     policies_of,
     quietly,
 )
 from tests.support.members import API, Member
 
-__all__ = ["alone", "ann", "fleet_endpoint"]
+__all__ = ["alone", "ann", "fleet_endpoint", "furnished"]
 
 pytestmark = pytest.mark.usefixtures("fleet_endpoint")
 

@@ -29,12 +29,13 @@ from tests.support.backups import (
     export_to,
     fleet_endpoint,
     forget_everything,
+    furnished,
     policies_of,
     quietly,
 )
 from tests.support.members import API, JoinWith, Member
 
-__all__ = ["alone", "ann", "fleet_endpoint"]
+__all__ = ["alone", "ann", "fleet_endpoint", "furnished"]
 
 pytestmark = pytest.mark.usefixtures("fleet_endpoint")
 

@@ -15,10 +15,10 @@ from headgate.backup.kinds import KINDS, PLACES
 from headgate.foundation.ids import new_id
 from headgate_local import template
 from tests.support import documented_data, sizes
-from tests.support.backups import alone, ann, export_to, fleet_endpoint
+from tests.support.backups import alone, ann, export_to, fleet_endpoint, furnished
 from tests.support.members import Member
 
-__all__ = ["alone", "ann", "fleet_endpoint"]
+__all__ = ["alone", "ann", "fleet_endpoint", "furnished"]
 
 pytestmark = [pytest.mark.usefixtures("fleet_endpoint"), pytest.mark.sized]
 

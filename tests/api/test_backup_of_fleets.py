@@ -25,6 +25,7 @@ from tests.support.backups import (
     export_to,
     fleet_endpoint,
     forget_everything,
+    furnished,
     quietly,
     seal_key_of,
 )
@@ -34,7 +35,7 @@ from tests.support.rolling import QUICK, RollingGroup
 from tests.support.signing_host import SigningHost
 from tests.support.world import create_state_machines
 
-__all__ = ["alone", "ann", "fleet_endpoint", "now"]
+__all__ = ["alone", "ann", "fleet_endpoint", "furnished", "now"]
 
 pytestmark = pytest.mark.usefixtures("fleet_endpoint")
 

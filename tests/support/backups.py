@@ -3,7 +3,10 @@
 import base64
 import json
 import random
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -14,6 +17,7 @@ from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import member_store, signing
+from headgate.identity import service as identity
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
 from headgate.policies import store as policies
@@ -26,17 +30,57 @@ from headgate_engine.policies.model import Example, Rule, Settings
 from headgate_local import template
 from headgate_local import user_pool as pool
 from testing import version_tests
-from tests.support.members import API, JoinWith, Member
+from tests.support import members
+from tests.support.members import API, Member
 
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
+
+FLEET_ENDPOINT: Final = "https://fleet.example"
 
 Contents = dict[str, list[Item]]
 
 
+@dataclass(frozen=True)
+class Furnished:
+    """A member of an organization that has something of everything, and what is stored of it."""
+
+    member: Member
+    rows: list[tuple[str, dict[str, Any]]]
+    objects: dict[str, bytes]
+
+    def put(self) -> None:
+        """Store it in tables and a bucket that hold nothing."""
+        for table, row in self.rows:
+            aws.dynamodb().put_item(TableName=table, Item=row)
+        for key, content in self.objects.items():
+            aws.s3().put_object(Bucket=deployment().bucket, Key=key, Body=content)
+
+
+@pytest.fixture(scope="module")
+def furnished(aws_here: template.Template) -> Furnished:
+    """Made once for all tests of a module, which takes longer than most of them."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", FLEET_ENDPOINT)
+        deployment.cache_clear()
+        forget_everything(aws_here)
+        signing.signing_key.cache_clear()
+        member = _member_with_everything()
+        stored = [(table.name, row) for table in aws_here.tables() for row in _rows(table.name)]
+        objects = {key: aws.s3().get_object(Bucket=deployment().bucket, Key=key)["Body"].read() for key in _objects()}
+    deployment.cache_clear()
+    return Furnished(member, stored, objects)
+
+
 @pytest.fixture
-def ann(join: JoinWith) -> Member:
+def ann(alone: template.Template, furnished: Furnished) -> Member:
     """A service account of an organization that has something of everything, and an Admin `ada@…` with an account."""
-    ann = join([configurations, version_tests.router, fleets], "ann")
+    furnished.put()
+    return furnished.member
+
+
+def _member_with_everything() -> Member:
+    routers = [configurations, version_tests.router, fleets]
+    ann = members.join(routers, "ann", default_organization_id=identity.create_organization("Acme").id)
     add_admin(ann.organization_id, "ada")
     created = ann.http.post(f"{API}/configurations", json={"name": "Edge ☃", "yaml": YAML}).json()
     path = f"{API}/configurations/{created['id']}/versions"
@@ -93,8 +137,7 @@ def contents() -> Contents:
     """Every item of every table that an export reads."""
     found: Contents = {}
     for name, table in archive.TABLES.items():
-        pages = aws.dynamodb().get_paginator("scan").paginate(TableName=table.name)
-        rows = [items.unmarshal(item) for page in pages for item in page["Items"]]
+        rows = [items.unmarshal(item) for item in _rows(table.name)]
         lasting = [item for item in rows if not str(item.get("pk")).startswith(("rate#", "checks#"))]
         found[name] = sorted(lasting, key=lambda item: json.dumps(item, default=str))
     return found
@@ -103,11 +146,20 @@ def contents() -> Contents:
 def forget_everything(described: template.Template) -> None:
     for table in described.tables():
         names = [one["AttributeName"] for one in table.definition["KeySchema"]]
-        for page in aws.dynamodb().get_paginator("scan").paginate(TableName=table.name):
-            for item in page["Items"]:
-                aws.dynamodb().delete_item(TableName=table.name, Key={name: item[name] for name in names})
-    for entry in aws.s3().list_objects_v2(Bucket=deployment().bucket).get("Contents", []):
-        aws.s3().delete_object(Bucket=deployment().bucket, Key=entry["Key"])
+        for item in _rows(table.name):
+            aws.dynamodb().delete_item(TableName=table.name, Key={name: item[name] for name in names})
+    for key in _objects():
+        aws.s3().delete_object(Bucket=deployment().bucket, Key=key)
+
+
+def _rows(table: str) -> Iterator[dict[str, Any]]:
+    for page in aws.dynamodb().get_paginator("scan").paginate(TableName=table):
+        yield from page["Items"]
+
+
+def _objects() -> list[str]:
+    listed = aws.s3().list_objects_v2(Bucket=deployment().bucket)
+    return [str(entry["Key"]) for entry in listed.get("Contents", [])]
 
 
 def export_to(path: Path, organization_id: str) -> archive.Size:
@@ -134,5 +186,5 @@ def alone(aws_here: template.Template) -> template.Template:
 @pytest.fixture
 def fleet_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fleets have an address to report to."""
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", FLEET_ENDPOINT)
     deployment.cache_clear()
