@@ -164,7 +164,7 @@ def _require_contents(held: Index, kind: Kind, item: Item) -> None:
             ):
                 raise ValueError("Rollout: its key does not follow from its content")
         case "Instance":
-            instances.instance(item)
+            instances.INSTANCES.read(item)
         case "Organization":
             if item["admins"] != sum(role == "admin" for role in held.members.values()):
                 raise ValueError("Organization: it has another number of Admins")

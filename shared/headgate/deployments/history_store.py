@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from headgate.deployments.events import KEPT, EventKind, GroupEvent
-from headgate.deployments.versions import Assignment, NamedVersion
+from headgate.deployments.events import KEPT, GroupEvent
+from headgate.deployments.versions import NamedVersion
 from headgate.fleets import keys
 from headgate.foundation import clock
-from headgate.storage import items, principals
+from headgate.storage.items import Item
 from headgate.storage.page import Slice
+from headgate.storage.stored import Stored
 from headgate.storage.table import fleets as table
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headgate.storage.items import Item
     from headgate.storage.table import Write
 
+_EVENTS: Final = Stored(GroupEvent, names={"kind": "event", "revision": "number", "by": "actor"})
+Stored(NamedVersion, flat=["assignment"])
 # Above the sort keys of all events of a time, and below those of the next millisecond.
 _LAST_OF_A_TIME: Final = "~"
 
@@ -32,7 +34,7 @@ def newest(fleet_id: str, deployment_id: str, limit: int, after: str | None) -> 
     prefix = _prefix(deployment_id)
     start = keys.sort_key(prefix, after)
     rows = table.list(keys.history_of(fleet_id), prefix, limit, start, newest_first=True)
-    return Slice([_event(item) for item in rows.entries], keys.position(prefix, rows.position))
+    return Slice([_EVENTS.read(item) for item in rows.entries], keys.position(prefix, rows.position))
 
 
 def last_until(fleet_id: str, deployment_id: str, at: datetime) -> GroupEvent | None:
@@ -53,55 +55,10 @@ def _one(fleet_id: str, deployment_id: str, at: datetime, *, newest_first: bool)
     prefix = _prefix(deployment_id)
     start = f"{prefix}{clock.rfc3339(at)}{_LAST_OF_A_TIME}"
     found = table.list(keys.history_of(fleet_id), prefix, 1, start, newest_first=newest_first).entries
-    return _event(found[0]) if found else None
+    return _EVENTS.read(found[0]) if found else None
 
 
 def _item(event: GroupEvent) -> Item:
-    at = clock.rfc3339(event.at)
-    return keys.deployment_event(event.fleet_id, event.deployment_id, at, event.revision) | {
-        "at": at,
-        "event": event.kind,
-        "fleet_id": event.fleet_id,
-        "deployment_id": event.deployment_id,
-        "number": event.revision,
-        "actor": principals.attribute(event.by),
-        "message": event.message,
-        "before": _version_item(event.before),
-        "before_since": clock.rfc3339(event.before_since) if event.before_since else None,
-        "assigned": _version_item(event.assigned),
-        "expires": int((event.at + KEPT).timestamp()),
-    }
-
-
-def _event(item: Item) -> GroupEvent:
-    since = items.optional_text(item, "before_since")
-    return GroupEvent(
-        fleet_id=items.text(item, "fleet_id"),
-        deployment_id=items.text(item, "deployment_id"),
-        revision=items.number(item, "number"),
-        at=clock.parse(items.text(item, "at")),
-        kind=cast("EventKind", items.text(item, "event")),
-        by=principals.read(item, "actor"),
-        message=items.optional_text(item, "message"),
-        before=_version(item, "before"),
-        before_since=clock.parse(since) if since else None,
-        assigned=_version(item, "assigned"),
-    )
-
-
-def _version_item(version: NamedVersion | None) -> Item | None:
-    if version is None:
-        return None
-    return {
-        "configuration_id": version.assignment.configuration_id,
-        "version_number": version.assignment.version_number,
-        "configuration_name": version.configuration_name,
-    }
-
-
-def _version(item: Item, name: str) -> NamedVersion | None:
-    if item.get(name) is None:
-        return None
-    value = items.mapping(item, name)
-    assignment = Assignment(items.text(value, "configuration_id"), items.number(value, "version_number"))
-    return NamedVersion(assignment, items.optional_text(value, "configuration_name"))
+    at, expires = clock.rfc3339(event.at), Item({"expires": int((event.at + KEPT).timestamp())})
+    key = keys.deployment_event(event.fleet_id, event.deployment_id, at, event.revision)
+    return key | _EVENTS.item(event) | expires

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headgate.deployments.selection import Selectors
 from headgate.fleets import keys
-from headgate.storage import items
+from headgate.storage.stored import Stored
 from headgate.storage.table import fleets as table
 
 if TYPE_CHECKING:
     from headgate.storage.table import Write
 
+_SELECTORS: Final = Stored(Selectors, names={"by_group": "selectors"})
+
 
 def get(fleet_id: str) -> Selectors:
     """One batch read, for which the fleet service has the right; empty if no group was ever selected by labels."""
     found = table.get_all([keys.selectors(fleet_id)])
-    if not found:
-        return Selectors()
-    (item,) = found
-    stored = items.mapping(item, "selectors")
-    by_group = {}
-    for group in stored:
-        labels = items.mapping(stored, group)
-        by_group[group] = {label: items.text(labels, label) for label in labels}
-    return Selectors(by_group, items.number(item, "revision"))
+    return _SELECTORS.read(found[0]) if found else Selectors()
 
 
 def put(fleet_id: str, before: Selectors, after: Selectors) -> Write:
     """Fails if they were changed since."""
-    item = keys.selectors(fleet_id) | {
-        "fleet_id": fleet_id,
-        "selectors": {group: dict(labels) for group, labels in after.by_group.items()},
-        "revision": after.revision,
-    }
+    item = keys.selectors(fleet_id) | {"fleet_id": fleet_id} | _SELECTORS.item(after)
     if before.revision == 0:
         return table.put_new(item)
     return table.put_if(item, "revision = :revision", {":revision": before.revision})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def deployment(fleet_id: str, deployment_id: str) -> Deployment | None:
     """One read. None if there is none."""
     item = table.get(keys.deployment(fleet_id, deployment_id))
-    return None if item is None else mapping.group(item)
+    return None if item is None else mapping.GROUPS.read(item)
 
 
 def deployments(fleet_id: str, limit: int, after: str | None) -> Slice[Deployment]:
@@ -50,12 +50,12 @@ def ids(fleet_id: str, limit: int, after: str | None = None) -> Slice[str]:
 def groups(ids: Iterable[tuple[str, str]]) -> list[Deployment]:
     """Groups of several fleets, each named by its fleet's id and its own; one batch read for each hundred."""
     wanted = [keys.deployment(fleet_id, deployment_id) for fleet_id, deployment_id in ids]
-    return [mapping.group(item) for item in table.get_all(wanted)]
+    return [mapping.GROUPS.read(item) for item in table.get_all(wanted)]
 
 
 def each(fleet_id: str) -> Iterator[Deployment]:
     """All of a fleet, by id; one query for each megabyte."""
-    return map(mapping.group, table.each(keys.of_fleet(fleet_id), keys.DEPLOYMENTS))
+    return map(mapping.GROUPS.read, table.each(keys.of_fleet(fleet_id), keys.DEPLOYMENTS))
 
 
 def writes_of_new(created: Deployment) -> list[Write]:

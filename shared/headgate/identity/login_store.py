@@ -57,7 +57,7 @@ class Login:
 _APPROVALS: Final = Stored(Approval)
 _NOTHING: Final = {"client": "", "challenge": ""}
 _LOGINS: Final = Stored(
-    Login, elsewhere=["secret_hash"], flat=["approval"], unless_empty=_NOTHING.keys(), absent=_NOTHING
+    Login, elsewhere=["secret_hash"], flat=["approval"], unless_default=_NOTHING.keys(), absent=_NOTHING
 )
 
 

@@ -49,34 +49,34 @@ def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str,
     other = others[0] if others else None
     return Sender(
         token=fleets.TOKENS.read(token) if token else None,
-        group=deployments.group(group) if group else None,
-        instance=mapping.instance(instance) if instance else None,
-        hinted=deployments.group(other) if other else None,
+        group=deployments.GROUPS.read(group) if group else None,
+        instance=mapping.INSTANCES.read(instance) if instance else None,
+        hinted=deployments.GROUPS.read(other) if other else None,
     )
 
 
 def instances(fleet_id: str, limit: int, after: str | None) -> Slice[Instance]:
     """By id, which is by the time of their first start, starting after the id `after`; one query."""
     rows = table.list(keys.of_fleet(fleet_id), keys.INSTANCES, limit, keys.sort_key(keys.INSTANCES, after))
-    return Slice([mapping.instance(item) for item in rows.entries], keys.position(keys.INSTANCES, rows.position))
+    return Slice([mapping.INSTANCES.read(item) for item in rows.entries], keys.position(keys.INSTANCES, rows.position))
 
 
 def each(fleet_id: str) -> Iterator[Instance]:
     """All of them, by id; one query for each megabyte."""
-    return map(mapping.instance, table.each(keys.of_fleet(fleet_id), keys.INSTANCES))
+    return map(mapping.INSTANCES.read, table.each(keys.of_fleet(fleet_id), keys.INSTANCES))
 
 
 def overridden(fleet_id: str, configuration_id: str) -> Iterator[Instance]:
     """Those with an override of the configuration, also one whose time is over; one query for each megabyte of all."""
     condition = "#override.#configuration_id = :configuration_id"
     values: Item = {":configuration_id": configuration_id}
-    return map(mapping.instance, table.each(keys.of_fleet(fleet_id), keys.INSTANCES, condition, values))
+    return map(mapping.INSTANCES.read, table.each(keys.of_fleet(fleet_id), keys.INSTANCES, condition, values))
 
 
 def instance(fleet_id: str, instance_id: str) -> Instance | None:
     """One read."""
     item = table.get(keys.instance(fleet_id, instance_id))
-    return mapping.instance(item) if item else None
+    return mapping.INSTANCES.read(item) if item else None
 
 
 def census(fleet_id: str) -> Census:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.rollouts.model import Execution
-from headgate.storage import items
+from headgate.storage.stored import Stored
 from headgate.storage.table import ConditionFailed, write
 from headgate.storage.table import fleets as table
 
@@ -26,6 +26,10 @@ class Open:
 
     execution: Execution
     due_at: datetime
+
+
+_OPEN: Final = Stored(Open, flat=["execution"])
+Stored(Execution, names={"name": "execution"})
 
 
 def put(execution: Execution, due_at: datetime) -> Write:
@@ -52,7 +56,7 @@ def delete(execution: Execution) -> None:
 
 def open_rollouts() -> list[Open]:
     """The open rollouts of all organizations; one query."""
-    return [_open(item) for item in table.list_all(keys.OPEN_ROLLOUTS)]
+    return [_OPEN.read(item) for item in table.list_all(keys.OPEN_ROLLOUTS)]
 
 
 def _written(change: Write) -> bool:
@@ -64,15 +68,4 @@ def _written(change: Write) -> bool:
 
 
 def to_item(execution: Execution, due_at: datetime) -> Item:
-    return keys.open_rollout(execution.rollout_id) | {
-        "fleet_id": execution.fleet_id,
-        "deployment_id": execution.deployment_id,
-        "rollout_id": execution.rollout_id,
-        "execution": execution.name,
-        "due_at": clock.rfc3339(due_at),
-    }
-
-
-def _open(item: Item) -> Open:
-    names = (items.text(item, name) for name in ("execution", "fleet_id", "deployment_id", "rollout_id"))
-    return Open(Execution(*names), clock.parse(items.text(item, "due_at")))
+    return keys.open_rollout(execution.rollout_id) | _OPEN.item(Open(execution, due_at))

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cached_property, partial
 from types import UnionType
-from typing import Any, Final, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
@@ -44,18 +44,20 @@ class Stored(Generic[Class]):
         names: Mapping[str, str] | None = None,
         flat: Collection[str] | Mapping[str, Mapping[str, str]] = (),
         elsewhere: Collection[str] = (),
-        unless_empty: Collection[str] = (),
+        unless_default: Collection[str] = (),
         sparse: bool = False,
         absent: Mapping[str, Value] | None = None,
         forms: Mapping[str, Form] | None = None,
+        parts: Collection[Stored[Any]] = (),
     ) -> None:
         """`names` has the attributes of fields that are called otherwise. A class in a field that is `flat` has its
         attributes among those of this one, by other names if some are given. What is `elsewhere`, such as in the key,
         is given to `read` by its reader.
 
-        A number, text or list in `unless_empty` is null where it is 0 or empty, as is False. With `sparse` no
-        attribute is null, and none has its field's default. `absent` has the values of attributes that items of
-        earlier releases lack, if the class has no default for them.
+        A field in `unless_default` is null where it is empty, 0, False or its default. With `sparse` no attribute is
+        null, and none has its field's default. `absent` has the values of attributes that items of earlier releases
+        lack, if the class has no default for them. `parts` are the declarations of classes in its fields that stand in
+        other modules.
         """
         if cls in _stored:
             raise TypeError(f"{cls.__name__} is stored in another way already")
@@ -64,10 +66,11 @@ class Stored(Generic[Class]):
         self.elsewhere = elsewhere
         self._names = names or {}
         self._flat = flat if isinstance(flat, Mapping) else {name: {} for name in flat}
-        self._unless_empty = [self._attribute(name) for name in unless_empty]
+        self._unless_default = unless_default
         self._sparse = sparse
         self._absent = absent or {}
         self.forms = forms or {}
+        self.parts = parts
 
     def item(self, value: Class) -> Item:
         """The attributes of the value."""
@@ -77,22 +80,28 @@ class Stored(Generic[Class]):
         """The value in the item, with the fields that are `elsewhere`. Raises TypeError for an item of another kind."""
         try:
             return self._read({**item, **elsewhere}, self.cls)
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, zlib.error) as error:
             raise TypeError(f"this is not the item of a {self.cls.__name__}: {error!r}") from error
 
     @cached_property
     def _written(self) -> Callable[[Class], Item]:
         options = self._options({"omit": True})
         plain = make_dict_unstructure_fn(self.cls, _converter, _cattrs_omit_if_default=self._sparse, **options)
-        flat, unless_empty, sparse = self._flat, self._unless_empty, self._sparse
+        flat, sparse = self._flat, self._sparse
+        unless_default = [
+            (self._attribute(each.name), _converter.unstructure(_default(each)))
+            for each in self._fields
+            if each.name in self._unless_default
+        ]
 
         def written(value: Class) -> Item:
             item = plain(value)
             for name, names in flat.items():
                 part = item.pop(name) or {}
                 item |= {names.get(each, each): attribute for each, attribute in part.items()} if names else part
-            for name in unless_empty:
-                item[name] = item[name] or None
+            for name, default in unless_default:
+                if not item[name] or item[name] == default:
+                    item[name] = None
             return {name: each for name, each in item.items() if each is not None} if sparse else item
 
         return written
@@ -120,9 +129,14 @@ class Stored(Generic[Class]):
     @property
     def _first(self) -> str:
         """The attribute that is there whenever the class is: that of its first field."""
-        hints = get_type_hints(self.cls)
-        first = next(iter(hints))
-        return _declaration(_class_in(hints[first]))._first if first in self._flat else self._attribute(first)
+        first = self._fields[0].name
+        if first in self._flat:
+            return _declaration(_class_in(get_type_hints(self.cls)[first]))._first
+        return self._attribute(first)
+
+    @property
+    def _fields(self) -> tuple[Field[Any], ...]:
+        return fields(cast("Any", self.cls))
 
     def _attribute(self, field: str) -> str:
         return self._names.get(field, field)
@@ -147,6 +161,12 @@ def declared() -> list[Stored[Any]]:
 def _declaration(cls: type) -> Stored[Any]:
     """How a class is stored: by its fields, if nothing is declared."""
     return _stored[cls] if cls in _stored else Stored(cls)
+
+
+def _default(field: Field[Any]) -> object:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return None if field.default is MISSING else field.default
 
 
 def _is_optional(hint: Any) -> bool:

@@ -9,6 +9,9 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from headgate.instances.counting.census import Entry
+from headgate.storage.stored import HEX, declared
+
 _BEGIN: Final = datetime(2020, 1, 1, tzinfo=UTC)
 _PLAIN: Final[Mapping[type, st.SearchStrategy[Any]]] = {
     str: st.text(max_size=8),
@@ -20,8 +23,12 @@ _PLAIN: Final[Mapping[type, st.SearchStrategy[Any]]] = {
 }
 
 
-def of(hint: Any, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Values of the type. Those of a class have something in every field, by `fields` where one is there."""
+# Instances whose hosts sign are counted apart from entries, by day.
+_FIXED: Final = {(Entry, "keyed"): st.just(False)}
+
+
+def of(hint: Any) -> st.SearchStrategy[Any]:
+    """Values of the type. Those of a class may have something in every field."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is type(None):
         return st.none()
@@ -35,10 +42,19 @@ def of(hint: Any, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         return st.dictionaries(of(arguments[0]), of(arguments[1]), max_size=2)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         hints = get_type_hints(hint)
-        names = [field.name for field in dataclasses.fields(hint)]
-        return st.builds(hint, **{name: fields[name] if name in fields else of(hints[name]) for name in names})
+        return st.builds(hint, **{field.name: _of_field(hint, field.name, hints) for field in dataclasses.fields(hint)})
     if issubclass(hint, BaseModel):
         return st.builds(hint, **{name: of(field.annotation) for name, field in hint.model_fields.items()})
     if issubclass(hint, tuple):
         return st.builds(hint, **{name: of(each) for name, each in get_type_hints(hint).items()})
     return _PLAIN[hint]
+
+
+def _of_field(cls: type, name: str, hints: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    if (cls, name) in _FIXED:
+        return _FIXED[cls, name]
+    in_hex = any(stored.cls is cls and stored.forms.get(name) is HEX for stored in declared())
+    if not in_hex:
+        return of(hints[name])
+    texts = st.binary(max_size=4).map(bytes.hex)
+    return texts | st.none() if type(None) in get_args(hints[name]) else texts

@@ -17,7 +17,7 @@ def counters(fleet_id: str, instances: Iterable[Item], at: datetime) -> list[Ite
     """
     shards: dict[int, Shard] = {}
     for item in instances:
-        instance = mapping.instance(item)
+        instance = mapping.INSTANCES.read(item)
         number = shard_of(instance.id)
         shards[number] = shards.get(number, Shard(number)).moved(None, Entry.of(instance), at)
     return [mapping.shard_item(fleet_id, shard) | {"revision": 1} for _, shard in sorted(shards.items())]
