@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final, get_args
 
@@ -12,7 +12,7 @@ from headgate.foundation.caller import Access, Caller
 from headgate.foundation.principal import Principal
 from headgate.identity import keys, member_store
 from headgate.identity.model import Member, ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
-from headgate.storage import items, principals, table
+from headgate.storage import items, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice
 from headgate.storage.stored import Stored
@@ -20,6 +20,7 @@ from headgate.storage.table import ConditionFailed, Write, identity
 
 _ACCOUNTS: Final = Stored(ServiceAccount, names={"id": "service_account_id"}, elsewhere=["organization_id"])
 _TOKENS: Final = Stored(Token, names={"id": "token_id"})
+_PRINCIPALS: Final = Stored(Principal)
 # A service account and two items for each of its tokens have to fit into one transaction of 100.
 TOKENS_OF_ONE_ACCOUNT: Final = 40
 
@@ -31,7 +32,8 @@ def caller_of_token(value_hash: str, at: datetime) -> Caller | None:
         return None
     token = _TOKENS.read(item)
     account = Principal("service_account", token.service_account_id, items.text(item, "service_account_name"))
-    account_created_by = principals.read(item, "account_created_by") if item.get("account_created_by") else None
+    creator = item.get("account_created_by")
+    account_created_by = _PRINCIPALS.read(creator) if isinstance(creator, Mapping) else None
     return Caller(
         organization_id=token.organization_id,
         organization_name=items.text(item, "organization_name"),
@@ -113,7 +115,7 @@ def create_token(
     shown = _TOKENS.item(token) | (items.expiry(token.expires_at) if token.expires_at else {})
     names: Item = {"organization_name": organization_name, "service_account_name": account.name}
     if account.created_by:
-        names["account_created_by"] = principals.attribute(account.created_by)
+        names["account_created_by"] = _PRINCIPALS.item(account.created_by)
     listing = keys.token_listing(token.organization_id, token.service_account_id, token.id)
     table.transact(
         [

@@ -190,6 +190,13 @@ def _exactly(cls: type, value: object, _: object) -> object:
     return value
 
 
+def _time(text: Any, _: object) -> datetime:
+    """The time that `clock.rfc3339` wrote: a tenth of what `clock.parse` takes, which refuses any other text."""
+    if not text.endswith("Z"):
+        raise ValueError(f"{text!r:.100} is not a time in UTC")
+    return datetime.fromisoformat(text)
+
+
 def _unchanged(value: object, _: object) -> object:
     return value
 
@@ -207,7 +214,7 @@ _converter: Final = Converter(detailed_validation=False)
 for _cls in (str, int, bool, bytes):
     _converter.register_structure_hook(_cls, partial(_exactly, _cls))
 _converter.register_structure_hook_func(_is_word, partial(_exactly, str))
-_converter.register_structure_hook(datetime, lambda value, _: clock.parse(value))
+_converter.register_structure_hook(datetime, _time)
 _converter.register_unstructure_hook(datetime, clock.rfc3339)
 _converter.register_structure_hook_factory(is_dataclass, lambda cls: _declaration(cls)._read)
 _converter.register_unstructure_hook_factory(is_dataclass, lambda cls: _declaration(cls)._written)
