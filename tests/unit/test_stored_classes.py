@@ -53,7 +53,7 @@ STORES = [path for path in sorted(HEADGATE.rglob("*.py")) if path.stem == "mappi
 
 @pytest.mark.parametrize("path", STORES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_store_copies_no_fields_by_hand(path: Path) -> None:
-    assert [*by_hand.copying(path)] == []
+    assert [*by_hand.copying(path), *by_hand.not_given(path)] == []
 
 
 def test_copying_by_hand_is_found(tmp_path: Path) -> None:
@@ -61,9 +61,12 @@ def test_copying_by_hand_is_found(tmp_path: Path) -> None:
     store.write_text(
         'def _item(fleet): return {"id": fleet.id, "label": fleet.label, "at": clock.rfc3339(fleet.at)}\n'
         'def _fleet(item): return Fleet(items.text(item, "id"), items.text(item, "label"), at=item["at"])\n'
+        'FLEETS = Stored(Fleet, elsewhere=["id", "label"])\n'
+        'def _other(item): return FLEETS.read(item, label="")\n'
     )
 
-    assert [*by_hand.copying(store)] == [
+    assert [*by_hand.copying(store), *by_hand.not_given(store)] == [
         "store.py:1 makes an item of fields",
         "store.py:2 makes a Fleet of attributes",
+        "store.py:3 reads no id",
     ]

@@ -38,3 +38,14 @@ def _reads(value: ast.expr) -> bool:
 
 def _attributes(value: ast.expr) -> set[str]:
     return {node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)}
+
+
+def not_given(path: Path) -> Iterator[str]:
+    """Each field that a declaration of a file has elsewhere, and that no reader in it gives."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    given = {keyword.arg for call in calls if ast.unparse(call.func).endswith(".read") for keyword in call.keywords}
+    for call in calls:
+        for keyword in call.keywords:
+            if ast.unparse(call.func).endswith("Stored") and keyword.arg == "elsewhere":
+                fields = [name for name in ast.literal_eval(keyword.value) if name not in given]
+                yield from (f"{path.name}:{call.lineno} reads no {name}" for name in fields)
