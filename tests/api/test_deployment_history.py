@@ -99,7 +99,7 @@ def test_events_end_after_90_days_and_what_they_left_is_still_known(now: Clock, 
 
 
 def test_a_group_of_an_earlier_release_says_what_it_does_not_know(now: Clock, fleet: Fleet) -> None:
-    group = mapping.group(table.fleets.get(keys.deployment(fleet.id, fleet.deployment_id)) or {})
+    group = mapping.GROUPS.read(table.fleets.get(keys.deployment(fleet.id, fleet.deployment_id)) or {})
     for event in table.fleets.list_all(keys.history_of(fleet.id)):
         table.write(table.fleets.delete({name: event[name] for name in ("pk", "sk")}))
     item = mapping.group_item(group) | {"assigned_at": None}

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from headgate.deployments.mapping import group as stored_group
-from headgate.deployments.mapping import group_item
+from headgate.deployments.mapping import GROUPS, group_item
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
 from headgate.deployments.versions import Assignment, HealthyVersion
@@ -213,7 +212,7 @@ def test_what_an_earlier_release_stored_is_read_and_gone_back_to(group: Group) -
     item = mapping.instance_item(replace(group.host, healthy=(), well_since=None)) | {"revision": 1}
     stored = {name: value for name, value in item.items() if value is not None}
     assert not {"healthy_versions", "well_since"} & stored.keys()
-    group.host = mapping.instance(stored)
+    group.host = mapping.INSTANCES.read(stored)
     group.stored = replace(group.stored, proven_revision=None)
     assert group.fails(2) == 1
 
@@ -222,7 +221,7 @@ def test_what_is_known_of_a_host_is_stored_and_read_again(group: Group) -> None:
     unclear = Outcome("ab" * 32, Assignment("cfg_1", 2), 3, "offered", returns=1, unclear_since=AT)
     instance = group.host.with_outcome(unclear)
     item = mapping.instance_item(instance) | {"revision": 1}
-    read = mapping.instance({name: value for name, value in item.items() if value is not None})
+    read = mapping.INSTANCES.read({name: value for name, value in item.items() if value is not None})
     assert (read.healthy, read.well_since, read.outcomes[0]) == (instance.healthy, instance.well_since, unclear)
     assert read.healthy != ()
 
@@ -296,8 +295,8 @@ def test_what_a_group_took_back_is_stored_and_read_again(ran_on: Group) -> None:
     assert ran_on.stored.cleared_revision
     assert ran_on.stored.taken_back
     stored = {name: value for name, value in group_item(ran_on.stored).items() if value is not None}
-    read = stored_group(stored)
+    read = GROUPS.read(stored)
     assert (read.taken_back, read.cleared_revision) == (ran_on.stored.taken_back, ran_on.stored.cleared_revision)
     added = ("taken_back", "cleared_revision")
-    earlier = stored_group({name: value for name, value in stored.items() if name not in added})
+    earlier = GROUPS.read({name: value for name, value in stored.items() if name not in added})
     assert (earlier.taken_back, earlier.cleared_revision) == ((), 0)
