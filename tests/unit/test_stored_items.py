@@ -1,5 +1,6 @@
 """Items of every stored class as a release wrote them: each later release reads them the same, and writes the same."""
 
+import json
 from functools import cache
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ def lacking(value: Any, recorded: Any, place: str = "") -> list[str]:
     if isinstance(recorded, list) and isinstance(value, list) and len(recorded) == len(value):
         pairs = enumerate(zip(value, recorded, strict=True))
         return [line for n, (each, before) in pairs for line in lacking(each, before, f"{place}[{n}]")]
+    if isinstance(recorded, str) and recorded[:1] in ("{", "[") and isinstance(value, str):
+        return lacking(json.loads(value), json.loads(recorded), place)
     # When something expires may change with what it is kept for.
     return [] if value == recorded or place.endswith(".expires.N") else [f"{place}: {value!r} instead of {recorded!r}"]
 

@@ -24,7 +24,7 @@ _PLAIN: Final[Mapping[type, st.SearchStrategy[Any]]] = {
 
 
 # Instances whose hosts sign are counted apart from entries, by day.
-_FIXED: Final = {(Entry, "keyed"): st.just(False)}
+_FIXED: Final[Mapping[tuple[type, str], st.SearchStrategy[Any]]] = {(Entry, "keyed"): st.just(False)}
 
 
 def of(hint: Any) -> st.SearchStrategy[Any]:

@@ -62,7 +62,8 @@ def _value(hint: Any, name: str, inner: Maker) -> Any:
     if origin in (Union, types.UnionType):
         return _value(next(each for each in arguments if each is not type(None)), name, inner)
     if origin is Literal:
-        return arguments[number % len(arguments)]
+        # Not by its name: a later release may have more.
+        return arguments[0]
     if origin in (Sequence, tuple):
         return (_value(arguments[0], f"{name}.0", inner), _value(arguments[0], f"{name}.1", inner))
     if origin in (Mapping, dict):
