@@ -33,7 +33,7 @@ def described(here: Template) -> dict[str, Any]:
     resources: dict[str, Any] = {}
     for kind, names in _REPLACING.items():
         for logical_id, properties in here.of_type(kind):
-            kept = {name: properties.get(name) for name in names}
+            kept: dict[str, Any] = {name: properties.get(name) for name in names}
             if kind == "AWS::DynamoDB::Table":
                 indexes = properties.get(_INDEXES) or []
                 assert isinstance(indexes, list)

@@ -22,6 +22,7 @@ from headgate.settings import BadSetting, settings
 from headgate_local import aws_server, building, calls, light_imports, parts, releases, secrets_key, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.errors import CannotStart
+from headgate_local.limits import Limited, Throttle
 from headgate_local.options import CHOICES, HOST, Options, listen, locked, read_options, require_collector
 from headgate_local.running import Local
 from headgate_local.seed import Seed, seed
@@ -73,8 +74,21 @@ def functions(template: Template) -> ASGIApp:
     """The application that dispatches requests to the functions by their routes."""
     # Imported only now, because the functions read their settings from the environment.
     from headgate.http.app import create_app
+    from headgate.installs.commands import OPAMP_PATH
 
-    routes = [(route, application_of(route)) for route in template.routes()]
+    environments = os.environ.get("HEADGATE_ENVIRONMENTS") or None
+    if environments is not None and not (environments.isascii() and environments.isdigit() and int(environments)):
+        raise CannotStart(f"HEADGATE_ENVIRONMENTS is {environments!r}, but must be a number from 1 on")
+    stage = Throttle() if os.environ.get("HEADGATE_THROTTLE") == "yes" else None
+    limited: dict[str, ASGIApp] = {}
+    for route in template.routes():
+        # The template gives the fleet service a throttle of its own, of 4,000 messages a second.
+        throttle = None if route.path == OPAMP_PATH else stage
+        function = Limited(
+            application_of(route), environments=int(environments) if environments else None, throttle=throttle
+        )
+        limited.setdefault(route.function.logical_id, function)
+    routes = [(route, limited[route.function.logical_id]) for route in template.routes()]
     return Dispatcher(routes, nowhere=create_app("Headgate", []))
 
 

@@ -1,0 +1,146 @@
+"""The limits of API Gateway and Lambda around a function, so that what they would refuse is refused here as well.
+
+https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html and
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from http import HTTPStatus
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_HEADERS: Final = 10_240
+"""Bytes of the request line and all headers."""
+MOST_PAYLOAD: Final = 6 * 1_048_576
+"""Bytes of an event, and of an answer, as JSON: bodies that are not text travel in base64."""
+SECONDS: Final = 29
+"""The functions' timeout; API Gateway would give up a second later."""
+A_SECOND: Final = 200
+AT_ONCE: Final = 500
+_TEXT: Final = (b"text/", b"application/json", b"application/problem+json")
+# Beside a body, an event has its headers twice at most, and some 700 bytes of API Gateway.
+_ENVELOPE: Final = 2 * MOST_HEADERS + 1_024
+
+
+class Throttle:
+    """So many requests a second, and so many at once; a bucket that fills with time."""
+
+    def __init__(self, a_second: float = A_SECOND, at_once: float = AT_ONCE) -> None:
+        self._rate, self._most = a_second, at_once
+        self._left, self._at = at_once, time.monotonic()
+
+    def lets_in(self, now: float) -> bool:
+        """Count a request that comes now, unless it is too much."""
+        self._left = min(self._most, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+class _TooLarge(Exception):
+    """The request's body does not fit into an event."""
+
+
+class Limited:
+    """ASGI middleware: a function behind API Gateway's and Lambda's limits.
+
+    With `environments` it handles so many requests at once, as a function with as many execution environments does;
+    others wait for their turn. With `throttle` what is too much is refused, as the stage does.
+    """
+
+    def __init__(
+        self,
+        application: ASGIApp,
+        *,
+        environments: int | None = None,
+        throttle: Throttle | None = None,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._application = application
+        self._turns = asyncio.Semaphore(environments) if environments else None
+        self._throttle = throttle
+        self._seconds = seconds
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+        elif _head_bytes(scope) > MOST_HEADERS:
+            await _refuse(send, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        elif self._throttle is not None and not self._throttle.lets_in(self._clock()):
+            await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS)
+        else:
+            await self._invoke(scope, receive, send)
+
+    async def _invoke(self, scope: Scope, receive: Receive, send: Send) -> None:
+        messages: list[Message] = []
+        taken = 0
+        grows = _growth(dict(scope["headers"]).get(b"content-type", b""))
+
+        async def receive_within() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += grows(message.get("body", b""))
+            if taken + _ENVELOPE > MOST_PAYLOAD:
+                raise _TooLarge
+            return message
+
+        async def hold(message: Message) -> None:
+            # Lambda answers when the function has, and not before.
+            messages.append(message)
+
+        try:
+            async with AsyncExitStack() as stack:
+                if self._turns is not None:
+                    await stack.enter_async_context(self._turns)
+                async with asyncio.timeout(self._seconds):
+                    await self._application(scope, receive_within, hold)
+        except _TooLarge:
+            await _refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        except TimeoutError:
+            await _refuse(send, HTTPStatus.INTERNAL_SERVER_ERROR)
+        else:
+            if _answer_bytes(messages) > MOST_PAYLOAD:
+                await _refuse(send, HTTPStatus.INTERNAL_SERVER_ERROR)
+                return
+            for message in messages:
+                await send(message)
+
+
+def _head_bytes(scope: Scope) -> int:
+    query = scope.get("query_string", b"")
+    line = len(scope["method"]) + len(scope.get("raw_path") or scope["path"].encode()) + len(query) + len(" ? HTTP/1.1")
+    return line + sum(len(name) + len(value) + len(": ") for name, value in scope["headers"])
+
+
+def _growth(content_type: bytes) -> Callable[[bytes], int]:
+    """How many bytes a part of a body of that type has in JSON."""
+    if content_type.startswith(_TEXT):
+        return lambda body: len(json.dumps(body.decode(errors="replace"), ensure_ascii=False).encode()) if body else 0
+    return lambda body: (len(body) + 2) // 3 * 4
+
+
+def _answer_bytes(messages: list[Message]) -> int:
+    start = next((one for one in messages if one["type"] == "http.response.start"), None)
+    headers = list(start["headers"]) if start else []
+    grows = _growth(dict(headers).get(b"content-type", b""))
+    body = b"".join(one.get("body", b"") for one in messages if one["type"] == "http.response.body")
+    return grows(body) + sum(len(name) + len(value) + 6 for name, value in headers) + 64
+
+
+async def _refuse(send: Send, status: HTTPStatus) -> None:
+    """As API Gateway itself answers."""
+    content = json.dumps({"message": status.phrase.title()}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    await send({"type": "http.response.start", "status": int(status), "headers": headers})
+    await send({"type": "http.response.body", "body": content})
