@@ -256,6 +256,10 @@ accept: venv ## Check a running server: URL=, TOKEN= (READ_TOKEN=, REPORT=FOLDER
 	@exec $(PY) -m headgate_cli.main accept \
 		$(ONLY:%=--only %) $(if $(REPORT),--report "$(REPORT)") $(if $(HOST),--host) $(if $(ADMIN),--admin) $(if $(STRICT),--strict)
 
+# AT is a time of the last 35 days, as 2026-11-26T09:00:00Z; TABLES="FleetsTable" and ONLY_MISSING=1 restore less.
+restore: venv ## Bring a stack's tables back to a time, after asking (STAGE=, AT=, TABLES=, ONLY_MISSING=1)
+	@$(PY) -m scripts.restore --stage "$(STAGE)" --at "$(AT)" $(TABLES:%=--table %) $(if $(ONLY_MISSING),--only-missing)
+
 destroy: venv $(SAM_VENV)/.ready ## Remove from AWS, after asking (STAGE=)
 	@$(PY) -m scripts.destroy --stage "$(STAGE)" --sam "$(SAM)"
 
@@ -276,5 +280,5 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			$$( [ $$name != run ] || echo -c requirements/dev.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv console console-built collector collectors collector-upgrade supervisor image publish-install dev build deploy accept destroy logs test test-console test-programs go-test python-test \
+.PHONY: help venv console console-built collector collectors collector-upgrade supervisor image publish-install dev build deploy accept restore destroy logs test test-console test-programs go-test python-test \
 	lint lint-style lint-types lint-template lint-api lint-go trust docs policies licences sbom release audit bench screenshots openapi protobuf lock

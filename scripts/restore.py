@@ -1,0 +1,238 @@
+"""Brings a stack's tables back to what they held at a time: `make restore AT=2026-11-26T09:00:00Z`.
+
+DynamoDB restores each table beside the stack's, under a name with that time. Then the stack's functions are held still,
+what differs is copied into the stack's own tables, and the functions go on. Names stay, so nothing of the stack is
+replaced. A run that broke off is repeated: it goes on with the tables that were restored already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from botocore.exceptions import ClientError
+
+from scripts import stack
+from scripts.stack import Stop
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_TABLE: Final = "AWS::DynamoDB::Table"
+_FUNCTION: Final = "AWS::Lambda::Function"
+# Runs last minutes, and their executions would not be there.
+_LEFT_OUT: Final = ("RunsTable",)
+_BATCH: Final = 25
+_POLL_SECONDS: Final = 10.0
+_TRIES: Final = 8
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A table of the stack, and the restored one beside it. `key` are the names of its key's attributes."""
+
+    logical_id: str
+    live: str
+    restored: str
+    key: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is written to a table so that it is as the restored one: items to put, and keys to delete."""
+
+    pair: Pair
+    puts: Sequence[Item]
+    deletes: Sequence[Item]
+
+    def __str__(self) -> str:
+        return (
+            f"  {self.pair.logical_id}: {len(self.puts):,} items are written back, "
+            f"{len(self.deletes):,} that came later are deleted"
+        )
+
+
+def pairs(stack_name: str, at: datetime, only: Sequence[str] = ()) -> list[Pair]:
+    """The tables of the stack that are restored. Raises Stop for a name that is not one of them."""
+    client = _dynamodb()
+    found = {logical: name for logical, kind, name in stack.resources(stack_name) if kind == _TABLE}
+    wanted = list(only) or [logical for logical in found if logical not in _LEFT_OUT]
+    if unknown := [logical for logical in wanted if logical not in found]:
+        raise Stop(f"The stack {stack_name} has no table {unknown[0]}; its tables are {', '.join(sorted(found))}")
+    return [
+        Pair(
+            logical,
+            found[logical],
+            f"{found[logical][:230]}-at-{at:%Y%m%dT%H%M%SZ}",
+            [one["AttributeName"] for one in client.describe_table(TableName=found[logical])["Table"]["KeySchema"]],
+        )
+        for logical in wanted
+    ]
+
+
+def begin(tables: Sequence[Pair], at: datetime) -> None:
+    """Restore each table beside the stack's, unless that was done. Raises Stop if AWS refuses."""
+    client = _dynamodb()
+    for pair in tables:
+        if _status(client, pair.restored) is not None:
+            print(f"{pair.logical_id}: {pair.restored} is there already.")
+            continue
+        try:
+            client.restore_table_to_point_in_time(
+                SourceTableName=pair.live, TargetTableName=pair.restored, RestoreDateTime=at
+            )
+        except ClientError as error:
+            raise Stop(f"{pair.logical_id} cannot be restored to {at:%Y-%m-%dT%H:%M:%SZ}: {error}") from error
+        print(f"{pair.logical_id}: restoring it as {pair.restored}.", flush=True)
+
+
+def wait(tables: Sequence[Pair], seconds: float = _POLL_SECONDS) -> None:
+    """Wait until all are restored: minutes for each, whatever its size."""
+    client = _dynamodb()
+    while waiting := [pair for pair in tables if _status(client, pair.restored) != "ACTIVE"]:
+        print(f"Waiting for {', '.join(pair.logical_id for pair in waiting)} ...", flush=True)
+        time.sleep(seconds)
+
+
+def difference(pair: Pair, *, only_missing: bool) -> Difference:
+    """What the stack's table lacks of the restored one. With `only_missing`, nothing that is there is touched."""
+    client = _dynamodb()
+    live = {_key(pair, item): item for item in _items(client, pair.live)}
+    puts, seen = [], set()
+    for item in _items(client, pair.restored):
+        key = _key(pair, item)
+        seen.add(key)
+        if key not in live or (not only_missing and live[key] != item):
+            puts.append(item)
+    later = [] if only_missing else [item for key, item in live.items() if key not in seen and not _is_record(item)]
+    return Difference(pair, puts, [{name: item[name] for name in pair.key} for item in later])
+
+
+def write(found: Difference) -> None:
+    """Make the stack's table as the restored one. Raises Stop if DynamoDB does not take it all."""
+    requests: list[Any] = [{"PutRequest": {"Item": item}} for item in found.puts]
+    requests += [{"DeleteRequest": {"Key": key}} for key in found.deletes]
+    client = _dynamodb()
+    for begins in range(0, len(requests), _BATCH):
+        left = requests[begins : begins + _BATCH]
+        for attempt in range(_TRIES):
+            answer = client.batch_write_item(RequestItems={found.pair.live: left})
+            left = answer.get("UnprocessedItems", {}).get(found.pair.live, [])
+            if not left:
+                break
+            time.sleep(0.1 * 2**attempt)
+        else:
+            raise Stop(f"{found.pair.logical_id} takes no more writes now: run the same command again")
+
+
+@contextmanager
+def held_still(stack_name: str) -> Iterator[None]:
+    """No function of the stack runs in the block: each has a reserved concurrency of zero meanwhile."""
+    client = boto3.client("lambda")
+    names = [name for _, kind, name in stack.resources(stack_name) if kind == _FUNCTION]
+    before = {
+        name: client.get_function_concurrency(FunctionName=name).get("ReservedConcurrentExecutions") for name in names
+    }
+    try:
+        for name in names:
+            client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
+        yield
+    finally:
+        for name, reserved in before.items():
+            if reserved:
+                client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=reserved)
+            else:
+                client.delete_function_concurrency(FunctionName=name)
+
+
+def parsed(text: str) -> datetime:
+    """The time, in UTC. Raises Stop unless it is one, and past."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Stop(f"{text!r} is not a time: write AT=2026-11-26T09:00:00Z") from error
+    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    if at >= datetime.now(UTC):
+        raise Stop(f"{text} is not past: DynamoDB restores to a second of the last 35 days, up to five minutes ago")
+    return at
+
+
+def _is_record(item: Item) -> bool:
+    """Whether it says who changed what: such items are never deleted."""
+    return str(item.get("pk", {}).get("S", "")).startswith("audit#")
+
+
+def _status(client: DynamoDBClient, name: str) -> str | None:
+    try:
+        return client.describe_table(TableName=name)["Table"]["TableStatus"]
+    except client.exceptions.ResourceNotFoundException:
+        return None
+
+
+def _items(client: DynamoDBClient, name: str) -> Iterator[Item]:
+    for page in client.get_paginator("scan").paginate(TableName=name, ConsistentRead=True):
+        yield from page["Items"]
+
+
+def _key(pair: Pair, item: Item) -> tuple[str, ...]:
+    return tuple(str(item[name]) for name in pair.key)
+
+
+def _dynamodb() -> DynamoDBClient:
+    return boto3.client("dynamodb")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Bring a stack's tables back to a time.")
+    parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
+    parser.add_argument("--at", required=True, help="the time, as 2026-11-26T09:00:00Z")
+    parser.add_argument("--table", action="append", default=[], help="only this table of template.yaml; several times")
+    parser.add_argument("--only-missing", action="store_true", help="bring back what was deleted, no more")
+    parser.add_argument("--keep", action="store_true", help="do not delete the restored tables afterwards")
+    options = parser.parse_args()
+    try:
+        _restore(options)
+    except Stop as reason:
+        print(f"\n{reason}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, EOFError):
+        print("\nStopped. Run the same command again to go on.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _restore(options: argparse.Namespace) -> None:
+    stage, at = stack.stage(options.stage), parsed(options.at)
+    account = stack.account()
+    if stack.find(stage.stack_name) is None:
+        raise Stop(f"There is no stack {stage.stack_name} in account {account.id}, region {account.region}.")
+    tables = pairs(stage.stack_name, at, options.table)
+    begin(tables, at)
+    wait(tables)
+    print(f"\nThis makes tables of {stage.stack_name} what they were at {at:%Y-%m-%dT%H:%M:%SZ}:")
+    print("\n".join(str(difference(pair, only_missing=options.only_missing)) for pair in tables))
+    print("The service answers nothing meanwhile. Collectors keep the configuration that they have, and report again.")
+    if input(f"\nType the stack's name to go on [{stage.stack_name}]: ").strip() != stage.stack_name:
+        raise Stop("Nothing was changed. The restored tables stay; the same command finds them again.")
+    with held_still(stage.stack_name):
+        for pair in tables:
+            # Once more, since until now the service went on.
+            write(difference(pair, only_missing=options.only_missing))
+            print(f"{pair.logical_id} is restored.", flush=True)
+    if not options.keep:
+        for pair in tables:
+            _dynamodb().delete_table(TableName=pair.restored)
+    print("Done.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
