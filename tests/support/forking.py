@@ -2,7 +2,7 @@
 
 One process for each program and worker of the tests imports what the program needs, and forks for each run that it is
 asked for. What is forked is a process like any other, with its own folder, variables and descriptors, and ends as an
-interpreter ends.
+interpreter ends, save that it leaves its memory to the kernel.
 """
 
 from __future__ import annotations
@@ -162,13 +162,45 @@ def _run(channel: socket.socket) -> list[str]:
     return [str(one) for one in asked["arguments"]]
 
 
+class _End:
+    """The end of a run's process once its handlers have run: to free what was imported takes longer than most runs."""
+
+    def __init__(self) -> None:
+        self._status: int | None = None
+        # The first handler runs last.
+        atexit.register(self._leave)
+
+    @contextmanager
+    def after(self) -> Iterator[None]:
+        """End so after the block. The interpreter itself ends what was interrupted, or cannot write."""
+        try:
+            yield
+            self._status = 0
+        except SystemExit as ended:
+            code = 0 if ended.code is None else ended.code
+            self._status = code & 0xFF if isinstance(code, int) else 1
+            raise
+        except Exception:
+            self._status = 1
+            raise
+
+    def _leave(self) -> None:
+        if self._status is not None:
+            with suppress(OSError, ValueError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(self._status)
+
+
 def _main(program: str, listener: int) -> None:
+    end = _End()
     _, imports, module = _PROGRAMS[program]
     imports()
     # What is imported stays, so no run need look at it, nor get a copy of it by doing so.
     gc.freeze()
     sys.argv = [program, *_serve(socket.socket(fileno=listener))]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    with end.after():
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
