@@ -29,7 +29,7 @@ def _destroy(options: argparse.Namespace) -> None:
     account = stack.account()
     if stack.find(stage.stack_name) is None:
         raise Stop(f"There is no stack {stage.stack_name} in account {account.id}, region {account.region}.")
-    retained = set(template.read().retained())
+    retained = set(template.read().holding_data())
     remaining = [
         f"  {logical_id}: {name} ({kind})"
         for logical_id, kind, name in stack.resources(stage.stack_name)
@@ -37,7 +37,7 @@ def _destroy(options: argparse.Namespace) -> None:
     ]
     print(f"This removes the stack {stage.stack_name}, account {account.id}, region {account.region}.")
     print("The service stops. Collectors keep the configuration that they have.")
-    print("Test runs, logs, the runner's images and alarms are deleted and cannot be restored.")
+    print("Test runs, the runner's images and alarms are deleted and cannot be restored. Logs stay until they expire.")
     print("\n".join(["These resources remain, and cost money, until you delete them yourself:", *remaining]))
     print("A new stack does not use them: export your organizations first (docs/backup.md).")
     if input(f"\nType the stack's name to remove it [{stage.stack_name}]: ").strip() != stage.stack_name:

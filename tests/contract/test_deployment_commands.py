@@ -70,6 +70,7 @@ def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
     index = boto3.client("s3").get_object(Bucket=outputs("headgate")["BucketName"], Key="flows/index.json")
     assert len(json.loads(index["Body"].read())) > 10
     assert "ada@example.com gets a mail with the password" in done.stdout
+    assert "Walls around it: platform, system calls." in done.stdout
     policy = json.loads(boto3.client("cloudformation").get_stack_policy(StackName="headgate")["StackPolicyBody"])
     denied = [statement for statement in policy["Statement"] if statement["Effect"] == "Deny"]
     assert [statement["Action"] for statement in denied] == [["Update:Replace", "Update:Delete"]]

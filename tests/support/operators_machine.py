@@ -106,6 +106,7 @@ def stack_of_the_template() -> dict[str, Any]:
             for name in names
         },
         "Outputs": {
+            "CheckerWalls": {"Value": "platform, system calls"},
             "BaseUrl": {"Value": "https://abc.execute-api.us-east-1.amazonaws.com"},
             "BucketName": {"Value": {"Ref": "Bucket"}},
             "RunnerRepositoryUri": {"Value": "123456789012.dkr.ecr.us-east-1.amazonaws.com/headgate-runner"},
