@@ -1,11 +1,15 @@
 """A host that is installed again, or by a script of before: what it keeps. All of it is real."""
 
 import shlex
+import shutil
 
+import psutil
 import pytest
 
-from tests.support.fleet_host import Host
+from tests.support.admin import Admin
+from tests.support.fleet_host import Host, until
 from tests.support.installing import host, installs, refused
+from tests.support.local_service import LocalService
 
 __all__ = ["host", "installs"]
 
@@ -85,3 +89,27 @@ def test_a_host_of_the_script_before_is_upgraded_and_uninstalled(host: Host) -> 
     assert host.uninstall() == f"Removed from {host.root}.\n"
     assert not host.root.exists()
     assert host.instance()["state"] == "stopped"
+
+
+def test_an_install_with_a_token_that_is_not_valid_any_more_fails_with_the_reason(
+    host: Host, installs: LocalService
+) -> None:
+    answer = Admin(installs).http.post(f"/api/v1/app/fleets/{host.fleet_id}/token", json={"grace": "none"})
+    assert answer.is_success, answer.text
+
+    assert "Headgate does not accept the token" in refused(host.command)
+    # It was told before anything was made.
+    assert not host.root.exists()
+
+
+# Two installs; the one before says what the supervisor is.
+@pytest.mark.full
+def test_a_supervisor_whose_state_was_removed_is_replaced_and_not_sent_to_another_port(host: Host) -> None:
+    host.install()
+    before = host.pid
+    shutil.rmtree(host.root / "var")
+
+    host.install()
+
+    assert host.pid != before
+    until(lambda: not psutil.pid_exists(before), host.log)

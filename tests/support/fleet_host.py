@@ -32,7 +32,7 @@ service:
     logs: {{receivers: [otlp], processors: [attributes], exporters: [file]}}
 """
 LOG = {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": "hello"}}]}]}]}
-_PATIENCE = 120
+PATIENCE = 120
 
 
 @dataclass
@@ -198,9 +198,9 @@ def taken_port() -> Iterator[int]:
         yield int(listener.getsockname()[1])
 
 
-def until(there: Callable[[], bool], told: Callable[[], str]) -> None:
+def until(there: Callable[[], bool], told: Callable[[], str], seconds: int = PATIENCE) -> None:
     """Wait for it. Raises AssertionError, with what is told, when it does not come about."""
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + seconds
     while not there():
         assert time.monotonic() < end, told()
         # Most of these questions are requests, which cost the service more than the wait.

@@ -17,7 +17,7 @@ from typing import Any, Final
 import httpx
 
 from tests.support import fleet_host
-from tests.support.fleet_host import Host, until
+from tests.support.fleet_host import PATIENCE, Host, until
 from tests.support.listening import listening
 from tests.support.ports import free_port
 
@@ -190,13 +190,13 @@ class Hosts:
     def rollout(self, rollout_id: str) -> Entity:
         return self._done(self.api.get(f"{self.group}/rollouts/{rollout_id}"))
 
-    def until(self, rollout_id: str, there: Callable[[Entity], bool]) -> Entity:
-        until(lambda: there(self.rollout(rollout_id)), lambda: f"{self.rollout(rollout_id)}\n{self.log()}")
+    def until(self, rollout_id: str, there: Callable[[Entity], bool], seconds: int = PATIENCE) -> Entity:
+        until(lambda: there(self.rollout(rollout_id)), lambda: f"{self.rollout(rollout_id)}\n{self.log()}", seconds)
         return self.rollout(rollout_id)
 
-    def ends(self, rollout_id: str) -> Entity:
+    def ends(self, rollout_id: str, seconds: int = PATIENCE) -> Entity:
         final = ("completed", "halted", "rolled_back")
-        return self.until(rollout_id, lambda shown: shown["status"] in final)
+        return self.until(rollout_id, lambda shown: shown["status"] in final, seconds)
 
     def instances(self) -> dict[str, Entity]:
         """By the names of their hosts."""

@@ -158,6 +158,7 @@ install() {
   gather
   alive || running || free || fail "$health is in use already, perhaps by another supervisor;" \
     "give this one its own port with HEADGATE_HEALTH_ENDPOINT in env"
+  require_token
 
   if [ ! -d "$root" ]; then
     make_root
@@ -531,7 +532,7 @@ UNIT
 }
 
 start_process() {
-  if running && [ "$changed" = no ]; then
+  if [ -s "$root/var/supervisor.pid" ] && running && [ "$changed" = no ]; then
     say "Up to date, and running as process $pid."
     return
   fi
@@ -547,7 +548,8 @@ start_process() {
     tail -n 20 "$root/var/supervisor.log" >&2
     fail "the supervisor did not become ready; these are the last lines of $root/var/supervisor.log"
   }
-  say "Running as process $pid, until this host stops; its log is $root/var/supervisor.log"
+  say "Running as process $pid; its log is $root/var/supervisor.log"
+  say "Nothing starts it again if it ends, or this host does: run this command again, or install it with systemd"
 }
 
 wait_until_healthy() {
@@ -564,6 +566,17 @@ wait_until_healthy() {
     pause
   done
   return 1
+}
+
+# Headgate refuses a token that was renewed or has expired before it reads a message. The token is in no process's words.
+require_token() {
+  code=$(printf 'header = "Authorization: Bearer %s"\n' "$token" | curl -K - -s -o /dev/null -w '%{http_code}' \
+    --connect-timeout 30 --max-time 60 -H "X-Deployment-Id: $deployment_id" \
+    -H 'Content-Type: application/x-protobuf' --data-binary '' "$endpoint") || return 0
+  case $code in
+    401 | 403) fail "Headgate does not accept the token (HTTP $code): it was renewed, or has expired;" \
+      "compose a new command" ;;
+  esac
 }
 
 # Whether nothing listens at the health endpoint: curl exits with 7 if the connection is refused.
@@ -589,8 +602,22 @@ pause() {
 # Whether the process of the pid file is our supervisor, and not another one with a reused number.
 running() {
   pid=$(cat "$root/var/supervisor.pid" 2>/dev/null || :)
-  [ -n "$pid" ] || return 1
-  case $(readlink "/proc/$pid/exe" 2>/dev/null || :) in
+  supervises "$pid" && return 0
+  # A service has no such file. Without one, it may have been removed while the process runs.
+  [ "$systemd" = no ] && [ ! -e "$root/var/supervisor.pid" ] || return 1
+  for process in /proc/[0-9]*; do
+    pid=${process#/proc/}
+    supervises "$pid" || continue
+    # A process that becomes the collector has a supervisor as its parent.
+    supervises "$(sed -n 's/^PPid:[[:space:]]*//p' "$process/status" 2>/dev/null || :)" || return 0
+  done
+  pid=
+  return 1
+}
+
+supervises() {
+  [ -n "$1" ] || return 1
+  case $(readlink "/proc/$1/exe" 2>/dev/null || :) in
     # After its program was replaced, the kernel adds "(deleted)".
     "$root/bin/headgate-supervisor" | "$root/bin/headgate-supervisor (deleted)") return 0 ;;
     *) return 1 ;;
