@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import boto3
 import pytest
 
+from headgate.deployments import own_tokens
 from headgate.events import service as events
 from headgate.events.model import About, Event, EventType, event
+from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
@@ -23,7 +26,7 @@ from headgate.storage.retry import LostRace
 from headgate.storage.table import transact, write
 from tests.support import https_receiver
 from tests.support.events import waiting
-from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now
+from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, make_fleet, now
 from tests.support.fleets import create as create_fleet
 from tests.support.https_receiver import Receiver
 from tests.support.webhooks import Admin, delivered, swept
@@ -262,6 +265,31 @@ def test_the_token_of_a_fleet_is_told_of_too(fleet: Fleet, now: Clock) -> None:
     assert [(one.about.fleet_id, one.about.reason) for one in found(fleet, since, now.at)] == [
         (made, "It expires in 7 days")
     ]
+
+
+def test_the_own_token_of_a_group_is_told_of_and_those_before_a_renewal(fleet: Fleet, now: Clock) -> None:
+    made = create_fleet(fleet.member, "Expiring", expires_in="180d").json()["id"]
+    expiring = replace(fleet, id=made)
+    group = expiring.add_group("own", 1)
+    path = f"/api/v1/public/fleets/{made}/deployments/{group}/env"
+    assert fleet.member.http.patch(path, json={"secrets": {"API_KEY": "a"}}).is_success
+    now.moves(days=180 - 8)
+    since = now.at
+    now.moves(days=2)
+    told = found(fleet, since, now.at)
+    assert {(one.about.deployment_id, one.about.reason) for one in told} == {
+        (None, "It expires in 7 days"),
+        (group, "It expires in 7 days"),
+    }
+
+    fleets.renew_token(admin_of(expiring), made, "7d")
+    own_tokens.renew(admin_of(expiring), made, group, "7d")
+    since = now.at
+    # Both end when they would have expired.
+    now.moves(days=5, hours=12)
+    previous = "The token before the last renewal expires in a day"
+    told = found(fleet, since, now.at)
+    assert {(one.about.deployment_id, one.about.reason) for one in told} == {(None, previous), (group, previous)}
 
 
 def test_a_limit_is_told_of_once_until_there_was_room(

@@ -133,7 +133,7 @@ class Hosts:
     hosts: dict[str, Host]
     senders: dict[str, Sender] = field(default_factory=dict)
     configuration_id: str = ""
-    before: dict[str, tuple[int, int]] = field(default_factory=dict)
+    before: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
     @property
     def group(self) -> str:

@@ -281,6 +281,7 @@ KINDS: Final = (
             "default_deployment_id": an_id("dep"),
             "groups_added": checks.number,
             "managed_by": _NAME,
+            "previous_token_ends_at": checks.time,
         },
     ),
     Kind(
@@ -343,6 +344,7 @@ KINDS: Final = (
             "selector": checks.texts,
             "token_generation": checks.generation,
             "token_expires_at": checks.time,
+            "previous_token_ends_at": checks.time,
             "captures_allowed": checks.flag,
             "proven_revision": checks.number,
             "healthy_versions": checks.entries,

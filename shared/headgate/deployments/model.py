@@ -73,8 +73,9 @@ class Deployment:
 
     `revision` counts its changes; `assigned_revision` is that of the last change of its assignment, `assigned_at` its
     time, None if an earlier release made it. Hosts with the labels of its `selector` belong to it. `token_generation`
-    is that of its own token, 0 if it has none. With a `rollout` a part of them is to run another version already.
-    `collector` is what a rollout moved its hosts to, None for what was installed on each of them.
+    is that of its own token, 0 if it has none; `previous_token_ends_at` is when the one before it ends. With a
+    `rollout` a part of them is to run another version already. `collector` is what a rollout moved its hosts to, None
+    for what was installed on each of them.
     `captures_allowed` is what an Admin has allowed. `proven_revision` is the last assignment whose version a host of
     the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
     were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
@@ -107,6 +108,7 @@ class Deployment:
     cleared_revision: int = 0
     # What created it, by its own words.
     managed_by: str | None = None
+    previous_token_ends_at: datetime | None = None
 
     def token_of(self, fleet: Fleet) -> tuple[str, int]:
         """Whose token its hosts sign in with, its own or the fleet's, and the generation."""

@@ -12,7 +12,6 @@ from headgate.audit import service as audit
 from headgate.deployments import store
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
-from headgate.fleets.model import GRACES
 from headgate.foundation import clock, errors
 from headgate.storage.retry import retry
 
@@ -54,7 +53,8 @@ def renew(caller: Caller, fleet_id: str, deployment_id: str, grace: Grace) -> De
         if before.token_generation == 0:
             raise NoOwnToken
         after, writes = issued(fleet, replace(before, revision=before.revision + 1, updated_at=at), at)
-        end = min(at + GRACES[grace], before.token_expires_at or at + GRACES[grace]) if GRACES[grace] else None
+        end = fleets.previous_ends_at(grace, before.token_expires_at, at)
+        after = replace(after, previous_token_ends_at=end)
         ended = [fleets.token_ends(deployment_id, before.token_generation, end)]
         if before.token_generation > 1:
             ended.append(fleets.token_ends(deployment_id, before.token_generation - 1, None))

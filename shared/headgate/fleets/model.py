@@ -83,7 +83,8 @@ class FleetToken:
 class Fleet:
     """A fleet. Its token is derived from its id and `token_generation`; the token itself is not stored.
 
-    `groups_added` counts the groups that were ever added to it.
+    `groups_added` counts the groups that were ever added to it. `previous_token_ends_at` is when the token before the
+    last renewal ends, or ended; None if it ended at once.
     """
 
     id: str
@@ -99,6 +100,7 @@ class Fleet:
     groups_added: int = 0
     # What created it, by its own words.
     managed_by: str | None = None
+    previous_token_ends_at: datetime | None = None
 
     @property
     def on_kubernetes(self) -> bool:

@@ -147,11 +147,16 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
     def once() -> Fleet:
         at, before = clock.now(), get(caller, fleet_id)
         current = before.token_generation
-        after = replace(before, token_generation=current + 1, token_expires_at=expiry(before, at))
+        end = previous_ends_at(grace, before.token_expires_at, at)
+        after = replace(
+            before,
+            token_generation=current + 1,
+            token_expires_at=expiry(before, at),
+            previous_token_ends_at=end,
+        )
         previous: list[tuple[str, datetime | None]]
-        if GRACES[grace]:
-            end = at + GRACES[grace]
-            previous = [(tokens.hash_at(fleet_id, current), min(end, before.token_expires_at or end))]
+        if end is not None:
+            previous = [(tokens.hash_at(fleet_id, current), end)]
             if current >= _MAX_ENDED:
                 # So that never more tokens are valid than a renewal without a grace can end.
                 previous.append((tokens.hash_at(fleet_id, current - _MAX_ENDED + 1), None))
@@ -162,6 +167,12 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
         return after
 
     return retry(once)
+
+
+def previous_ends_at(grace: Grace, expires_at: datetime | None, at: datetime) -> datetime | None:
+    """When a token that is renewed now ends; None for at once."""
+    end = at + GRACES[grace]
+    return min(end, expires_at or end) if GRACES[grace] else None
 
 
 def _generations(fleet: Fleet) -> range:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from headgate.deployments import service as deployments
+from headgate.deployments.model import Deployment
 from headgate.events import service as events
 from headgate.events.model import About, Event, EventType
 from headgate.fleets import service as fleets
@@ -28,7 +30,7 @@ _FAR: Final = 80
 def watch(since: datetime, until: datetime) -> int:
     """Write the events of the time after `since`, `until` at the latest; returns how many.
 
-    A query for each fleet, and its instances if some became quiet. Repeated, the same events get the same ids.
+    Two queries for each fleet, and its instances if some became quiet. Repeated, the same events get the same ids.
     """
     everyone = [*fleets.all_fleets()]
     found = [*_expiring_tokens(since, until), *_expiring_fleet_tokens(everyone, since, until)]
@@ -68,12 +70,18 @@ def _expiring_tokens(since: datetime, until: datetime) -> Iterator[Event]:
 
 
 def _expiring_fleet_tokens(everyone: Sequence[Fleet], since: datetime, until: datetime) -> Iterator[Event]:
+    """Those of fleets and of groups, and those before them that were renewed and are still valid."""
     for fleet in everyone:
-        for before in BEFORE:
-            at = fleet.token_expires_at - before if fleet.token_expires_at else None
-            if at and since < at <= until:
-                about = About(fleet_id=fleet.id, reason=_in_days(before))
-                yield _event("token.expiring", fleet.organization_id, about, at, fleet.id)
+        holders: list[Fleet | Deployment] = [fleet, *deployments.each(fleet.id)]
+        for holder in holders:
+            group_id = holder.id if isinstance(holder, Deployment) else None
+            for ends_at, which in ((holder.token_expires_at, ""), (holder.previous_token_ends_at, "previous")):
+                for before in BEFORE:
+                    at = ends_at - before if ends_at else None
+                    if at and since < at <= until:
+                        about = About(fleet_id=fleet.id, deployment_id=group_id, reason=_in_days(before, which))
+                        subject = f"{holder.id}{which}"
+                        yield _event("token.expiring", fleet.organization_id, about, at, subject)
 
 
 def _limit(organization_id: str, subject: str, about: About, near: set[str], at: datetime) -> None:
@@ -93,5 +101,6 @@ def _event(kind: EventType, organization_id: str, about: About, at: datetime, su
     return Event(encode_id("evt", number), kind, organization_id, at, about)
 
 
-def _in_days(before: timedelta) -> str:
-    return "It expires in a day" if before.days == 1 else f"It expires in {before.days} days"
+def _in_days(before: timedelta, which: str = "") -> str:
+    what = "The token before the last renewal" if which else "It"
+    return f"{what} expires in a day" if before.days == 1 else f"{what} expires in {before.days} days"
