@@ -160,7 +160,7 @@ def _listed(
 
 def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names: Mapping[str, str]) -> Html:
     instance = seen.instance
-    described = instance.description
+    described = instance.reported.description
     return html(
         _ROW,
         path=path,
@@ -174,6 +174,6 @@ def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names
         state=state_tag(seen.state),
         assigned=version(caller, seen.assigned, names),
         running=version(caller, seen.running, names),
-        at=moment(instance.last_seen_at),
+        at=moment(instance.contact.last_seen_at),
         message=html(_MESSAGE, message=seen.state_message) if seen.state_message else NOTHING,
     )

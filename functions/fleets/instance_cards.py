@@ -95,13 +95,19 @@ def truth_card(caller: Caller, known: Known) -> Html:
 
 def health_card(known: Known) -> Html:
     """How its collector fares by its last report, and each of its exporters."""
-    instance, host = known.seen.instance, known.seen.instance.host
+    instance, host = known.seen.instance, known.seen.instance.reported.host
     facts: list[tuple[str, Html | str | list[Html]]] = [
         ("Collector", _health(known.seen)),
-        ("Collector version", instance.description.collector_version or "not reported"),
-        ("System", "/".join(part for part in (instance.description.os, instance.description.arch) if part)),
+        ("Collector version", instance.reported.description.collector_version or "not reported"),
+        (
+            "System",
+            "/".join(part for part in (instance.reported.description.os, instance.reported.description.arch) if part),
+        ),
         ("Supervisor", host.supervisor_version or "not Headgate's, or an old one"),
-        ("Host's key", instance.key.fingerprint if instance.key else "none: its messages are not signed"),
+        (
+            "Host's key",
+            instance.identity.key.fingerprint if instance.identity.key else "none: its messages are not signed",
+        ),
         ("Labels", [html("{tag} ", tag=tag(f"{key}={value}")) for key, value in sorted(host.labels.items())]),
         ("Ended by itself since the last apply", "" if host.exits is None else f"{host.exits} times"),
         ("Changed on the host", ", ".join(host.drifted or ())),
@@ -159,7 +165,7 @@ def _nothing(what: str, instead: str = "nothing yet") -> Html:
 
 
 def _health(seen: Seen) -> Html:
-    health, loop = seen.instance.health, seen.instance.host.crash_loop
+    health, loop = seen.instance.reported.health, seen.instance.reported.host.crash_loop
     if loop:
         return html("{tag} ended {n} times with one version", tag=tag("crash loop", "bad"), n=loop.exits)
     if health is None:

@@ -144,7 +144,7 @@ def _instance_page(
         state=state_tag(known.seen.state),
         deployment=group.id,
         group=group.name,
-        heard=second(instance.last_seen_at),
+        heard=second(instance.contact.last_seen_at),
         truth=truth_card(caller, known),
         health=health_card(known),
         orders=order_card(caller, path, csrf, known, typed, problems),

@@ -144,7 +144,7 @@ class InstanceDetail(InstanceOut):
 
     @classmethod
     def of_known(cls, known: Known) -> Self:
-        truth, names, healthy = known.truth, known.names, known.seen.instance.healthy
+        truth, names, healthy = known.truth, known.names, known.seen.instance.trials.healthy
         shown = InstanceOut.of(known.seen).model_dump(exclude={"running"})
         return cls(
             **shown,
@@ -154,7 +154,7 @@ class InstanceDetail(InstanceOut):
             running=VersionAt.of_moment(truth.running or Moment(None, None), names),
             last_healthy=AssignmentOut.of(healthy[0].assignment) if healthy else None,
             override=OverrideOut.of_override(known.override, names) if known.override else None,
-            move_allowed_until=known.seen.instance.move_allowed(clock.now()),
+            move_allowed_until=known.seen.instance.orders.move_allowed(clock.now()),
             orders=[OrderOut.of(order) for order in known.orders],
         )
 

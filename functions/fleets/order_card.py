@@ -90,7 +90,7 @@ def order_card(
         if known.seen.state == "apply_failed"
         else NOTHING,
         upgrade=action(f"{path}/upgrade-supervisor", csrf, "Upgrade its supervisor", "plain", of=called)
-        if "upgrade_supervisor" in known.seen.instance.host.can
+        if "upgrade_supervisor" in known.seen.instance.reported.host.can
         else NOTHING,
         override=_override(caller, path, csrf, known),
         move=_move(path, csrf, known),
@@ -130,7 +130,7 @@ def order_card(
 
 
 def _move(path: str, csrf: Html, known: Known) -> Html:
-    until = known.seen.instance.move_allowed(clock.now())
+    until = known.seen.instance.orders.move_allowed(clock.now())
     if until is not None:
         return html(_MOVE, until=second(until))
     return action(f"{path}/allow-move", csrf, "Allow it for an hour", "plain", of=known.seen.instance.called)

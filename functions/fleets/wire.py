@@ -262,16 +262,16 @@ class InstanceOut(BaseModel):
 
     @classmethod
     def of(cls, seen: Seen) -> "InstanceOut":
-        instance, host = seen.instance, seen.instance.host
+        instance, host = seen.instance, seen.instance.reported.host
         return InstanceOut(
             id=instance.id,
             deployment_id=instance.deployment_id,
             name=host.name,
             labels=dict(host.labels),
-            host_name=instance.description.host_name,
-            os=instance.description.os,
-            arch=instance.description.arch,
-            collector_version=instance.description.collector_version,
+            host_name=instance.reported.description.host_name,
+            os=instance.reported.description.os,
+            arch=instance.reported.description.arch,
+            collector_version=instance.reported.description.collector_version,
             state=seen.state,
             state_message=seen.state_message,
             assigned=AssignmentOut.of(seen.assigned),
@@ -281,11 +281,11 @@ class InstanceOut(BaseModel):
             exits=host.exits,
             last_exits=list(host.last_exits),
             counters=CountersOut.of(host.counters) if host.counters else None,
-            token_id=instance.token_id,
+            token_id=instance.identity.token_id,
             token_current=seen.token_current,
-            host_key=instance.key.fingerprint if instance.key else None,
-            last_seen_at=instance.last_seen_at,
-            first_seen_at=instance.first_seen_at,
+            host_key=instance.identity.key.fingerprint if instance.identity.key else None,
+            last_seen_at=instance.contact.last_seen_at,
+            first_seen_at=instance.contact.first_seen_at,
         )
 
 

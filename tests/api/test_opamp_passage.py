@@ -23,7 +23,7 @@ class Most:
     calls: int
 
 
-LIMITS: Final = {"start": Most(37, 103), "applying": Most(37, 103), "applied": Most(37, 113), "heartbeat": Most(33, 79)}
+LIMITS: Final = {"start": Most(36, 98), "applying": Most(33, 97), "applied": Most(33, 109), "heartbeat": Most(28, 70)}
 
 
 def test_a_message_passes_few_modules_and_comes_back_to_few(fleet: Fleet, now: Clock) -> None:
@@ -54,4 +54,5 @@ def test_a_message_passes_few_modules_and_comes_back_to_few(fleet: Fleet, now: C
 
 def _agent(fleet: Fleet) -> Agent:
     """One that asks the service in this thread."""
-    return Agent(lambda body: service.exchange(fleet.token, fleet.deployment_id, body))
+    token = fleet.token
+    return Agent(lambda body: service.exchange(token, fleet.deployment_id, body).encode())

@@ -52,9 +52,9 @@ def of_hosts(fleet: Fleet, now: Clock, *, failing: bool) -> RollingGroup:
 def offered(fleet: Fleet) -> set[str | None]:
     """The names of the hosts that were ever offered version 2."""
     return {
-        one.description.host_name
+        one.reported.description.host_name
         for one in instances.of_group(fleet.id, fleet.deployment_id)
-        if one.outcome_of(hash_of(fleet, 2))
+        if one.trials.outcome_of(hash_of(fleet, 2))
     }
 
 

@@ -18,18 +18,16 @@ from headgate.deployments.running import RunningRollout
 from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
-from headgate.instances.counting.measuring import departures, is_measured, watched
 from headgate.instances.desired.model import Desired, config_hash
-from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Instance
 from headgate.instances.reported.host import Ability, Counters, HostReport
-from headgate.instances.reported.model import Description, Health, Report, ReportedConfig, Status
-from headgate.instances.state import transitions
+from headgate.instances.reported.model import Description, Health, Reported, ReportedConfig, Status
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
 from headgate.rollouts.progress import advance
 from headgate.rollouts.state import State
 from headgate.rollouts.strategy import Gates, Step, Strategy
+from tests.support.deciding import decided, new_instance
 
 Fare = (
     Literal["well", "fails", "crashes", "401", "refuses", "queues", "dries up", "restarts", "hangs", "flaps"]
@@ -135,26 +133,20 @@ class Host:
             uninstalled=uninstalled,
         )
         config = None if status is None else ReportedConfig(self.reported, status, "no such exporter")
-        number = self.instance.sequence_num + 1
-        report = Report(
-            b"", number, True, True, health=Health(not self.starts_slowly), config=config, host=said, leaves=leaves
+        # It reports when a test says so, whatever interval it is told.
+        decision = decided(
+            self.instance,
+            group,
+            at,
+            takes_interval=False,
+            health=Health(not self.starts_slowly),
+            config=config,
+            host=said,
+            leaves=leaves,
         )
-        known = self.instance
-        if known.deployment_id != group.id:
-            outcomes = tuple(replace(outcome, revision=0) for outcome in known.outcomes)
-            known = replace(known, deployment_id=group.id, outcomes=outcomes)
-        desired = known.desired(group, at)
-        after = transitions.after_report(known, report, desired, at)
-        sent = None if leaves else offer(after, desired)
-        if sent is not None:
-            after = with_offer(after, sent, "", at)
-        rollout = group.rollout
-        measured = rollout is not None and is_measured(known, after, rollout)
-        watch = watched(known, after, said, rollout, desired, at) if rollout and measured else None
-        left = departures(self.instance, after, rollout, watch, at)
-        self.instance = replace(after, last_seen_at=at, watch=watch, departures=left)
-        if sent is not None:
-            self._take(sent, group, at)
+        self.instance = decision.instance
+        if decision.offer is not None:
+            self._take(decision.offer, group, at)
 
     def _take(self, offered: Desired, group: Deployment, at: datetime) -> None:
         self.offered.append(offered.assignment)
@@ -204,8 +196,8 @@ class Group:
         return self.shown
 
     def join(self, **fields: Any) -> Host:
-        described = Description(arch="amd64")
-        instance = Instance(self._new_id("ins"), "flt_1", self.stored.id, 0, self.at, self.at, self.at, described)
+        described = Reported(Description(arch="amd64"))
+        instance = new_instance(self._new_id("ins"), self.stored, self.at, reported=described)
         host = Host(instance, **fields)
         self.hosts.append(host)
         host.beat(self.stored, self.at)
@@ -271,7 +263,7 @@ class Group:
             instance
             for instance in instances
             if instance.deployment_id == self.stored.id
-            or any(departure.rollout_id == self.rollout.id for departure in instance.departures)
+            or any(departure.rollout_id == self.rollout.id for departure in instance.measured.departures)
         ]
         return State(self.rollout, self.stored, known, self.at)
 

@@ -88,7 +88,7 @@ class Oracle:
         """What hosts send, held against whose turn it is; and what it says of their turns."""
         offered = {host.instance.id: len(host.offered) for host in self.group.hosts}
         # A message that tells other labels is answered by those that were known before.
-        due = {host.instance.id for host in self.group.hosts if self.is_due(host, host.instance.host.labels)}
+        due = {host.instance.id for host in self.group.hosts if self.is_due(host, host.instance.reported.host.labels)}
         send()
         for host in self.group.hosts:
             self._only_in_its_turn(host, offered.get(host.instance.id, 0), host.instance.id in due)
@@ -157,7 +157,7 @@ class Oracle:
             turn = self.turns[host.instance.id] = Turn(running.id, running.revision)
         turn.left_at = None
         instance = host.instance
-        turn.well = (instance.state, instance.state_revision) == ("applied", running.revision)
+        turn.well = (instance.standing.state, instance.standing.revision) == ("applied", running.revision)
         if turn.well:
             turn.well_since = turn.well_since or self.group.at
 
@@ -202,7 +202,7 @@ class Oracle:
             host.instance.id
             for host in due
             if host.instance.deployment_id == self.group.stored.id
-            if host.instance.state == "apply_failed" and host.instance.state_revision == running.revision
+            if host.instance.standing.state == "apply_failed" and host.instance.standing.revision == running.revision
         }
         counted = left | {host.instance.id for host in due}
         if self.gates.left is not None and len(left) > self.gates.left:
@@ -213,7 +213,7 @@ class Oracle:
     def _within_its_share(self, after: Rollout, listed: Sequence[Placed]) -> None:
         assert self.running is not None
         step = self.strategy.steps[after.progress.step - 1]
-        share = step.share(len(listed), sum("ring" in host.instance.host.labels for host in listed))
+        share = step.share(len(listed), sum("ring" in host.instance.reported.host.labels for host in listed))
         due = [host for host in listed if host.due]
         reached = [host for host in listed if host.place <= self.running.cut]
         # Hosts come and go after a cut was made, and it is not taken back for that.
@@ -239,5 +239,5 @@ class Oracle:
             if not told or instance.deployment_id != self.group.stored.id:
                 continue
             reported = instance.reported
-            well = reported.config_hash == config_hash(OLD) and reported.status == "applied"
+            well = reported.config.config_hash == config_hash(OLD) and reported.config.status == "applied"
             assert well or instance.id in named or len(named) >= 10

@@ -8,7 +8,7 @@ import pytest
 from headgate.deployments.versions import Assignment
 from headgate.instances.desired.model import Desired, config_hash
 from headgate.instances.desired.offers import offer, with_offer
-from headgate.instances.model import Instance
+from headgate.instances.model import Contact, Instance
 from headgate.instances.reported.model import Cause, Health, Report, ReportedConfig, Status
 from headgate.instances.state.transitions import after_report
 from headgate.opamp.reasons import cause
@@ -28,13 +28,13 @@ class Host:
     """What the service knows of a host, and what it sends it, until the host says something."""
 
     def __init__(self) -> None:
-        self.instance = Instance("ins_1", "flt_1", "dep_1", 0, AT, AT, AT)
+        self.instance = Instance("ins_1", "flt_1", "dep_1", Contact.first(0, AT))
         self.sent: list[int | None] = []
 
     def says(
         self, desired: Desired, config: ReportedConfig | None = None, *, well: bool, cause: Cause | None = None
     ) -> None:
-        number = self.instance.sequence_num + 1
+        number = self.instance.contact.sequence_num + 1
         health = Health(well, "" if well else "exited")
         report = Report(b"x" * 16, number, True, True, health=health, config=config, cause=cause)
         self.instance = after_report(self.instance, report, desired, AT)
@@ -76,13 +76,13 @@ def back(host: Host) -> Host:
 
 def test_a_version_that_worked_is_offered_once_more_if_its_collector_was_killed_on_the_way_back(back: Host) -> None:
     back.reports(BACK, BACK, "failed", KILLED)
-    assert (back.sent_since(), back.instance.state) == ([2], "pending_pickup")
+    assert (back.sent_since(), back.instance.standing.state) == ([2], "pending_pickup")
 
     # The supervisor has it already, so it says Applied at once. It is green when the collector is well.
     back.says(BACK, ReportedConfig(BACK.config_hash, "applied"), well=False)
-    assert back.instance.state == "apply_failed"
+    assert back.instance.standing.state == "apply_failed"
     back.says(BACK, well=True)
-    assert (back.sent_since(), back.instance.state) == ([], "applied")
+    assert (back.sent_since(), back.instance.standing.state) == ([], "applied")
 
 
 def test_it_goes_back_once_more_also_while_the_rollout_lasts(host: Host) -> None:
@@ -90,9 +90,9 @@ def test_it_goes_back_once_more_also_while_the_rollout_lasts(host: Host) -> None
     host.reports(BY_ROLLOUT, BAD, "failed", ENDED)
     host.sent_since()
     host.reports(BY_ROLLOUT, GOOD, "failed", KILLED)
-    assert (host.sent_since(), host.instance.state) == ([2], "apply_failed")
+    assert (host.sent_since(), host.instance.standing.state) == ([2], "apply_failed")
     host.reports(BY_ROLLOUT, GOOD, "applied")
-    assert (host.sent_since(), host.instance.running()) == ([], host.instance.outcome_of(GOOD.config_hash))
+    assert (host.sent_since(), host.instance.running()) == ([], host.instance.trials.outcome_of(GOOD.config_hash))
 
 
 @pytest.mark.parametrize("says_so_each_time", [True, False])
@@ -106,9 +106,9 @@ def test_it_is_offered_three_times_then_it_failed_and_none_older_is_sent(back: H
             back.says(BACK, well=False)
 
     assert back.sent_since() == [2, 2]
-    assert (back.instance.state, back.instance.state_message) == ("apply_failed", KILLED)
+    assert (back.instance.standing.state, back.instance.standing.message) == ("apply_failed", KILLED)
     back.reports(BACK, BACK, "applied")
-    assert back.instance.state == "applied"
+    assert back.instance.standing.state == "applied"
 
 
 def test_it_is_bounded_also_while_the_rollout_lasts(host: Host) -> None:
@@ -123,14 +123,18 @@ def test_it_is_bounded_also_while_the_rollout_lasts(host: Host) -> None:
 
 def test_a_version_that_fails_by_itself_has_failed_at_once_and_the_one_that_worked_runs(back: Host) -> None:
     back.reports(BACK, BACK, "failed", ENDED)
-    assert (back.sent_since(), back.instance.state, back.instance.state_message) == ([1], "apply_failed", ENDED)
+    assert (back.sent_since(), back.instance.standing.state, back.instance.standing.message) == (
+        [1],
+        "apply_failed",
+        ENDED,
+    )
 
 
 def test_a_version_that_never_worked_here_has_failed_also_if_it_was_killed(host: Host) -> None:
     host.says(BAD, well=True)
     host.sent_since()
     host.reports(BAD, BAD, "failed", KILLED)
-    assert (host.sent_since(), host.instance.state) == ([2], "apply_failed")
+    assert (host.sent_since(), host.instance.standing.state) == ([2], "apply_failed")
 
 
 def test_a_version_that_came_back_and_ends_again_and_again_has_failed(back: Host) -> None:
@@ -138,8 +142,8 @@ def test_a_version_that_came_back_and_ends_again_and_again_has_failed(back: Host
     back.reports(BACK, BACK, "applied")
     back.sent_since()
     back.reports(BACK, BACK, "failed", LOOPED)
-    assert (back.sent_since(), back.instance.state) == ([1], "apply_failed")
-    assert back.instance.reported.config_hash == config_hash(GOOD.assignment)
+    assert (back.sent_since(), back.instance.standing.state) == ([1], "apply_failed")
+    assert back.instance.reported.config.config_hash == config_hash(GOOD.assignment)
 
 
 def test_a_person_who_assigns_it_again_gives_it_three_more(back: Host) -> None:

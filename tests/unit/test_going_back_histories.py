@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
 from headgate.deployments.versions import Assignment
-from headgate.instances.desired import proving
 from headgate.instances.desired.model import Desired
-from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Instance
-from headgate.instances.reported.model import Health, Report, ReportedConfig
-from headgate.instances.state.transitions import after_report
+from headgate.instances.reported.model import Health, ReportedConfig
 from headgate.opamp.reasons import cause
+from tests.support.deciding import decided, new_instance
 from tests.support.sizes import either
 
 Fare = Literal["good", "ends", "is refused", "never healthy", "loops"]
@@ -129,7 +127,7 @@ class World:
     def new(cls) -> World:
         at = datetime(2026, 11, 22, 12, tzinfo=UTC)
         group = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, at, at)
-        return cls(group, Host(Instance("ins_1", "flt_1", "dep_1", 0, at, at, at)), at)
+        return cls(group, Host(new_instance("ins_1", group, at)), at)
 
     def assign(self, n: int | None) -> None:
         assignment = None if n is None else Assignment("cfg_1", n)
@@ -151,20 +149,14 @@ class World:
             # The supervisor sends it again.
             self.host.untold.insert(0, (news, well))
             return
-        before = self.host.instance
-        desired = before.desired(self.group, self.at)
         why = cause(news.message) if news and news.status == "failed" else None
         health = Health(well, "" if well else "exited")
-        report = Report(b"", before.sequence_num + 1, True, True, health=health, config=news, cause=why)
-        after = after_report(before, report, desired, self.at)
-        sent = offer(after, desired)
-        if sent is not None:
-            after = with_offer(after, sent, "", self.at)
-        if proving.proves(after, self.group, desired):
+        decision = decided(self.host.instance, self.group, self.at, health=health, config=news, cause=why)
+        if decision.proves:
             self.group = replace(self.group, proven_revision=self.group.assigned_revision)
-        self.host.instance = replace(after, last_seen_at=self.at)
-        if sent is not None:
-            self.host.take(sent)
+        self.host.instance = decision.instance
+        if decision.offer is not None:
+            self.host.take(decision.offer)
 
     def settle(self) -> None:
         for _ in range(16):

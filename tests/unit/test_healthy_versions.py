@@ -12,14 +12,13 @@ from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
 from headgate.deployments.versions import Assignment, HealthyVersion
 from headgate.instances import mapping
-from headgate.instances.desired import proving
-from headgate.instances.desired.model import Desired, Outcome
-from headgate.instances.desired.offers import offer, with_offer
+from headgate.instances.desired.model import Desired, Outcome, Trials
 from headgate.instances.model import Instance
 from headgate.instances.reported.host import Counters, HostReport
-from headgate.instances.reported.model import Health, Report, ReportedConfig, Status
-from headgate.instances.state.transitions import after_report
+from headgate.instances.reported.model import Health, ReportedConfig, Status
+from headgate.opamp.decision import Text
 from headgate.opamp.reasons import cause
+from tests.support.deciding import decided, new_instance
 
 AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ENDED = "Agent exited unexpectedly with exit code 1 while applying configuration"
@@ -39,7 +38,7 @@ class Group:
         self.host = self.new_host()
 
     def new_host(self) -> Instance:
-        return Instance("ins_1", "flt_1", "dep_1", 0, AT, AT, AT)
+        return new_instance("ins_1", self.stored, AT)
 
     def assign(self, n: int | None) -> None:
         assignment = None if n is None else Assignment("cfg_1", n)
@@ -68,20 +67,16 @@ class Group:
     ) -> int | None:
         """A message half a minute later, about what it was offered last; what it is offered, 0 for nothing."""
         self.at += timedelta(seconds=30)
-        last = self.host.last_offered()
+        last = self.host.trials.last_offered()
         config = ReportedConfig(last.config_hash if last else "", status, message) if status else None
         why = cause(message) if status == "failed" else None
         said = HostReport("1", exits=0, counters=counters, text_hash=None if runs_on is None else f"{runs_on:064}")
-        number = self.host.sequence_num + 1
         health = Health(well, "" if well else "it starts")
-        report = Report(b"", number, True, True, health=health, config=config, cause=why, host=said)
-        after = after_report(self.host, report, self.desired, self.at)
-        sent = offer(after, self.desired)
-        text_hash = f"{sent.assignment.version_number if sent and sent.assignment else 0:064}"
-        self.host = with_offer(after, sent, text_hash, self.at) if sent else after
-        if proving.proves(self.host, self.stored, self.desired):
+        decision = decided(self.host, self.stored, self.at, _text, health=health, config=config, cause=why, host=said)
+        self.host = decision.instance
+        if decision.proves:
             self.stored = replace(self.stored, proven_revision=self.stored.assigned_revision)
-        return (sent.assignment.version_number if sent.assignment else 0) if sent else None
+        return _number(decision.offer) if decision.offer else None
 
     def runs(self, n: int, beats: int = 3, counters: Counters | None = None) -> None:
         """It is assigned, applied, and runs for so many heartbeats."""
@@ -96,6 +91,14 @@ class Group:
         self.assign(n)
         assert self.says() == n
         return self.says("failed", ENDED, well=False)
+
+
+def _number(config: Desired) -> int:
+    return config.assignment.version_number if config.assignment else 0
+
+
+def _text(config: Desired) -> Text:
+    return Text(f"{_number(config):064}", runs_nothing=False)
 
 
 @pytest.fixture
@@ -149,11 +152,11 @@ def test_a_version_whose_rollout_was_taken_back_is_not_gone_back_to(group: Group
     group.says("applied")
     for _ in range(5):
         group.says()
-    assert [version.assignment.version_number for version in group.host.healthy] == [2, 1]
+    assert [version.assignment.version_number for version in group.host.trials.healthy] == [2, 1]
     group.take_back()
     assert group.says() == 1
     group.says("applied")
-    assert [version.assignment.version_number for version in group.host.healthy] == [1]
+    assert [version.assignment.version_number for version in group.host.trials.healthy] == [1]
     assert group.fails(3) == 1
 
 
@@ -173,7 +176,8 @@ def test_nothing_is_gone_back_to_once_the_group_was_cleared(group: Group) -> Non
 
 def test_a_host_that_changes_its_group_goes_back_to_what_ran_on_it(group: Group) -> None:
     moved = Group()
-    moved.host = replace(group.host, healthy=tuple(replace(one, revision=0) for one in group.host.healthy))
+    healthy = tuple(replace(one, revision=0) for one in group.host.trials.healthy)
+    moved.host = replace(group.host, trials=replace(group.host.trials, healthy=healthy))
     moved.at = group.at
     assert moved.fails(5) == 1
 
@@ -182,11 +186,11 @@ def test_a_late_version_is_applied_once_its_collector_is_healthy(group: Group) -
     group.assign(2)
     group.says()
     assert group.says("failed", LATE, well=False) is None
-    assert (group.host.state, group.host.state_message) == ("applying", LATE)
+    assert (group.host.standing.state, group.host.standing.message) == ("applying", LATE)
     # Its supervisor is asked again, and says so.
     assert group.says(well=True) == 2
     group.says("applied")
-    assert group.host.state == "applied"
+    assert group.host.standing.state == "applied"
 
 
 @pytest.mark.parametrize("again", [True, False])
@@ -205,11 +209,11 @@ def test_a_late_version_has_failed_when_its_collector_is_not_healthy_within_a_mi
         said = LATE
     assert group.says(well=False) is None
     assert group.says(well=False) == 1
-    assert (group.host.state, group.host.state_message) == ("apply_failed", said)
+    assert (group.host.standing.state, group.host.standing.message) == ("apply_failed", said)
 
 
 def test_what_an_earlier_release_stored_is_read_and_gone_back_to(group: Group) -> None:
-    item = mapping.instance_item(replace(group.host, healthy=(), well_since=None)) | {"revision": 1}
+    item = mapping.instance_item(replace(group.host, trials=Trials(group.host.trials.outcomes))) | {"revision": 1}
     stored = {name: value for name, value in item.items() if value is not None}
     assert not {"healthy_versions", "well_since"} & stored.keys()
     group.host = mapping.INSTANCES.read(stored)
@@ -219,11 +223,12 @@ def test_what_an_earlier_release_stored_is_read_and_gone_back_to(group: Group) -
 
 def test_what_is_known_of_a_host_is_stored_and_read_again(group: Group) -> None:
     unclear = Outcome("ab" * 32, Assignment("cfg_1", 2), 3, "offered", returns=1, unclear_since=AT)
-    instance = group.host.with_outcome(unclear)
+    instance = replace(group.host, trials=group.host.trials.with_outcome(unclear))
     item = mapping.instance_item(instance) | {"revision": 1}
     read = mapping.INSTANCES.read({name: value for name, value in item.items() if value is not None})
-    assert (read.healthy, read.well_since, read.outcomes[0]) == (instance.healthy, instance.well_since, unclear)
-    assert read.healthy != ()
+    assert (read.trials.healthy, read.trials.well_since) == (instance.trials.healthy, instance.trials.well_since)
+    assert read.trials.outcomes[0] == unclear
+    assert read.trials.healthy != ()
 
 
 @pytest.fixture

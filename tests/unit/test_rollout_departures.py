@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.instances.orders.model import PendingOrder
+from headgate.instances.orders.model import Orders, PendingOrder
 from headgate.rollouts import acts
 from headgate.rollouts.model import Rollout
 from headgate.rollouts.strategy import Gates, Step, Strategy
@@ -150,7 +150,7 @@ def test_a_host_that_carries_out_an_order_of_ours_may_stop_meanwhile() -> None:
     group.goes_on(applied)
     host = group.hosts[0]
     order = replace(PendingOrder.new("upgrade_supervisor", group.at), seen_at=group.at)
-    host.instance = replace(host.instance, orders=(order,))
+    host.instance = replace(host.instance, orders=Orders((order,)))
     group.leaves(host)
 
     assert group.ends().status == "completed"
@@ -218,7 +218,7 @@ def test_an_order_excuses_a_host_that_stopped_for_five_minutes_and_not_for_as_lo
     group.start(Strategy((Step(900, percent=100),)))
     group.goes_on(applied)
     host = group.hosts[0]
-    host.instance = replace(host.instance, orders=(PendingOrder.new("upgrade_supervisor", group.at),))
+    host.instance = replace(host.instance, orders=Orders((PendingOrder.new("upgrade_supervisor", group.at),)))
     group.leaves(host)
     group.tick()
     group.beats(10)

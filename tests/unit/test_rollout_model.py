@@ -175,7 +175,9 @@ class Rollouts(RuleBasedStateMachine):
             oracle.messages(oracle.group.beats)
         for host in oracle.group.hosts:
             # What failed on a host is not offered to it again.
-            assert host.runs == stored.assignment or host.instance.failure_of(host.desired(stored, oracle.group.at))
+            assert host.runs == stored.assignment or host.instance.trials.failure_of(
+                host.desired(stored, oracle.group.at)
+            )
 
 
 TestRollouts = Rollouts.TestCase

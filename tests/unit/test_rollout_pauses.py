@@ -62,7 +62,7 @@ def test_a_pause_takes_no_healthy_version_back(heartbeat: int, pause: int, begin
 
 def _beats(group: Group, host: Host) -> None:
     """A heartbeat with what the host counted since the one before."""
-    seconds = int((group.at - host.instance.last_seen_at).total_seconds())
+    seconds = int((group.at - host.instance.contact.last_seen_at).total_seconds())
     host.elsewhere = Counters(
         seconds,
         10 * seconds,

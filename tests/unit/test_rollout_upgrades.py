@@ -7,10 +7,10 @@ import pytest
 from headgate.deployments.programs import Program, ProgramFile
 from headgate.deployments.versions import Assignment
 from headgate.instances.desired.model import config_hash
-from headgate.instances.desired.obstacles import obstacle
-from headgate.instances.model import Instance
+from headgate.instances.desired.offers import obstacle
+from headgate.instances.model import Contact, Instance
 from headgate.instances.reported.host import Ability, Host
-from headgate.instances.reported.model import Description
+from headgate.instances.reported.model import Description, Reported
 from headgate.rollouts import acts
 from tests.support.rolling_in_memory import NEW, OLD, Group
 
@@ -44,7 +44,7 @@ def test_a_host_counts_as_applied_only_if_it_was_seen_to_run_the_collector() -> 
 
     (due,) = group.with_new()
     said = "The host has not been seen to run collector 0.158.0; it runs 0.139.0"
-    assert (due.instance.state, due.instance.state_message) == ("applying", said)
+    assert (due.instance.standing.state, due.instance.standing.message) == ("applying", said)
     ended = group.ends()
     assert (ended.status, ended.failures[0].gate) == ("rolled_back", "apply_failed")
 
@@ -107,7 +107,7 @@ def test_a_host_that_came_late_and_fails_goes_back_to_the_installed_collector() 
     late.here, late.fares = True, "fails"
     group.beats(3)
 
-    assert (late.collector, late.runs, late.instance.state) == (INSTALLED, OLD, "apply_failed")
+    assert (late.collector, late.runs, late.instance.standing.state) == (INSTALLED, OLD, "apply_failed")
 
 
 def test_hosts_that_cannot_be_moved_take_no_step_and_wait() -> None:
@@ -121,14 +121,14 @@ def test_hosts_that_cannot_be_moved_take_no_step_and_wait() -> None:
     assert (ended.status, ended.hosts.total, ended.hosts.not_moved) == ("completed", 2, 1)
     assert [one.instance_id for one in ended.not_moved] == [older.instance.id]
     group.beats()
-    assert (older.runs, older.instance.state, older.instance.state_message) == (
+    assert (older.runs, older.instance.standing.state, older.instance.standing.message) == (
         OLD,
         "pending_pickup",
         ended.not_moved[0].message,
     )
     older.collector = SECOND.version
     group.beats(2)
-    assert (older.runs, older.instance.state) == (NEW, "applied")
+    assert (older.runs, older.instance.standing.state) == (NEW, "applied")
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,15 @@ def test_hosts_that_cannot_be_moved_take_no_step_and_wait() -> None:
 )
 def test_the_way_out_fits_the_host(host: Host, arch: str | None, way_out: str) -> None:
     at = Group().at
-    instance = Instance("ins_1", "flt_1", "dep_1", 0, at, at, at, Description(arch=arch), host=host)
+    reported = Reported(Description(arch=arch), host=host)
+    instance = Instance("ins_1", "flt_1", "dep_1", Contact.first(0, at), reported=reported)
     why = obstacle(instance, SECOND)
 
     assert why is not None
     assert why.startswith("The version needs collector 0.158.0, and this host runs a version that is not known. ")
     assert way_out in why
-    there = replace(instance, description=Description(arch=arch, collector_version=SECOND.version))
+    described = Description(arch=arch, collector_version=SECOND.version)
+    there = replace(instance, reported=replace(reported, description=described))
     assert (obstacle(there, SECOND), obstacle(instance, None)) == (None, None)
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from headgate.instances.desired.model import config_hash
-from headgate.instances.orders.model import Override
+from headgate.instances.orders.model import Orders, Override
 from headgate.rollouts import acts
 from headgate.rollouts.model import OwnRollout, Rollout
 from headgate.rollouts.strategy import Gates, Step, Strategy, Window, preset
@@ -537,7 +537,8 @@ def test_a_host_with_an_override_keeps_it_and_does_not_count() -> None:
     group = Group.of(3)
     pinned = group.hosts[0]
     until = group.at + timedelta(days=1)
-    pinned.instance = replace(pinned.instance, override=Override(OLD, until, group.at, ANN, None))
+    override = Override(OLD, until, group.at, ANN, None)
+    pinned.instance = replace(pinned.instance, orders=Orders(override=override))
     group.start()
     ended = group.ends()
 

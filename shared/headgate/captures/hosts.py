@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headgate.captures import samples, store
 from headgate.captures.model import Capture
@@ -20,41 +20,72 @@ if TYPE_CHECKING:
 
     from headgate.deployments.model import Deployment
     from headgate.instances.model import Instance
-    from headgate.instances.orders.captured import CaptureNews, Reason
+    from headgate.instances.orders.captured import CaptureNews, OpenCapture, Reason
     from headgate.instances.timeline.model import TimelineEvent
     from headgate.storage.table import Write
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a message changes of a capture, and the sample that it brings, None if there is none."""
+
+    before: Capture
+    after: Capture
+    sample: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
-    """The instance after what its message says of a capture, and what is stored with it in one transaction."""
+    """What a message says of a capture: what is left of it in the instance, and what is stored besides."""
 
-    instance: Instance
+    asked: OpenCapture | None = None
     events: Sequence[TimelineEvent] = ()
-    writes: Sequence[Write] = ()
+    change: Change | None = None
 
 
-def heard(instance: Instance, news: CaptureNews | None, at: datetime) -> Heard:
+NOTHING_HEARD: Final = Heard()
+
+
+def concerned(instance: Instance, news: CaptureNews | None, at: datetime) -> Capture | None:
+    """The capture that a message is about, or that is over by then; one read if there is one."""
+    asked = instance.orders.capture
+    return store.capture(instance.fleet_id, asked.id) if asked and _concerns(asked, news, at) else None
+
+
+def heard(instance: Instance, capture: Capture | None, news: CaptureNews | None, at: datetime) -> Heard:
     """Take what a host tells of the capture that was asked of it; of any other it is left out.
 
-    One read, and a PUT for a sample, whose key is that of its content: a message that is repeated changes nothing.
+    `instance` is as it is after the message otherwise, `capture` what `concerned` read before.
     """
-    asked = instance.capture
-    told = asked is not None and news is not None and news.id == asked.id
-    if asked is None or (not told and not asked.is_over(at)):
-        return Heard(instance)
-    before = store.capture(instance.fleet_id, asked.id)
-    if before is None or before.reason is not None:
-        return Heard(replace(instance, capture=None))
-    if news is None or not told:
-        reason: Reason = "lost" if before.started_at else "expired"
-        return _ended(instance, before, replace(before, ended_at=at, reason=reason))
+    asked = instance.orders.capture
+    if asked is None or not _concerns(asked, news, at):
+        return Heard(asked)
+    if capture is None or capture.reason is not None:
+        return NOTHING_HEARD
+    if news is None or news.id != asked.id:
+        reason: Reason = "lost" if capture.started_at else "expired"
+        return _ended(instance, capture, replace(capture, ended_at=at, reason=reason))
     if news.reason is not None:
-        return _ended(instance, before, _with_sample(before, news, at))
+        return _with_sample(instance, capture, news, at)
     if asked.running:
-        return Heard(instance)
-    after = replace(before, started_at=at)
-    return Heard(replace(instance, capture=replace(asked, running=True)), writes=[store.changing(before, after)])
+        return Heard(asked)
+    return Heard(replace(asked, running=True), change=Change(capture, replace(capture, started_at=at)))
+
+
+def writes(change: Change) -> list[Write]:
+    """What is to be stored with the instance, in one transaction. A sample is stored at once, by a PUT.
+
+    Its key is that of its content: a message that is repeated changes nothing.
+    """
+    before, after = change.before, change.after
+    if change.sample is not None:
+        key = store.write_sample(after.id, hashlib.sha256(change.sample).hexdigest(), change.sample)
+        after = replace(after, sample_key=key)
+    if after.reason == "bad_sample":
+        logger.warning("capture_refused", capture_id=after.id, instance_id=after.instance_id, reason=after.error)
+    if after.reason is not None:
+        logger.info("capture_ended", capture_id=after.id, fleet_id=after.fleet_id, reason=after.reason)
+    return [store.changing(before, after)]
 
 
 def to_tell(instance: Instance, group: Deployment, at: datetime) -> dict[str, object] | None:
@@ -62,8 +93,8 @@ def to_tell(instance: Instance, group: Deployment, at: datetime) -> dict[str, ob
 
     A capture of a group in which captures are forbidden meanwhile is to stop.
     """
-    asked = instance.capture
-    if asked is None or asked.is_over(at) or "capture" not in instance.host.can:
+    asked = instance.orders.capture
+    if asked is None or asked.is_over(at) or "capture" not in instance.reported.host.can:
         return None
     if asked.stop or not group.captures_allowed:
         return {"id": asked.id, "stop": True}
@@ -84,7 +115,11 @@ def to_tell(instance: Instance, group: Deployment, at: datetime) -> dict[str, ob
     }
 
 
-def _with_sample(before: Capture, news: CaptureNews, at: datetime) -> Capture:
+def _concerns(asked: OpenCapture, news: CaptureNews | None, at: datetime) -> bool:
+    return (news is not None and news.id == asked.id) or asked.is_over(at)
+
+
+def _with_sample(instance: Instance, before: Capture, news: CaptureNews, at: datetime) -> Heard:
     """The capture as it ended, with its sample, which is stored only if it is one."""
     ended = replace(
         before,
@@ -95,28 +130,25 @@ def _with_sample(before: Capture, news: CaptureNews, at: datetime) -> Capture:
         redacted=news.redacted,
     )
     if news.sample is None:
-        return ended
+        return _ended(instance, before, ended)
     wanted = before.wanted
     try:
         samples.require_sample(news.sample, wanted.signal_type, news.records, wanted.max_records)
     except samples.NotASample as error:
-        logger.warning("capture_refused", capture_id=before.id, instance_id=before.instance_id, reason=str(error))
-        return replace(ended, reason="bad_sample", error=f"What the host sent is not a sample: {error}")
-    key = store.write_sample(before.id, hashlib.sha256(news.sample).hexdigest(), news.sample)
-    return replace(ended, records=news.records, sample_key=key)
+        why = f"What the host sent is not a sample: {error}"
+        return _ended(instance, before, replace(ended, reason="bad_sample", error=why))
+    return _ended(instance, before, replace(ended, records=news.records), news.sample)
 
 
-def _ended(instance: Instance, before: Capture, after: Capture) -> Heard:
-    without = replace(instance, capture=None)
+def _ended(instance: Instance, before: Capture, after: Capture, sample: bytes | None = None) -> Heard:
     assert after.ended_at is not None
     event = replace(
-        timeline.entry(without, "capture_ended", after.ended_at),
+        timeline.entry(instance, "capture_ended", after.ended_at),
         version=after.version,
         reason=after.error,
         message=summary(after),
     )
-    logger.info("capture_ended", capture_id=after.id, fleet_id=after.fleet_id, reason=after.reason)
-    return Heard(without, [event], [store.changing(before, after)])
+    return Heard(None, [event], Change(before, after, sample))
 
 
 def summary(capture: Capture) -> str:

@@ -124,7 +124,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
             fleet_id=fleet_id,
             deployment_id=current.instance.deployment_id,
             instance_id=current.instance.id,
-            host_name=current.instance.host.name or current.instance.description.host_name,
+            host_name=current.instance.reported.name,
             version=version,
             wanted=wanted,
             created_at=now,
@@ -132,7 +132,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
             redaction=rules,
         )
         asking = OpenCapture(created.id, created.begins_by, created.ends_by + TOLD_WITHIN)
-        after = replace(current.instance, capture=asking)
+        after = replace(current.instance, orders=replace(current.instance.orders, capture=asking))
         event = replace(
             timeline.entry(after, "capture", now),
             version=version,
@@ -186,11 +186,12 @@ def end(caller: Caller, fleet_id: str, capture_id: str) -> Known:
         if capture.ending_by is not None:
             return known
         seen = instances.one(fleet, capture.instance_id, at)
-        asked = seen.instance.capture
+        asked = seen.instance.orders.capture
         if asked is None or asked.id != capture.id:
             raise CaptureEnded
         after = replace(capture, ending_by=caller.principal)
-        stopped = replace(seen.instance, capture=replace(asked, stop=True))
+        orders = replace(seen.instance.orders, capture=replace(asked, stop=True))
+        stopped = replace(seen.instance, orders=orders)
         instances.save(seen.instance, stopped, (), store.changing(capture, after))
         return Known(after, at)
 
@@ -268,9 +269,9 @@ def _host_of(caller: Caller, group: Deployment, at: datetime) -> Seen:
     """The host of a group that was heard last among those that can be captured from; up to 1,000 are looked at."""
     wanted = instances.Wanted(state="applied", deployment_id=group.id)
     found = instances.instances(caller, group.fleet_id, instances.MOST_READ, None, wanted).entries
-    able = [seen for seen in found if "capture" in seen.instance.host.can and not _is_open(seen, at)]
+    able = [seen for seen in found if "capture" in seen.instance.reported.host.can and not _is_open(seen, at)]
     if able:
-        return max(able, key=lambda seen: seen.instance.last_seen_at)
+        return max(able, key=lambda seen: seen.instance.contact.last_seen_at)
     if not found:
         raise CaptureNotPossible(f"No host of the group {group.name} is Applied: a capture needs one that is")
     # For the reason.
@@ -278,15 +279,15 @@ def _host_of(caller: Caller, group: Deployment, at: datetime) -> Seen:
 
 
 def _is_open(seen: Seen, at: datetime) -> bool:
-    asked = seen.instance.capture
+    asked = seen.instance.orders.capture
     return asked is not None and not asked.is_over(at)
 
 
 def _require_possible(seen: Seen, group: Deployment, at: datetime) -> Assignment:
     """The version that the host runs. Raises CaptureOpen, CaptureNotPossible, each with the way out."""
-    host = seen.instance.host
-    if _is_open(seen, at) and seen.instance.capture:
-        raise CaptureOpen(f"The capture {seen.instance.capture.id} is under way on this host: wait, or end it")
+    host = seen.instance.reported.host
+    if _is_open(seen, at) and seen.instance.orders.capture:
+        raise CaptureOpen(f"The capture {seen.instance.orders.capture.id} is under way on this host: wait, or end it")
     if "capture" not in host.can:
         raise CaptureNotPossible(_inability(seen))
     if seen.state != "applied" or seen.running is None:
@@ -300,7 +301,7 @@ def _require_possible(seen: Seen, group: Deployment, at: datetime) -> Assignment
 
 def _inability(seen: Seen) -> str:
     lists = components.known(seen.instance.fleet_id)
-    having = lists.get(seen.instance.host.components or "")
+    having = lists.get(seen.instance.reported.host.components or "")
     lacking = [names[0] for names in NEEDED if having is not None and not having.intersection(names)]
     if lacking:
         return (

@@ -54,9 +54,9 @@ def delete_instance(caller: Caller, fleet_id: str, instance_id: str) -> Instance
     def once() -> Instance:
         at = clock.now()
         found = store.instance(fleet_id, instance_id)
-        if found is None or forgotten(day_of(mark_of(found.last_seen_at)), at):
+        if found is None or forgotten(day_of(mark_of(found.contact.last_seen_at)), at):
             raise InstanceNotFound
-        if not (found.stopped or stale(mark_of(found.last_seen_at), at)):
+        if not (found.reported.stopped or stale(mark_of(found.contact.last_seen_at), at)):
             raise StillReports(
                 "This collector reports: uninstall it, or stop its supervisor, and delete it then; one that is gone "
                 f"can be deleted {_MINUTES} minutes after its last message"

@@ -35,14 +35,14 @@ def instance(caller: Caller, fleet_id: str, instance_id: str) -> Known:
     seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
     truth = Truth.of(seen.instance, seen.desired)
     moments = (truth.desired, truth.offered, truth.attempted, truth.running)
-    override = seen.instance.overridden(at)
+    override = seen.instance.orders.overridden(at)
     return Known(
         seen=seen,
         truth=truth,
         names=names(caller, (moment.assignment for moment in moments if moment)),
         override=override,
         # Those for components are the service's own.
-        orders=[order for order in seen.instance.orders if order.do != "components" and order.waits(at)],
+        orders=[order for order in seen.instance.orders.pending if order.do != "components" and order.waits(at)],
     )
 
 

@@ -64,8 +64,8 @@ class Wanted:
 
     def has(self, seen: Seen, with_component: Collection[str]) -> bool:
         """`with_component` are the hashes of the lists of components that have the one that is wanted."""
-        instance, host = seen.instance, seen.instance.host
-        names = (host.name or "", instance.description.host_name or "")
+        instance, host = seen.instance, seen.instance.reported.host
+        names = (host.name or "", instance.reported.description.host_name or "")
         return (
             self.state in (None, seen.state)
             and self.deployment_id in (None, instance.deployment_id)
@@ -74,7 +74,7 @@ class Wanted:
             and (self.label is None or host.labels.get(self.label[0]) == self.label[1])
             and (self.drifted is None or bool(host.drifted) == self.drifted)
             and (self.component is None or host.components in with_component)
-            and self.without_key in (None, instance.key is None)
+            and self.without_key in (None, instance.identity.key is None)
             and (self.old_token is None or seen.token_current == (not self.old_token))
         )
 
@@ -110,14 +110,14 @@ def of_rollout(fleet_id: str, deployment_id: str, rollout_id: str) -> list[Insta
         instance
         for instance in store.each(fleet_id)
         if instance.deployment_id == deployment_id
-        or any(departure.rollout_id == rollout_id for departure in instance.departures)
+        or any(departure.rollout_id == rollout_id for departure in instance.measured.departures)
     ]
 
 
 def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Instance]:
     """The instances that an override makes run the configuration at that time; a query for each megabyte of all."""
     found = store.overridden(fleet_id, configuration_id)
-    return [one for one in found if one.override and one.override.until > at and not _forgotten(one, at)]
+    return [one for one in found if one.orders.override and one.orders.override.until > at and not _forgotten(one, at)]
 
 
 def one(fleet: Fleet, instance_id: str, at: datetime) -> Seen:
@@ -149,11 +149,13 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[Seen]:
             Seen(
                 instance=instance,
                 state=state,
-                state_message=instance.state_message if state == instance.state else None,
+                state_message=instance.standing.message if state == instance.standing.state else None,
                 assigned=desired.assignment,
                 running=running.assignment if running else None,
                 desired=desired,
-                token_current=None if instance.token_id is None else instance.token_id == current[group.id],
+                token_current=None
+                if instance.identity.token_id is None
+                else instance.identity.token_id == current[group.id],
             )
         )
     return seen
@@ -170,7 +172,7 @@ def save(before: Instance | None, after: Instance, entries: Sequence[TimelineEve
     Its events and `beside` are written in the same transaction.
     Raises FleetFull for a new one, LostRace if another message of the instance, or of its shard, was stored first.
     """
-    at = after.last_seen_at
+    at = after.contact.last_seen_at
     shard = store.shard(after.fleet_id, shard_of(after.id))
     moved = shard.moved(Entry.of(before) if before else None, Entry.of(after), at)
     admitted = None
@@ -186,4 +188,4 @@ def note(instance: Instance, entry: TimelineEvent) -> None:
 
 
 def _forgotten(instance: Instance, at: datetime) -> bool:
-    return forgotten(day_of(mark_of(instance.last_seen_at)), at)
+    return forgotten(day_of(mark_of(instance.contact.last_seen_at)), at)

@@ -9,6 +9,7 @@ from headgate.deployments import mapping as deployments
 from headgate.fleets import keys
 from headgate.fleets import mapping as fleets
 from headgate.instances import mapping
+from headgate.instances.counting import mapping as counters
 from headgate.instances.counting.census import SHARDS, Census, Shard
 from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
@@ -81,19 +82,19 @@ def instance(fleet_id: str, instance_id: str) -> Instance | None:
 
 def census(fleet_id: str) -> Census:
     """One query of at most `SHARDS` small items, however many instances there are."""
-    return Census([mapping.shard(item) for item in table.list_all(keys.census_of(fleet_id), keys.SHARDS)])
+    return Census([counters.shard(item) for item in table.list_all(keys.census_of(fleet_id), keys.SHARDS)])
 
 
 def census_by_keys(fleet_id: str) -> Census:
     """The same by one batch read: the fleet service has no right to query."""
     rows = table.get_all([keys.census_shard(fleet_id, number) for number in range(SHARDS)])
-    return Census([mapping.shard(item) for item in rows])
+    return Census([counters.shard(item) for item in rows])
 
 
 def shard(fleet_id: str, number: int) -> Shard:
     """One read."""
     item = table.get(keys.census_shard(fleet_id, number))
-    return Shard(number) if item is None else mapping.shard(item)
+    return Shard(number) if item is None else counters.shard(item)
 
 
 def save(before: Instance | None, after: Instance, counted: Shard, moved: Shard, beside: Sequence[Write]) -> None:
@@ -111,7 +112,7 @@ def save(before: Instance | None, after: Instance, counted: Shard, moved: Shard,
 def delete(found: Instance, counted: Shard, moved: Shard) -> None:
     """Delete an instance and count it no longer; one transaction. Raises LostRace if either was written since."""
     unchanged = "sequence_num = :sequence_num AND revision = :revision"
-    values: Item = {":sequence_num": found.sequence_num, ":revision": found.revision}
+    values: Item = {":sequence_num": found.contact.sequence_num, ":revision": found.revision}
     key = keys.instance(found.fleet_id, found.id)
     transact([table.delete(key, unchanged, values), _put_shard(found.fleet_id, counted, moved)])
 
@@ -140,12 +141,12 @@ def _put_instance(before: Instance | None, after: Instance) -> Write:
     return table.put_if(
         item,
         "sequence_num = :sequence_num AND revision = :revision",
-        {":sequence_num": before.sequence_num, ":revision": before.revision},
+        {":sequence_num": before.contact.sequence_num, ":revision": before.revision},
     )
 
 
 def _put_shard(fleet_id: str, before: Shard, after: Shard) -> Write:
-    item = mapping.shard_item(fleet_id, after) | {"revision": before.revision + 1}
+    item = counters.shard_item(fleet_id, after) | {"revision": before.revision + 1}
     if before.revision == 0:
         return table.put_new(item)
     return table.put_if(item, "revision = :revision", {":revision": before.revision})

@@ -49,7 +49,7 @@ def watch(since: datetime, until: datetime) -> int:
                 fleet_id=fleet.id,
                 deployment_id=instance.deployment_id,
                 instance_id=instance.id,
-                name=instance.host.name or instance.description.host_name,
+                name=instance.reported.name,
             )
             known: EventType = "instance.silent" if kind == "silent" else "instance.stale"
             found.append(_event(known, fleet.organization_id, of_host, at, instance.id))

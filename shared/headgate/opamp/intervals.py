@@ -11,18 +11,17 @@ from headgate.instances.state.intervals import QUICK_SECONDS, longest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headgate.instances.counting.watch import Watch
     from headgate.instances.model import Instance
 
 _QUICKEST_SECONDS: Final = 10
 _JITTER: Final = 0.1
 
 
-def to_tell(after: Instance, watch: Watch | None, at: datetime) -> int:
+def to_tell(after: Instance, at: datetime) -> int:
     """The interval for an instance after a message. Each has its own, so that hosts that started together spread."""
     spread = zlib.crc32(after.id.encode()) / (1 << 32)
     at_rest = math.ceil(longest(quick=False) * (1 - _JITTER * spread))
-    expects = after.under_way or watch is not None or after.capture is not None
-    if expects or any(order.waits(at) for order in after.orders):
+    expects = after.under_way or after.measured.watch is not None or after.orders.capture is not None
+    if expects or any(order.waits(at) for order in after.orders.pending):
         return min(at_rest, _QUICKEST_SECONDS + round((QUICK_SECONDS - _QUICKEST_SECONDS) * spread))
     return at_rest

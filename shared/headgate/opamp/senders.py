@@ -1,15 +1,18 @@
-"""Who sends a message under the uid of an instance: its host, or another one that must not change what is stored."""
+"""Who sends a message under the uid of an instance: its host, or another one that must not change what is stored.
+
+The scope of its token and the host's key decide. A scope is a fleet, or one group of it: whose token it is.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.deployments import service as deployments
 from headgate.fleets import tokens
 from headgate.instances import service as instances
-from headgate.instances.reported.host_key import MessageRepeated, SignatureMissing, Stranger, stranger
+from headgate.instances.reported.host_key import MessageRepeated, SignatureMissing
 from headgate.instances.timeline import events as timeline
 from headgate.observability.log import logger
 from headgate.opamp.placement import remember
@@ -19,8 +22,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headgate.fleets.model import FleetToken
-    from headgate.instances.model import Instance
+    from headgate.instances.model import Identity, Instance
     from headgate.instances.reported.host_key import HostKey
+
+Stranger = Literal["scope", "key", "start", "unsigned"]
+"""Why a sender is not the host of an instance: its token is of another scope, its key is another one, or an earlier
+start's as that of a clone, or it has no key."""
 
 _REASONS: Final[dict[Stranger, str]] = {
     "scope": "it came with a token of another scope",
@@ -39,20 +46,23 @@ _newest: dict[str, HostKey] = {}
 _noted: dict[tuple[str, str], int] = {}
 
 
-def accepted(instance: Instance, token: FleetToken, token_id: str, key: HostKey | None, at: datetime) -> bool | None:
+def accepted(instance: Instance | None, sender: Identity, token: FleetToken, at: datetime) -> bool | None:
     """Whether the sender takes the instance's place as a person allowed; None if it is another host, which gets a uid.
 
-    A refusal is in the instance's history, each kind once an hour. Raises SignatureMissing, MessageRepeated.
+    False for a new instance. A refusal is in the instance's history, each kind once an hour. Raises SignatureMissing,
+    MessageRepeated.
     """
-    scope = instance.scope or _scope_of_earlier(instance, token, token_id)
+    if instance is None:
+        return False
+    scope = instance.identity.scope or _scope_of_earlier(instance, sender, token)
     try:
-        why = stranger(_with_newest(instance), scope, token.scope, key)
+        why = _stranger(_with_newest(instance), scope, sender)
     except MessageRepeated:
         _note(instance, _REPEATED, at)
         raise
     if why is None:
         return False
-    if why != "start" and instance.move_allowed(at):
+    if why != "start" and instance.orders.move_allowed(at):
         return True
     _note(instance, _REASONS[why], at)
     if why == "unsigned":
@@ -66,23 +76,40 @@ def answered(instance_id: str, key: HostKey | None) -> None:
         remember(_newest, instance_id, key, _MOST_INSTANCES)
 
 
+def _stranger(known: HostKey | None, scope: str, sender: Identity) -> Stranger | None:
+    """Why a sender is not the host of an instance with that key and scope; None if it is.
+
+    A key proves a host with whichever token. Raises MessageRepeated.
+    """
+    key = sender.key
+    if known is None:
+        return None if scope == sender.scope else "scope"
+    if key is None:
+        return "unsigned"
+    if key.public != known.public:
+        return "key"
+    if key.start == known.start and key.number <= known.number:
+        raise MessageRepeated
+    return "start" if key.start < known.start else None
+
+
 def _with_newest(instance: Instance) -> HostKey | None:
-    stored, newest = instance.key, _newest.get(instance.id)
+    stored, newest = instance.identity.key, _newest.get(instance.id)
     return newest if stored == newest and newest and stored and newest.number > stored.number else stored
 
 
-def _scope_of_earlier(instance: Instance, token: FleetToken, token_id: str) -> str:
+def _scope_of_earlier(instance: Instance, sender: Identity, token: FleetToken) -> str:
     """The scope of an instance that an earlier release stored, by the token that it last reported with.
 
     One read if that was another token.
     """
-    if instance.token_id == token_id:
+    if instance.identity.token_id == sender.token_id:
         return token.scope
     group_id = instance.deployment_id
     group = deployments.groups([(instance.fleet_id, group_id)]).get(group_id)
     newest = group.token_generation if group else 0
     generations = range(newest, max(0, newest - _MOST_GENERATIONS), -1)
-    own = any(tokens.current_id(group_id, generation) == instance.token_id for generation in generations)
+    own = any(tokens.current_id(group_id, generation) == instance.identity.token_id for generation in generations)
     return group_id if own else instance.fleet_id
 
 

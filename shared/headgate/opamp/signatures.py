@@ -17,10 +17,8 @@ _PURPOSE: Final = "headgate-host-message-v1"
 _FORM: Final = re.compile(r"v1\.([A-Za-z0-9_-]{43})\.([1-9][0-9]{0,15})\.([1-9][0-9]{0,15})\.([A-Za-z0-9_-]{86})")
 
 
-def verified(header: str, token_hash: str, deployment_id: str, body: bytes) -> HostKey | None:
-    """The key that signed the message, and the message's place; None without a signature. Raises SignatureInvalid."""
-    if not header:
-        return None
+def verified(header: str, token_hash: str, deployment_id: str, body: bytes) -> HostKey:
+    """The key that signed the message, and the message's place. Raises SignatureInvalid."""
     parts = _FORM.fullmatch(header)
     if parts is None:
         raise SignatureInvalid

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from headgate.instances.orders import pending
-
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -28,7 +26,7 @@ def collector(
 
     The first one in a process costs a read, of the signing key.
     """
-    if "upgrade_collector" not in instance.host.can:
+    if "upgrade_collector" not in instance.reported.host.can:
         return None
     if sent.collector is None:
         return {"installed": True}
@@ -38,7 +36,7 @@ def collector(
 def orders(instance: Instance, group: Deployment, token: FleetToken, at: datetime) -> Sequence[Mapping[str, object]]:
     """The orders that the host is to carry out, with the programs that they bring."""
     told: list[Mapping[str, object]] = []
-    for order in pending.to_send(instance, at):
+    for order in instance.orders.to_send(instance.reported.host.can, at):
         program = _program(instance, order.program, group, token, at) if order.program else None
         if program or not order.program:
             told.append({"id": order.id, "do": order.do} | ({"program": program} if program else {}))
@@ -52,7 +50,7 @@ def _program(
     # Imported here: most cold starts sign nothing.
     from headgate.installs.links import LIFETIME, Link
 
-    file = program.files.get(instance.description.arch or "")
+    file = program.files.get(instance.reported.description.arch or "")
     if file is None:
         return None
     expires = int((at + LIFETIME).timestamp())

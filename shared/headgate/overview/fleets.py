@@ -116,13 +116,13 @@ def _failures_in(caller: Caller, counted: CountedFleet, at: datetime) -> list[No
 
 def _of_host(counted: CountedFleet, seen: Seen) -> Notice:
     instance = seen.instance
-    failure = instance.failure_of(seen.desired)
+    failure = instance.trials.failure_of(seen.desired)
     since = failure.at if failure else None
     return Notice(
         kind="apply_failed",
-        subject=f"{instance.host.name or instance.description.host_name or instance.id} in {counted.fleet.label}",
+        subject=f"{instance.called} in {counted.fleet.label}",
         reason=seen.state_message or "It did not say why",
-        at=since or instance.last_seen_at,
+        at=since or instance.contact.last_seen_at,
         fleet_id=counted.fleet.id,
         deployment_id=instance.deployment_id,
         instance_id=instance.id,

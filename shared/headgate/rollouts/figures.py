@@ -125,7 +125,7 @@ def cpu_growth(host: Host, others: Others, allowed: int) -> str | None:
 def seconds_since(host: Host) -> int:
     """For how long the instance was heard in the version; the service's own time."""
     applied_at = host.watch.applied_at
-    return 0 if applied_at is None else int((host.instance.last_seen_at - applied_at).total_seconds())
+    return 0 if applied_at is None else int((host.instance.contact.last_seen_at - applied_at).total_seconds())
 
 
 def was_counted(host: Host) -> bool:
@@ -136,7 +136,7 @@ def was_counted(host: Host) -> bool:
 
 def unjudged(listed: Sequence[Host]) -> int:
     """How many run the version, reported enough before, and may still report what they count in it."""
-    applied = [host for host in listed if host.phase == "applied" and host.instance.watch is not None]
+    applied = [host for host in listed if host.phase == "applied" and host.instance.measured.watch is not None]
     return sum(
         1 for host in applied if host.watch.since is None and was_counted(host) and seconds_since(host) < SECONDS
     )
@@ -156,7 +156,8 @@ def _share(part: int, whole: int) -> int | None:
 
 def _counted(rest: Sequence[Host]) -> list[Counters]:
     """The last report of each instance that waits for its turn."""
-    return [host.instance.host.counters for host in rest if host.phase == "waiting" and host.instance.host.counters]
+    counted = (host.instance.reported.host.counters for host in rest if host.phase == "waiting")
+    return [counters for counters in counted if counters]
 
 
 def _left(then: int | None, now: int | None) -> int:

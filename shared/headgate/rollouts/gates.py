@@ -62,12 +62,12 @@ def _problems(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, 
         yield "left", host.message
         return
     if host.phase == "failed":
-        watch = host.instance.watch
+        watch = host.instance.measured.watch
         loops = watch is not None and watch.applied_at is not None
         if gates.crash_loop if loops else gates.apply_failed:
             yield "crash_loop" if loops else "apply_failed", host.message
         return
-    watch = host.instance.watch
+    watch = host.instance.measured.watch
     if host.phase != "applied" or watch is None:
         return
     if gates.restarts is not None and watch.exits > gates.restarts:
@@ -123,7 +123,7 @@ def _not_judged(members: Sequence[Host], gates: Gates) -> Iterator[str]:
     if gates.send_failed is gates.refused is gates.queue_growth is gates.throughput_drop is None:
         return
     applied = [host for host in members if host.phase == "applied"]
-    without = [host for host in applied if host.instance.host.counters is None]
+    without = [host for host in applied if host.instance.reported.host.counters is None]
     few = [host for host in applied if host not in without and (host.watch.since is None or _too_few(host.watch.since))]
     if without:
         yield (

@@ -12,7 +12,7 @@ from headgate.deployments.running import Place, RunningRollout
 from headgate.deployments.versions import Assignment
 from headgate.instances.counting.watch import Watch
 from headgate.instances.desired.model import Desired
-from headgate.instances.desired.obstacles import obstacle
+from headgate.instances.desired.offers import obstacle
 from headgate.instances.model import Instance
 from headgate.instances.state.intervals import longest
 from headgate.instances.state.model import SAVED_EVERY, STALE_AFTER
@@ -54,18 +54,19 @@ class Host:
 
     def proved(self, version: Assignment) -> bool:
         """Whether it has run the version healthily for a time."""
-        return any(healthy.assignment == version for healthy in self.instance.healthy)
+        return any(healthy.assignment == version for healthy in self.instance.trials.healthy)
 
     @property
     def ran(self) -> bool:
         """Whether it ran the version in health before it left, or was taken out."""
-        return self.phase == "absent" and self.instance.watch is not None and self.instance.watch.applied_at is not None
+        watch = self.instance.measured.watch
+        return self.phase == "absent" and watch is not None and watch.applied_at is not None
 
     @property
     def watch(self) -> Watch:
         """What the rollout measured on an instance whose turn has come."""
-        assert self.instance.watch is not None
-        return self.instance.watch
+        assert self.instance.measured.watch is not None
+        return self.instance.measured.watch
 
 
 def quiet_after(*, quick: bool = False) -> timedelta:
@@ -93,21 +94,21 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
     wanted = of_rollout(group, running)
 
     def host(instance: Instance) -> Host:
-        labels = instance.host.labels
+        labels = instance.reported.host.labels
         here = instance.deployment_id == group.id
         place, due = running.place(instance.id, labels), here and running.is_due(instance.id, labels)
-        if instance.overridden(at) or instance.uninstalled:
+        if instance.orders.overridden(at) or instance.reported.uninstalled:
             # Somebody pinned it to another version, or removed it: it is not the rollout's.
             return Host(instance, place, due, "absent")
         goes_back = here and rollout.status == "rolling_back"
-        departure = None if due or goes_back else instance.departure_from(running)
+        departure = None if due or goes_back else instance.measured.departure_from(running)
         if departure is not None:
             phase, message = _of_left(departure.well_since, departure.at, departure.words, place, rollout, at)
             return Host(instance, place, True, phase, message)
         if not here:
             return Host(instance, place, False, "absent")
         why = obstacle(instance, wanted.collector)
-        if why and not instance.stopped and at - instance.last_seen_at <= STALE_AFTER:
+        if why and not instance.reported.stopped and at - instance.contact.last_seen_at <= STALE_AFTER:
             return Host(instance, place, due, "not_moved", why)
         if due:
             return Host(instance, place, due, *_of_due(instance, running, wanted, rollout, place, at))
@@ -126,32 +127,32 @@ def lost(listed: Sequence[Host], at: datetime) -> list[Host]:
         host
         for host in listed
         if host.phase == "absent"
-        and not (host.due or host.instance.stopped or host.instance.overridden(at))
-        and at - host.instance.last_seen_at <= STALE_AFTER
+        and not (host.due or host.instance.reported.stopped or host.instance.orders.overridden(at))
+        and at - host.instance.contact.last_seen_at <= STALE_AFTER
     ]
 
 
 def unheard(listed: Sequence[Host], since: datetime) -> int:
     """How many that run the version, or are to, were not heard since then, and are not known to be silent yet."""
     running = [host.instance for host in listed if host.phase in ("applied", "pending")]
-    return sum(1 for instance in running if not instance.stopped and instance.last_seen_at < since)
+    return sum(1 for instance in running if not instance.reported.stopped and instance.contact.last_seen_at < since)
 
 
 def _is_there(instance: Instance, at: datetime) -> bool:
     """Whether it reported at that time, or shortly before, and was not shut down since."""
     quiet = SAVED_EVERY + 2 * timedelta(seconds=longest(quick=instance.is_quick)) + _LATE
-    return not instance.stopped and at - instance.last_seen_at <= quiet
+    return not instance.reported.stopped and at - instance.contact.last_seen_at <= quiet
 
 
 def _of_due(
     instance: Instance, running: RunningRollout, wanted: Desired, rollout: Rollout, place: Place, at: datetime
 ) -> tuple[Phase, str]:
-    watch, progress = instance.watch, rollout.progress
+    watch, progress = instance.measured.watch, rollout.progress
     told = watch is not None and watch.rollout_id == running.id and watch.revision == running.revision
     if watch is None or not told or not watch.is_due:
         # One that got the version before a retry is judged also if it was silent by then.
         has_it = watch is not None and watch.rollout_id == running.id and watch.is_due
-        if instance.stopped or not (has_it or _is_there(instance, progress.grown_at)):
+        if instance.reported.stopped or not (has_it or _is_there(instance, progress.grown_at)):
             return "absent", ""
         if at - max(progress.grown_at, _reachable_since(progress)) <= quiet_after(quick=instance.is_quick):
             return "pending", ""
@@ -159,17 +160,17 @@ def _of_due(
             # It was silent before the version could reach it.
             return "absent", ""
         return "silent", "Nothing was heard since its turn came"
-    failed = instance.failure_of(wanted) or _is(instance, "apply_failed", running)
-    if instance.stopped and not failed:
-        ordered = any(order.do in _STOPPING and order.waits(at) for order in instance.orders)
-        if ordered and at - max(instance.last_seen_at, progress.awake_since) <= APPLY_WITHIN:
+    failed = instance.trials.failure_of(wanted) or _is(instance, "apply_failed", running)
+    if instance.reported.stopped and not failed:
+        ordered = any(order.do in _STOPPING and order.waits(at) for order in instance.orders.pending)
+        if ordered and at - max(instance.contact.last_seen_at, progress.awake_since) <= APPLY_WITHIN:
             return "pending", ""
-        return _of_left(watch.well_since, instance.last_seen_at, _STOPPED, place, rollout, at)
-    heard_at = max(instance.last_seen_at, _reachable_since(progress))
-    if not instance.stopped and at - heard_at > quiet_after(quick=instance.is_quick):
+        return _of_left(watch.well_since, instance.contact.last_seen_at, _STOPPED, place, rollout, at)
+    heard_at = max(instance.contact.last_seen_at, _reachable_since(progress))
+    if not instance.reported.stopped and at - heard_at > quiet_after(quick=instance.is_quick):
         return "silent", "Nothing was heard since it was told to run the version"
     if failed:
-        return "failed", instance.state_message or "The host says that it failed"
+        return "failed", instance.standing.message or "The host says that it failed"
     if _is(instance, "applied", running):
         return "applied", ""
     within = apply_within(running)
@@ -199,25 +200,25 @@ def _reachable_since(progress: Progress) -> datetime:
 
 def _was_told(instance: Instance, running: RunningRollout) -> bool:
     """Whether it was told to run the version since the last assignment or retry, or before it was taken back."""
-    watch = instance.watch
+    watch = instance.measured.watch
     return watch is not None and watch.rollout_id == running.id and watch.was_told
 
 
 def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: datetime) -> str | None:
     """Why an instance is not back yet; None once it reports in health what it is to run now."""
-    if instance.state in ("applied", "idle") and instance.state_revision == desired.revision:
+    if instance.standing.state in ("applied", "idle") and instance.standing.revision == desired.revision:
         return None
-    if instance.stopped:
-        last = instance.last_applied()
+    if instance.reported.stopped:
+        last = instance.trials.last_applied()
         if last and last.at and last.at >= rollout.progress.grown_at and last.config_hash == desired.config_hash:
             return None
         return "It stopped, and nothing was heard of it since"
-    heard_at = max(instance.last_seen_at, _reachable_since(rollout.progress))
+    heard_at = max(instance.contact.last_seen_at, _reachable_since(rollout.progress))
     if at - heard_at > quiet_after(quick=instance.is_quick):
         return "Nothing was heard of it since it was to go back"
-    why = instance.state_message if instance.state_revision == desired.revision else None
+    why = instance.standing.message if instance.standing.revision == desired.revision else None
     return why or "It does not report that it runs the version before in health"
 
 
 def _is(instance: Instance, state: str, running: RunningRollout) -> bool:
-    return instance.state == state and instance.state_revision == running.revision
+    return instance.standing.state == state and instance.standing.revision == running.revision

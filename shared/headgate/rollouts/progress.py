@@ -347,5 +347,5 @@ def _counted(state: State) -> State:
 
 def _not_moved(host: Host) -> NotMoved:
     instance = host.instance
-    name = instance.host.name or instance.description.host_name or instance.id
+    name = instance.called
     return NotMoved(instance.id, name, host.message)

@@ -93,8 +93,8 @@ class State:
         return waited < quiet or (waited < quiet + BACK_OFF and any(map(self._is_awaited, self.instances)))
 
     def _is_awaited(self, instance: Instance) -> bool:
-        watched = self.running.is_watched(instance.id, instance.host.labels)
-        return watched and not instance.stopped and instance.last_seen_at < self.progress.awake_since
+        watched = self.running.is_watched(instance.id, instance.reported.host.labels)
+        return watched and not instance.reported.stopped and instance.contact.last_seen_at < self.progress.awake_since
 
     def hosts(self) -> list[Host]:
         return hosts(self.instances, self.group, self.rollout, self.at)

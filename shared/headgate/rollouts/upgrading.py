@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headgate.foundation import clock, errors
 from headgate.installs import releases
 from headgate.instances import service as instances
-from headgate.instances.desired.obstacles import obstacle
+from headgate.instances.desired.offers import obstacle
 from headgate.instances.state.model import mark_of, stale
 from headgate.rollouts.model import Upgrade
 
@@ -55,7 +55,7 @@ def collector(group: Deployment, version: str) -> Program:
     reporting = [
         one
         for one in instances.of_group(group.fleet_id, group.id)
-        if not one.stopped and not stale(mark_of(one.last_seen_at), at)
+        if not one.reported.stopped and not stale(mark_of(one.contact.last_seen_at), at)
     ]
     reasons = [obstacle(one, program) for one in reporting]
     if reasons and all(reasons):

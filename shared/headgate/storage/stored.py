@@ -121,7 +121,8 @@ class Stored(Generic[Class]):
             values = {**absent, **{name: each for name, each in item.items() if each is not None}}
             for name, names, first in flat:
                 if first is None or values.get(first) is not None:
-                    values[name] = {**item, **{each: item.get(attribute) for each, attribute in names.items()}}
+                    renamed = {each: item.get(attribute) for each, attribute in names.items()}
+                    values[name] = {**item, **renamed} if names else item
             return plain(values, self.cls)
 
         return read

@@ -92,7 +92,7 @@ def _of_fleet(fleet: Fleet, configuration_id: str) -> Iterator[Use]:
     for group in groups.values():
         yield from _uses(fleet, group, {configuration_id})
     for instance in instances.overridden(fleet.id, configuration_id, clock.now()):
-        override = instance.override
+        override = instance.orders.override
         if override is not None and instance.deployment_id in groups:
             yield Use(
                 "override",
@@ -103,7 +103,7 @@ def _of_fleet(fleet: Fleet, configuration_id: str) -> Iterator[Use]:
                 instance.deployment_id,
                 groups[instance.deployment_id].name,
                 instance.id,
-                instance.host.name or instance.description.host_name,
+                instance.reported.name,
                 override.until,
             )
 

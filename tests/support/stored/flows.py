@@ -56,6 +56,7 @@ from headgate.webhooks import store as webhooks
 from headgate.webhooks.model import Delivery, Webhook
 from headgate_engine.validation.model import Verdict
 from tests.support.stored import values
+from tests.support.stored.instances import RecordedInstance
 from tests.support.stored.values import Made
 
 AT: Final = datetime(2026, 3, 4, 5, 6, 7, 89_000, UTC)
@@ -184,10 +185,10 @@ def _read_groups(start: str) -> Mapping[str, object]:
 
 
 def _instance(make: Make) -> Instance:
-    instance = make(Instance, fleet_id=f"{make.start}-of-hosts", deployment_id="group", revision=0)
+    recorded = make(RecordedInstance, fleet_id=f"{make.start}-of-hosts", deployment_id="group", revision=0)
     hashes = [f"{number:064x}" for number in range(9)]
-    outcomes = [replace(outcome, text_hash=hashes.pop()) for outcome in instance.outcomes]
-    return replace(instance, outcomes=tuple(outcomes))
+    outcomes = [replace(outcome, text_hash=hashes.pop()) for outcome in recorded.outcomes]
+    return replace(recorded, outcomes=tuple(outcomes)).instance()
 
 
 def _write_instances(make: Make) -> None:
@@ -202,8 +203,9 @@ def _write_instances(make: Make) -> None:
 
 def _read_instances(start: str) -> Mapping[str, object]:
     fleet_id, instance_id = f"{start}-of-hosts", f"{start}-id"
+    instance = instances.instance(fleet_id, instance_id)
     return {
-        "instance": instances.instance(fleet_id, instance_id),
+        "instance": RecordedInstance.of(instance) if instance else None,
         "shard": instances.shard(fleet_id, 1),
         "event": timeline_store.newest(fleet_id, instance_id, 9, None).entries,
     }

@@ -40,8 +40,9 @@ class Entry:
 
     @classmethod
     def of(cls, instance: Instance) -> Entry:
-        mark, keyed = mark_of(instance.last_seen_at), instance.key is not None
-        return cls(mark, instance.deployment_id, instance.state_revision, instance.state, instance.is_quick, keyed)
+        mark, keyed = mark_of(instance.contact.last_seen_at), instance.identity.key is not None
+        standing = instance.standing
+        return cls(mark, instance.deployment_id, standing.revision, standing.state, instance.is_quick, keyed)
 
 
 class Day(NamedTuple):

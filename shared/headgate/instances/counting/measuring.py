@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from headgate.instances.counting.watch import Departure, Sums, Watch
+from headgate.instances.counting.watch import Departure, Measured, Sums, Watch
 
 if TYPE_CHECKING:
     from headgate.deployments.running import RunningRollout
@@ -20,6 +20,25 @@ _MOST_SECONDS: Final = 3_600
 _MOST_DEPARTURES: Final = 4
 
 
+def measured(
+    stored: Instance | None,
+    before: Instance,
+    after: Instance,
+    said: HostReport | None,
+    rollout: RunningRollout | None,
+    desired: Desired,
+    at: datetime,
+) -> Measured:
+    """What is measured after a message: by the `rollout` of the group that the instance is in by then, if there is one.
+
+    `stored` is the instance before the message, `before` the same in that group.
+    """
+    watch = None
+    if rollout is not None and is_measured(before, after, rollout):
+        watch = watched(before, after, said, rollout, desired, at)
+    return Measured(watch, departures(stored, after, rollout, watch, at))
+
+
 def departures(
     before: Instance | None, after: Instance, rollout: RunningRollout | None, watch: Watch | None, at: datetime
 ) -> tuple[Departure, ...]:
@@ -29,25 +48,25 @@ def departures(
     """
     departure = _departure(before, after, rollout, at)
     if departure is not None:
-        others = [other for other in after.departures if other.rollout_id != departure.rollout_id]
+        others = [other for other in after.measured.departures if other.rollout_id != departure.rollout_id]
         return (*others[1 - _MOST_DEPARTURES :], departure)
     again = watch.rollout_id if watch and watch.is_due else None
-    return tuple(other for other in after.departures if other.rollout_id != again)
+    return tuple(other for other in after.measured.departures if other.rollout_id != again)
 
 
 def _departure(
     before: Instance | None, after: Instance, rollout: RunningRollout | None, at: datetime
 ) -> Departure | None:
     """How the message takes the instance out of a rollout; None if it does not."""
-    watch = before.watch if before else None
+    watch = before.measured.watch if before else None
     if before is None or watch is None or not watch.is_due:
         return None
     moved = before.deployment_id != after.deployment_id
     relabelled = (
         rollout is not None
         and (rollout.id, rollout.revision) == (watch.rollout_id, watch.revision)
-        and rollout.is_due(before.id, before.host.labels)
-        and not rollout.is_due(after.id, after.host.labels)
+        and rollout.is_due(before.id, before.reported.host.labels)
+        and not rollout.is_due(after.id, after.reported.host.labels)
     )
     if not (moved or relabelled):
         return None
@@ -56,8 +75,9 @@ def _departure(
 
 def is_measured(before: Instance, after: Instance, rollout: RunningRollout) -> bool:
     """Whether the rollout measures the instance: in its place, or anywhere once it was told to run the version."""
-    told = before.watch is not None and before.watch.rollout_id == rollout.id and before.watch.was_told
-    return told or rollout.is_watched(after.id, after.host.labels)
+    watch = before.measured.watch
+    told = watch is not None and watch.rollout_id == rollout.id and watch.was_told
+    return told or rollout.is_watched(after.id, after.reported.host.labels)
 
 
 def watched(
@@ -68,15 +88,15 @@ def watched(
     Its turn has come if what it is to run, `desired`, is the rollout's.
     """
     counters, exits = (said.counters, said.exits) if said else (None, None)
-    watch = before.watch
-    elapsed = max(0, int((at - before.last_seen_at).total_seconds()))
+    watch = before.measured.watch
+    elapsed = max(0, int((at - before.contact.last_seen_at).total_seconds()))
     if watch is None or watch.rollout_id != rollout.id:
         watch, elapsed = _begun(before, rollout), counters.seconds if counters else 0
     elif watch.revision != rollout.revision:
         # A retry: what was measured under the assignment before it does not count.
         anew = Watch(rollout.id, rollout.revision, None, None, watch.before, watch.before_seconds)
         watch = replace(anew, taken_back=watch.was_told)
-    if after.stopped:
+    if after.reported.stopped:
         # It is sent nothing, so that its turn does not come now; what it ran in health until then, it ran.
         return watch
     due = desired.revision == rollout.revision
@@ -87,7 +107,7 @@ def watched(
     if not due:
         # Taken back; if its turn comes again, it is measured anew.
         return replace(watch, waiting_since=None, applied_at=None, since=None, exits=0, taken_back=True)
-    runs = after.state == "applied" and after.state_revision == rollout.revision
+    runs = (after.standing.state, after.standing.revision) == ("applied", rollout.revision)
     waiting_since = None if runs else watch.waiting_since or at
     if watch.applied_at is None:
         # The counters of this report are also those of the time before, and of the change.
@@ -102,15 +122,15 @@ def watched(
 
 def _begun(before: Instance, rollout: RunningRollout) -> Watch:
     watch = Watch(rollout.id, rollout.revision)
-    counters = before.host.counters
-    if counters is None or not _are_of_what_runs(counters, before, before.last_seen_at):
+    counters = before.reported.host.counters
+    if counters is None or not _are_of_what_runs(counters, before, before.contact.last_seen_at):
         return watch
     return _waited(watch, counters, counters.seconds)
 
 
 def _are_of_what_runs(counters: Counters, instance: Instance, at: datetime) -> bool:
     """Whether all was counted since the instance applied what it runs: a version that was taken back is no measure."""
-    applied = instance.last_applied()
+    applied = instance.trials.last_applied()
     return (
         applied is None
         or applied.at is None

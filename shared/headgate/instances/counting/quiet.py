@@ -37,7 +37,7 @@ def became_quiet(
     while True:
         page = store.instances(fleet_id, _PAGE, after)
         for instance in page.entries:
-            if instance.state != "stopped":
+            if instance.standing.state != "stopped":
                 for quiet, at in _of_instance(instance, since, until):
                     yield instance, quiet, at
         if page.position is None:
@@ -46,7 +46,7 @@ def became_quiet(
 
 
 def _of_instance(instance: Instance, since: datetime, until: datetime) -> list[tuple[Quiet, datetime]]:
-    return _crossings(mark_of(instance.last_seen_at), since, until, quick=instance.is_quick)
+    return _crossings(mark_of(instance.contact.last_seen_at), since, until, quick=instance.is_quick)
 
 
 def _crossings(mark: int, since: datetime, until: datetime, *, quick: bool) -> list[tuple[Quiet, datetime]]:

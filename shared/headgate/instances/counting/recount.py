@@ -7,6 +7,7 @@ from datetime import datetime
 
 from headgate.instances import mapping
 from headgate.instances.counting.census import Entry, Shard, shard_of
+from headgate.instances.counting.mapping import shard_item
 from headgate.storage.items import Item
 
 
@@ -20,4 +21,4 @@ def counters(fleet_id: str, instances: Iterable[Item], at: datetime) -> list[Ite
         instance = mapping.INSTANCES.read(item)
         number = shard_of(instance.id)
         shards[number] = shards.get(number, Shard(number)).moved(None, Entry.of(instance), at)
-    return [mapping.shard_item(fleet_id, shard) | {"revision": 1} for _, shard in sorted(shards.items())]
+    return [shard_item(fleet_id, shard) | {"revision": 1} for _, shard in sorted(shards.items())]

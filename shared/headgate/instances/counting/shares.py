@@ -36,10 +36,10 @@ def of_fleet(fleet_id: str) -> Shares:
     groups: dict[str, Counter[Assignment | None]] = {}
     unheard: Counter[str] = Counter()
     for instance in found[:MOST]:
-        mark = mark_of(instance.last_seen_at)
+        mark = mark_of(instance.contact.last_seen_at)
         if forgotten(day_of(mark), at):
             continue
-        if stale(mark, at) and not instance.stopped:
+        if stale(mark, at) and not instance.reported.stopped:
             unheard[instance.deployment_id] += 1
             continue
         running = instance.running()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from headgate.deployments.running import RunningRollout
     from headgate.instances.reported.host import Counters
 
 
@@ -118,3 +119,19 @@ class Departure:
     def words(self) -> str:
         what = "Its labels took it out of its step" if self.relabelled else "It moved to another group"
         return f"{what} before it had run the version in health for its soak"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What rollouts measure on an instance. `departures` are the newest ones that it left after its turn came."""
+
+    watch: Watch | None = field(default=None, compare=False)
+    departures: Sequence[Departure] = ()
+
+    def departure_from(self, rollout: RunningRollout) -> Departure | None:
+        """How it left the rollout since the last assignment or retry; None if it did not."""
+        key = (rollout.id, rollout.revision)
+        return next((one for one in self.departures if (one.rollout_id, one.revision) == key), None)
+
+
+NOT_MEASURED: Final = Measured()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -34,10 +34,10 @@ class Desired:
     healthy: Sequence[HealthyVersion] = ()
     taken_back: Sequence[tuple[Assignment, str | None]] = ()
     cleared_revision: int = 0
+    config_hash: str = field(init=False, compare=False, repr=False)
 
-    @property
-    def config_hash(self) -> str:
-        return config_hash(self.assignment, self.collector)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "config_hash", config_hash(self.assignment, self.collector))
 
     def on(self, collector: Program | None, group: Deployment) -> Desired:
         """The same with that collector, if there is something to run, and with what the group can go back to."""
@@ -69,6 +69,7 @@ def config_hash(assignment: Assignment | None, collector: Program | None = None)
 
 NOTHING: Final = config_hash(None)
 _MOST_OFFERS: Final = 3
+_MOST_OUTCOMES: Final = 6
 _PATIENCE: Final = timedelta(minutes=1)
 
 
@@ -120,6 +121,10 @@ class Outcome:
             collector=config.collector.version if config.collector else None,
         )
 
+    def is_failure_of(self, desired: Desired) -> bool:
+        """Whether it is how that config failed under its assignment."""
+        return self.status == "failed" and self.revision == desired.revision
+
     @property
     def may_return(self) -> bool:
         """Whether it is offered again if its collector was killed while the instance came back to it."""
@@ -132,3 +137,62 @@ class Outcome:
     def is_open(self, at: datetime, *, healthy: bool) -> bool:
         """Whether a failure for an unclear reason does not count yet: its collector is healthy, or may still be."""
         return not self.returned_in_vain and (healthy or at - (self.unclear_since or at) < _PATIENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """How what an instance was offered ended, the newest first, and what it has proved good.
+
+    `healthy` are the versions that it ran healthily for a time, newest first; `well_since` is since when its collector
+    is healthy with what it reports, None if it is not.
+    """
+
+    outcomes: Sequence[Outcome] = ()
+    healthy: Sequence[HealthyVersion] = ()
+    well_since: datetime | None = None
+
+    def outcome_of(self, config_hash: str) -> Outcome | None:
+        return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)
+
+    def failure_of(self, desired: Desired) -> Outcome | None:
+        """How that config failed here under its assignment; None if it did not."""
+        outcome = self.outcome_of(desired.config_hash)
+        return outcome if outcome is not None and outcome.is_failure_of(desired) else None
+
+    def last_offered(self) -> Outcome | None:
+        """What was sent last; None if nothing was since times are recorded."""
+        sent = ((outcome.offered_at, outcome) for outcome in self.outcomes if outcome.offered_at)
+        return max(sent, key=lambda pair: pair[0], default=(None, None))[1]
+
+    def last_applied(self) -> Outcome | None:
+        return next((outcome for outcome in self.outcomes if outcome.status == "applied"), None)
+
+    def with_outcome(self, outcome: Outcome) -> Trials:
+        """With this outcome before all others, in the place of the one of the same config."""
+        others = [other for other in self.outcomes if other.config_hash != outcome.config_hash]
+        # What was applied last stays, however many have failed since: the instance goes back to it.
+        applied = next((other for other in others if other.status == "applied"), None)
+        first = others[: _MOST_OUTCOMES - 1]
+        if applied is not None and applied not in first:
+            first[-1] = applied
+        return replace(self, outcomes=(outcome, *first))
+
+    def with_changed(self, outcome: Outcome) -> Trials:
+        """With this outcome of a config whose outcome is known, in its place."""
+        changed = (outcome if other.config_hash == outcome.config_hash else other for other in self.outcomes)
+        return replace(self, outcomes=tuple(changed))
+
+    def without_failure(self, desired: Desired) -> Trials:
+        """As if that config had never failed, so that it is offered again."""
+        failure = self.outcome_of(desired.config_hash)
+        if failure is None or failure.status != "failed":
+            return self
+        return replace(self, outcomes=tuple(other for other in self.outcomes if other is not failure))
+
+    def of_another_group(self) -> Trials:
+        """With the revision of no assignment, since that belongs to one group."""
+        outcomes = tuple(replace(outcome, revision=0) for outcome in self.outcomes)
+        return replace(self, outcomes=outcomes, healthy=tuple(replace(one, revision=0) for one in self.healthy))
+
+
+NOTHING_TRIED: Final = Trials()

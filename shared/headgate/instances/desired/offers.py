@@ -1,4 +1,7 @@
-"""What an instance is offered: what it is to run, or if that failed here, the last version that is known to be good."""
+"""What an instance is offered: what it is to run, or if that failed here, the last version that is known to be good.
+
+Nothing, if its host cannot be moved to another collector by Headgate: then a person can do something about it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headgate.instances.desired.model import Desired, Outcome
-from headgate.instances.desired.obstacles import obstacle
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,9 +24,9 @@ def offer(instance: Instance, desired: Desired) -> Desired | None:
     healthily before, here or on another host of the group. The empty config is offered only if no such version is
     known: otherwise the supervisor keeps restarting the failed one, which is better than nothing if it ran before.
     """
-    if not instance.accepts_config or obstacle(instance, desired.collector):
+    if not instance.reported.accepts_config or obstacle(instance, desired.collector):
         return None
-    failure = instance.failure_of(desired)
+    failure = instance.trials.failure_of(desired)
     if failure is None:
         return desired if _is_wanting(instance, desired) else None
     if failure.returned_in_vain:
@@ -35,9 +37,10 @@ def offer(instance: Instance, desired: Desired) -> Desired | None:
 
 def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) -> Instance:
     """The instance with an outcome that says it was sent this config."""
-    known, reported = instance.outcome_of(sent.config_hash), instance.reported
+    trials, reported = instance.trials, instance.reported.config
+    known = trials.outcome_of(sent.config_hash)
     again = known is not None and known.revision == sent.revision
-    if known is not None and again and known is instance.last_offered():
+    if known is not None and again and known is trials.last_offered():
         # Sent once more, because the host has not said yet that it has it.
         at = known.offered_at or at
     offered = Outcome.of(sent, "offered", "", text_hash, offered_at=at)
@@ -45,7 +48,7 @@ def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) 
         offered = replace(offered, returns=known.returns, unclear_since=known.unclear_since)
     if known is None or known.status != "applied":
         # Counted by the offers: a supervisor that fails twice with the same words says so once.
-        return instance.with_outcome(replace(offered, returns=offered.returns + 1))
+        return replace(instance, trials=trials.with_outcome(replace(offered, returns=offered.returns + 1)))
     # It worked before, so it stays "applied", in its place: the instance does not run it again yet.
     renewed = replace(
         known,
@@ -55,12 +58,46 @@ def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) 
         returns=known.returns + 1 if reported.config_hash == sent.config_hash else 1,
         unclear_since=known.unclear_since if again else None,
     )
-    return replace(instance, outcomes=tuple(renewed if one is known else one for one in instance.outcomes))
+    return replace(instance, trials=trials.with_changed(renewed))
+
+
+def obstacle(instance: Instance, collector: Program | None) -> str | None:
+    """Why this collector cannot be brought to the instance, and the way out; None if it can, or runs there already."""
+    if collector is None or instance.reported.runs_collector(collector):
+        return None
+    host, description = instance.reported.host, instance.reported.description
+    runs = description.collector_version or "a version that is not known"
+    needs = f"The version needs collector {collector.version}, and this host runs {runs}. "
+    if "upgrade_collector" not in host.can:
+        return needs + _way_out(instance, collector)
+    if description.arch not in collector.files:
+        arch = description.arch or "an unknown architecture"
+        return needs + f"That collector is not published for {arch}: the operator runs `make publish-install`"
+    return None
+
+
+def _way_out(instance: Instance, collector: Program) -> str:
+    host, group = instance.reported.host, instance.deployment_id
+    # Supervisors that do not say how they were installed have these labels from the chart.
+    if host.platform == "kubernetes" or "k8s.node.name" in host.labels:
+        release = group.replace("dep_", "headgate-")
+        return (
+            "Helm moves it: `headgate fleet install "
+            f"{instance.fleet_id} --platform kubernetes --deployment {group}` prints the command; add "
+            f"`--set image.tag={collector.version}` to it (release {release})"
+        )
+    install = f"headgate fleet install {instance.fleet_id} --deployment {group}"
+    if host.platform == "docker":
+        return (
+            f"Docker moves it: make an image with that collector, and replace the container by the one that "
+            f"`{install} --platform docker` prints"
+        )
+    return f"Its supervisor cannot replace a collector. Install the host again: `{install}` prints the command"
 
 
 def _is_wanting(instance: Instance, config: Desired) -> bool:
     """Whether a config that did not fail here is to be sent: the host has another one, or is to try it once more."""
-    reported, outcome = instance.reported, instance.outcome_of(config.config_hash)
+    reported, outcome = instance.reported.config, instance.trials.outcome_of(config.config_hash)
     if reported.config_hash != config.config_hash:
         return True
     if reported.status != "failed":
@@ -70,7 +107,7 @@ def _is_wanting(instance: Instance, config: Desired) -> bool:
         return True
     if outcome.unclear_since is not None:
         # Its supervisor tells that it was applied when it is asked again, whatever its collector does.
-        return instance.health is not None and instance.health.healthy
+        return instance.reported.is_healthy
     return not outcome.returned_in_vain
 
 
@@ -88,22 +125,22 @@ def _back(instance: Instance, desired: Desired) -> Desired | None:
         if failure.revision != desired.revision:
             # It failed under another assignment, and ran healthily as well.
             return config
-    ran_before = any(version.assignment == desired.assignment for version in instance.healthy)
-    tries_another = instance.reported.status == "failed" and instance.reported.config_hash != desired.config_hash
+    ran_before = any(version.assignment == desired.assignment for version in instance.trials.healthy)
+    reported = instance.reported.config
+    tries_another = reported.status == "failed" and reported.config_hash != desired.config_hash
     stays = known or ran_before or tries_another or desired.assignment is None
     return None if stays else Desired(None, desired.revision)
 
 
 def _failure(instance: Instance, config: Desired) -> Outcome | None:
-    outcome = instance.outcome_of(config.config_hash)
+    outcome = instance.trials.outcome_of(config.config_hash)
     return outcome if outcome is not None and outcome.status == "failed" else None
 
 
 def _runs_on(instance: Instance) -> Outcome | None:
     """What runs healthily by the host's word while another version was refused; None if its supervisor does not say."""
-    running, text_hash = instance.running(), instance.host.text_hash
-    healthy = instance.health is not None and instance.health.healthy
-    if running is None or text_hash is None or not healthy:
+    running, text_hash = instance.running(), instance.reported.host.text_hash
+    if running is None or text_hash is None or not instance.reported.is_healthy:
         return None
     return running if running.status == "applied" and running.text_hash == text_hash else None
 
@@ -120,12 +157,12 @@ def _known(instance: Instance, desired: Desired) -> list[Desired]:
     }
     programs[None] = None
     taken_back = [version for version in desired.healthy if desired.forgets(version)]
-    proven = [version for version in (*desired.healthy, *instance.healthy) if not desired.forgets(version)]
+    proven = [version for version in (*desired.healthy, *instance.trials.healthy) if not desired.forgets(version)]
     versions = [(version.assignment, version.collector) for version in (*proven, *taken_back)]
     if not versions:
         versions = [
             (outcome.assignment, outcome.collector)
-            for outcome in instance.outcomes
+            for outcome in instance.trials.outcomes
             if outcome.assignment
             and outcome.status == "applied"
             and outcome.revision <= desired.revision

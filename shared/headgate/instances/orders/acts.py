@@ -18,10 +18,9 @@ from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.instances import service, store
-from headgate.instances.orders import pending
-from headgate.instances.orders.model import Override, PendingOrder
+from headgate.instances.model import Instance
+from headgate.instances.orders.model import MOVE_ALLOWED_FOR, Override, PendingOrder
 from headgate.instances.reported.host import Order
-from headgate.instances.reported.host_key import MOVE_ALLOWED_FOR
 from headgate.instances.service import Seen
 from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
@@ -93,7 +92,7 @@ def restart(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
     """
 
     def allow(seen: Seen) -> None:
-        host = seen.instance.host
+        host = seen.instance.reported.host
         if "restart" not in host.can:
             raise OrderNotSupported("restart", host.supervisor_version)
 
@@ -120,8 +119,8 @@ def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program:
     """
 
     def allow(seen: Seen) -> None:
-        host = seen.instance.host
-        if "upgrade_supervisor" not in host.can or seen.instance.description.arch not in program.files:
+        host = seen.instance.reported.host
+        if "upgrade_supervisor" not in host.can or seen.instance.reported.description.arch not in program.files:
             raise OrderNotSupported("upgrade_supervisor", host.supervisor_version)
         if host.supervisor_version == program.version:
             raise SupervisorIsCurrent(program.version)
@@ -132,7 +131,7 @@ def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program:
 def order(caller: Caller, fleet_id: str, instance_id: str, order_id: str) -> PendingOrder:
     """An order of the last day; the last one of its kind. Raises FleetNotFound, InstanceNotFound, OrderNotFound."""
     seen = service.one(fleets.get(caller, fleet_id), instance_id, clock.now())
-    found = next((order for order in seen.instance.orders if order.id == order_id), None)
+    found = next((order for order in seen.instance.orders.pending if order.id == order_id), None)
     if found is None or found.do == "components":
         raise OrderNotFound
     return found
@@ -166,10 +165,10 @@ def override(
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
         target = assignments.target(caller, group, configuration_id, version_number)
         given = Override(target.assignment, until, at, caller.principal, message)
-        after = replace(seen.instance, override=given)
+        after = _overridden(seen.instance, given)
         desired = after.desired(group, at)
         # A person wants it to be tried, also if it failed here before.
-        after = transitions.judged(pending.without_failure(after, desired), desired)
+        after = transitions.judged(after.without_failure(desired), desired)
         event = replace(
             timeline.entry(after, "override", at),
             version=target.assignment,
@@ -199,10 +198,10 @@ def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
     def once() -> None:
         at = clock.now()
         seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
-        if seen.instance.override is None or seen.instance.override.until <= at:
+        if seen.instance.orders.override is None or seen.instance.orders.override.until <= at:
             raise OverrideNotFound
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
-        after = replace(seen.instance, override=None)
+        after = _overridden(seen.instance, None)
         after = transitions.judged(after, after.desired(group, at))
         event = replace(timeline.entry(after, "override_ended", at), actor=caller.principal)
         service.save(seen.instance, after, [event])
@@ -221,7 +220,8 @@ def allow_move(caller: Caller, fleet_id: str, instance_id: str, record: Write) -
         seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
         until = at + MOVE_ALLOWED_FOR
         event = replace(timeline.entry(seen.instance, "move_allowed", at), until=until, actor=caller.principal)
-        service.save(seen.instance, replace(seen.instance, move_until=until), [event], record)
+        orders = replace(seen.instance.orders, move_until=until)
+        service.save(seen.instance, replace(seen.instance, orders=orders), [event], record)
         return until
 
     return retry(once)
@@ -237,7 +237,7 @@ def _order(
 ) -> PendingOrder:
     at = clock.now()
     seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
-    there = pending.waiting(seen.instance, do, at)
+    there = seen.instance.orders.waiting(do, at)
     if there is not None:
         return there
     if seen.state not in _HEARD:
@@ -245,8 +245,12 @@ def _order(
     allow(seen)
     given = PendingOrder.new(do, at, program)
     path = f"{path_of(fleet_id, instance_id)}/{given.id}"
-    store.put_orders(seen.instance, pending.with_order(seen.instance.orders, given), path)
+    store.put_orders(seen.instance, seen.instance.orders.with_order(given).pending, path)
     return given
+
+
+def _overridden(instance: Instance, override: Override | None) -> Instance:
+    return replace(instance, orders=replace(instance.orders, override=override))
 
 
 def _require_covered(until: datetime, at: datetime) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -10,12 +11,15 @@ from headgate.deployments.programs import Program
 from headgate.deployments.versions import Assignment
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
-from headgate.instances.reported.host import Order
+from headgate.instances.orders.captured import OpenCapture
+from headgate.instances.reported.host import Ability, HostReport, Order
 
 LASTS: Final = timedelta(hours=1)
 """An order that a host has not carried out by then is dropped: nobody expects it any more."""
 KEPT: Final = timedelta(days=1)
 """How long an order is stored, done or not. A host is asked for its list of components this often at most."""
+MOVE_ALLOWED_FOR: Final = timedelta(hours=1)
+"""How long a person's permission for an instance lasts, if no host uses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +59,61 @@ class Override:
     at: datetime
     actor: Principal
     message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What people want of one instance, apart from its group.
+
+    `pending` are orders to its host, those that were carried out among them. Until `move_until`, a host that cannot
+    prove itself may take its place, as a person allowed.
+    """
+
+    pending: Sequence[PendingOrder] = ()
+    override: Override | None = None
+    capture: OpenCapture | None = None
+    move_until: datetime | None = None
+
+    def overridden(self, at: datetime) -> Override | None:
+        """The override that holds at that time."""
+        return self.override if self.override and at < self.override.until else None
+
+    def move_allowed(self, at: datetime) -> datetime | None:
+        """Until when another host may take its place, as a person allowed; None if that is not allowed at that time."""
+        # What an import brings may be of any time.
+        allowed = self.move_until is not None and at < self.move_until <= at + MOVE_ALLOWED_FOR
+        return self.move_until if allowed else None
+
+    def waiting(self, do: Order, at: datetime) -> PendingOrder | None:
+        """The order of that kind that the host has not carried out yet."""
+        return next((order for order in self.pending if order.do == do and order.waits(at)), None)
+
+    def with_order(self, order: PendingOrder) -> Orders:
+        """The orders with one more, which takes the place of an earlier one of its kind."""
+        return replace(self, pending=(*(other for other in self.pending if other.do != order.do), order))
+
+    def after(
+        self, said: HostReport | None, can: Sequence[Ability], at: datetime
+    ) -> tuple[Orders, Sequence[PendingOrder]]:
+        """The orders after a message of the host that can do these things, and those that were carried out by it.
+
+        An order to retry ends with the first message if the host's supervisor remembers no failures: there is nothing
+        that it has to do.
+        """
+        done, failed = (said.done, said.failed) if said else ((), {})
+        pending, ended = [], []
+        for order in self.pending:
+            if order.waits(at):
+                ends = order.id in done or order.id in failed or (order.do == "retry" and "retry" not in can)
+                why = failed.get(order.id)
+                order = replace(order, seen_at=order.seen_at or at, done_at=at if ends else None, failed=why)
+                ended += [order] if ends else []
+            pending.append(order)
+        return replace(self, pending=tuple(order for order in pending if at - order.at < KEPT)), ended
+
+    def to_send(self, can: Sequence[Ability], at: datetime) -> list[PendingOrder]:
+        """The orders that the host is to carry out: those that its supervisor understands."""
+        return [order for order in self.pending if order.waits(at) and order.do in can]
+
+
+NOTHING_ORDERED: Final = Orders()

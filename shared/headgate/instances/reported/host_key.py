@@ -1,25 +1,17 @@
-"""Whether a message may change what is stored under its uid: the scope of its token and the host's key decide.
+"""A host's key, and why a message may not change what is stored under its uid.
 
-A scope is a fleet, or one group of it: whose token it is. docs/decisions/0205-a-hosts-key.md has the reasons.
+docs/decisions/0205-a-hosts-key.md has the reasons.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Final, Literal
+from typing import Final
 
 from headgate.foundation import errors
 
-MOVE_ALLOWED_FOR: Final = timedelta(hours=1)
-"""How long a person's permission for an instance lasts, if no host uses it."""
-
 _FINGERPRINT: Final = 16
-
-Stranger = Literal["scope", "key", "start", "unsigned"]
-"""Why a sender is not the host of an instance: its token is of another scope, its key is another one, or an earlier
-start's as that of a clone, or it has no key."""
 
 
 class Refused(errors.Forbidden):
@@ -74,20 +66,3 @@ class HostKey:
 def fingerprint(public: bytes) -> str:
     """What tells keys apart for people: the beginning of the key's SHA-256, in hex."""
     return hashlib.sha256(public).hexdigest()[:_FINGERPRINT]
-
-
-def stranger(known: HostKey | None, known_scope: str, scope: str, key: HostKey | None) -> Stranger | None:
-    """Why a sender is not the host of an instance with that key and scope; None if it is.
-
-    `scope` is that of the sender's token, `key` that of its verified signature. A key proves a host with whichever
-    token. Raises MessageRepeated.
-    """
-    if known is None:
-        return None if known_scope == scope else "scope"
-    if key is None:
-        return "unsigned"
-    if key.public != known.public:
-        return "key"
-    if key.start == known.start and key.number <= known.number:
-        raise MessageRepeated
-    return "start" if key.start < known.start else None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.instances.orders.captured import CaptureNews
-from headgate.instances.reported.host import HostReport
+from headgate.instances.reported.host import UNKNOWN, Host, HostReport
+
+if TYPE_CHECKING:
+    from headgate.deployments.programs import Program
 
 Status = Literal["unset", "applying", "applied", "failed"]
 Cause = Literal["version", "killed", "host", "unclear"]
@@ -62,3 +66,59 @@ class ReportedConfig:
 
 UNDESCRIBED: Final = Description()
 NEVER_CONFIGURED: Final = ReportedConfig("", "unset")
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What an instance last said of itself, its host and its collector.
+
+    `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
+    said so; `uninstalled`: a person did that for good.
+    """
+
+    description: Description = UNDESCRIBED
+    accepts_config: bool = False
+    health: Health | None = None
+    config: ReportedConfig = NEVER_CONFIGURED
+    applying_since: datetime | None = None
+    stopped: bool = False
+    uninstalled: bool = False
+    host: Host = UNKNOWN
+
+    @property
+    def name(self) -> str | None:
+        """What people call the host, else what it calls itself."""
+        return self.host.name or self.description.host_name
+
+    @property
+    def is_healthy(self) -> bool:
+        return self.health is not None and self.health.healthy
+
+    def runs_collector(self, collector: Program) -> bool:
+        """Whether it reports to run that version of the collector."""
+        return self.description.collector_version == collector.version
+
+    def after(self, report: Report, at: datetime, *, late: bool) -> Reported:
+        """What is known after a message. `late`: it was sent before the one which said that the supervisor stops."""
+        said, description = report.host, report.description or self.description
+        if said and said.collector_version:
+            # What the host saw of the process that runs.
+            description = replace(description, collector_version=said.collector_version)
+        config = report.config or self.config
+        applying_since = self.applying_since if config == self.config else at
+        # A supervisor that reports its host does so in every full message: this one was replaced by one that does not.
+        silent_host = UNKNOWN if report.full else self.host
+        return Reported(
+            description=description,
+            accepts_config=report.accepts_config,
+            # What it said before says nothing of a collector that is late to become healthy.
+            health=report.health or (None if report.cause == "unclear" else self.health),
+            config=config,
+            applying_since=applying_since if config.status == "applying" else None,
+            stopped=report.leaves or late,
+            uninstalled=(late and self.uninstalled) or (report.leaves and said is not None and said.uninstalled),
+            host=said.after(self.host) if said else silent_host,
+        )
+
+
+NOTHING_REPORTED: Final = Reported()

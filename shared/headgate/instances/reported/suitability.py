@@ -56,20 +56,22 @@ def hosts_of(fleet_id: str, deployment_id: str) -> Hosts:
     at = clock.now()
     read = store.instances(fleet_id, _MOST_READ, None)
     hosts = [
-        one for one in read.entries if one.deployment_id == deployment_id and not stale(mark_of(one.last_seen_at), at)
+        one
+        for one in read.entries
+        if one.deployment_id == deployment_id and not stale(mark_of(one.contact.last_seen_at), at)
     ]
     if not hosts:
         return Hosts()
     collectors = "1 collector" if len(hosts) == 1 else f"{len(hosts):,} collectors"
     among = f"the {collectors} that were looked at" if read.position else f"this group's {collectors}"
-    return Hosts(hosts, among, components.known(fleet_id) if any(one.host.components for one in hosts) else {})
+    return Hosts(hosts, among, components.known(fleet_id) if any(one.reported.host.components for one in hosts) else {})
 
 
 def _other_versions(hosts: Iterable[Instance], version: Version, among: str) -> Iterable[Unsuited]:
     others = Counter(
-        one.description.collector_version
+        one.reported.description.collector_version
         for one in hosts
-        if one.description.collector_version not in (None, version.collector_version)
+        if one.reported.description.collector_version not in (None, version.collector_version)
     )
     if others:
         named = others.most_common(_MOST_VERSIONS)
@@ -84,7 +86,7 @@ def _other_versions(hosts: Iterable[Instance], version: Version, among: str) -> 
 
 
 def _lacking(known: Hosts, version: Version) -> Iterable[Unsuited]:
-    having = Counter(one.host.components for one in known.hosts if one.host.components)
+    having = Counter(one.reported.host.components for one in known.hosts if one.reported.host.components)
     lists = known.lists
     found = 0
     for section, name in pipelines.components(version.yaml or ""):

@@ -14,8 +14,3 @@ def longest(*, quick: bool) -> int:
     """The seconds between two messages at most, of a host at rest or of one that reports quickly."""
     at_rest = settings().fleet_heartbeat_seconds
     return min(QUICK_SECONDS, at_rest) if quick else at_rest
-
-
-def is_quick(told_seconds: int) -> bool:
-    """Whether a host that was told this interval reports quickly. Zero is a host that takes no interval."""
-    return 0 < told_seconds <= QUICK_SECONDS

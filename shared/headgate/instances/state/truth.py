@@ -43,21 +43,23 @@ class Truth:
             Moment(desired.assignment, desired.at, desired.collector.version if desired.collector else None),
             _offered(instance),
             _attempted(instance),
-            Moment(running.assignment, running.at, instance.description.collector_version) if running else None,
+            Moment(running.assignment, running.at, instance.reported.description.collector_version)
+            if running
+            else None,
         )
 
 
 def _offered(instance: Instance) -> Moment | None:
-    last = instance.last_offered()
+    last = instance.trials.last_offered()
     return Moment(last.assignment, last.offered_at, last.collector) if last else None
 
 
 def _attempted(instance: Instance) -> Attempt | None:
     reported = instance.reported
-    applying = instance.outcome_of(reported.config_hash) if reported.status == "applying" else None
+    applying = instance.trials.outcome_of(reported.config.config_hash) if reported.config.status == "applying" else None
     if applying is not None:
-        return Attempt(applying.assignment, instance.applying_since, "applying", None, applying.collector)
-    ended = [outcome for outcome in instance.outcomes if outcome.status != "offered"]
+        return Attempt(applying.assignment, instance.reported.applying_since, "applying", None, applying.collector)
+    ended = [outcome for outcome in instance.trials.outcomes if outcome.status != "offered"]
     # The newest is the first one where times are not known.
     last = max(ended, key=lambda outcome: outcome.at or _NEVER, default=None)
     if last is None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from headgate.instances.model import UNKNOWN_SENDER, Instance
 from headgate.instances.state.model import InstanceState, silent_from
 from headgate.instances.timeline.model import InstanceEvent, Moment, Noted, TimelineEvent
 
 if TYPE_CHECKING:
     from headgate.instances.desired.model import Desired
-    from headgate.instances.model import Instance
     from headgate.instances.orders.model import PendingOrder
 
 MOST_AN_HOUR: Final = 30
@@ -44,8 +44,12 @@ _REASON: Final = 500
 def entry(instance: Instance, event: InstanceEvent, at: datetime) -> TimelineEvent:
     """The event of an instance as it is after it."""
     running = instance.running()
-    since = Moment(running.assignment, running.at or at, instance.description.collector_version) if running else None
-    return TimelineEvent(at, event, instance.state, since)
+    since = (
+        Moment(running.assignment, running.at or at, instance.reported.description.collector_version)
+        if running
+        else None
+    )
+    return TimelineEvent(at, event, instance.standing.state, since)
 
 
 def of_message(
@@ -61,10 +65,10 @@ def of_message(
     if stored is not None and stored.deployment_id != after.deployment_id:
         events.append(replace(entry(after, "moved", at), deployment_id=after.deployment_id))
     events += _of_identity(stored, after, at)
-    if stored is not None and stored.override and not after.override:
+    if stored is not None and stored.orders.override and not after.orders.override:
         events.append(entry(after, "override_ended", at))
     events += _of_orders(after, done, at)
-    sent, sent_before = after.last_offered(), before.last_offered()
+    sent, sent_before = after.trials.last_offered(), before.trials.last_offered()
     if sent and (sent_before is None or sent.offered_at != sent_before.offered_at):
         events.append(replace(entry(after, "offered", at), version=sent.assignment))
     events += _of_programs(stored, after, at)
@@ -98,8 +102,8 @@ def bounded(
         else:
             left_out += 1
     begins = [replace(entry(after, "flapping", at), left_out=left_out)] if left_out and not noted.left_out else []
-    unwell = after.state in _UNWELL or any(event.event in ("silent", "crash_loop") for event in events)
-    recovers = after.state == "applied" and bool(ended or written)
+    unwell = after.standing.state in _UNWELL or any(event.event in ("silent", "crash_loop") for event in events)
+    recovers = after.standing.state == "applied" and bool(ended or written)
     noted = Noted(noted.hour, noted.written + len(written), left_out, tuple(once), unwell or noted.unwell)
     return (replace(noted, unwell=False) if recovers else noted), [*ended, *written, *begins]
 
@@ -114,9 +118,9 @@ def _digest(event: TimelineEvent) -> str:
 def _of_presence(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
     if stored is None:
         return [entry(after, "first_seen", at)]
-    if stored.stopped:
-        return [] if after.stopped else [entry(after, "back", at)]
-    quiet = silent_from(stored.last_seen_at, quick=stored.is_quick)
+    if stored.reported.stopped:
+        return [] if after.reported.stopped else [entry(after, "back", at)]
+    quiet = silent_from(stored.contact.last_seen_at, quick=stored.is_quick)
     if at < quiet:
         return []
     return [replace(entry(stored, "silent", quiet), state="silent"), entry(after, "back", at)]
@@ -124,12 +128,15 @@ def _of_presence(stored: Instance | None, after: Instance, at: datetime) -> list
 
 def _of_identity(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
     """Who reports as this instance: a host with a key, or with another token than before."""
+    was, now = stored.identity if stored else UNKNOWN_SENDER, after.identity
+    if was == now:
+        return []
     events = []
-    if stored is not None and stored.key and (after.key is None or after.key.public != stored.key.public):
+    if was.key and (now.key is None or now.key.public != was.key.public):
         events.append(entry(after, "key_replaced", at))
-    elif after.key and (stored is None or stored.key is None):
+    elif now.key and was.key is None:
         events.append(entry(after, "key_registered", at))
-    if stored is not None and stored.scope not in (None, after.scope):
+    if was.scope not in (None, now.scope):
         events.append(entry(after, "scope_changed", at))
     return events
 
@@ -150,18 +157,23 @@ def _of_programs(stored: Instance | None, after: Instance, at: datetime) -> list
     """Programs that are others than when it was heard last."""
     if stored is None:
         return []
+    was, now = stored.reported, after.reported
     versions: Sequence[tuple[InstanceEvent, str | None, str | None]] = (
-        ("collector_changed", stored.description.collector_version, after.description.collector_version),
-        ("supervisor_changed", stored.host.supervisor_version, after.host.supervisor_version),
+        ("collector_changed", was.description.collector_version, now.description.collector_version),
+        ("supervisor_changed", was.host.supervisor_version, now.host.supervisor_version),
     )
-    return [replace(entry(after, event, at), program_version=now) for event, was, now in versions if was and was != now]
+    return [
+        replace(entry(after, event, at), program_version=version)
+        for event, before, version in versions
+        if before and before != version
+    ]
 
 
 def _of_host(before: Instance, after: Instance, at: datetime) -> list[TimelineEvent]:
     events = []
-    was, now = before.host, after.host
+    was, now = before.reported.host, after.reported.host
     if now.crash_loop and now.crash_loop != was.crash_loop:
-        looped = (outcome for outcome in after.outcomes if outcome.text_hash == now.crash_loop.text_hash)
+        looped = (outcome for outcome in after.trials.outcomes if outcome.text_hash == now.crash_loop.text_hash)
         version = next((outcome.assignment for outcome in looped), None)
         events.append(replace(entry(after, "crash_loop", at), version=version, exits=now.crash_loop.exits))
     elif now.exits and now.exits > (was.exits or 0):
@@ -175,14 +187,13 @@ def _of_state(
     before: Instance, after: Instance, desired: Desired, at: datetime, *, told: bool, alone: bool
 ) -> list[TimelineEvent]:
     """The state, if it changed and the other events of the message do not tell it."""
-    if (after.state, after.state_message) == (before.state, before.state_message):
+    state, message = after.standing.state, after.standing.message
+    if (state, message) == (before.standing.state, before.standing.message):
         return []
-    if after.state == "applied" and told:
+    if (state == "applied" and told) or (state == "pending_pickup" and (told or not alone)):
         return []
-    if after.state == "pending_pickup" and (told or not alone):
-        return []
-    reason = (after.state_message or "")[:_REASON] or None
-    return [replace(entry(after, _EVENTS[after.state], at), version=desired.assignment, reason=reason)]
+    reason = (message or "")[:_REASON] or None
+    return [replace(entry(after, _EVENTS[state], at), version=desired.assignment, reason=reason)]
 
 
 def _hash_of_running(instance: Instance) -> str | None:

@@ -97,4 +97,4 @@ def _heard(fleet_id: str, instance_id: str, last: TimelineEvent) -> datetime | N
     if last.state == "stopped":
         return last.at
     stored = store.instance(fleet_id, instance_id)
-    return stored.last_seen_at if stored else None
+    return stored.contact.last_seen_at if stored else None

@@ -1,4 +1,4 @@
-"""The events for webhooks that a message of an instance brings, for the transaction that stores it."""
+"""The events for webhooks that a message of an instance brings."""
 
 from __future__ import annotations
 
@@ -15,33 +15,48 @@ if TYPE_CHECKING:
     from headgate.instances.timeline.model import InstanceEvent, TimelineEvent
     from headgate.storage.table import Write
 
-_TYPES: Final[dict[InstanceEvent, EventType]] = {
+Notice = EventType
+
+_TYPES: Final[dict[InstanceEvent, Notice]] = {
     "apply_failed": "instance.apply_failed",
     "stopped": "instance.stopped",
 }
 
 
 def of_message(
-    organization_id: str, stored: Instance | None, after: Instance, written: Sequence[TimelineEvent], at: datetime
-) -> list[Write]:
+    stored: Instance | None, after: Instance, written: Sequence[TimelineEvent], at: datetime
+) -> list[Notice]:
     """`written` are the events of the timeline. What is left out there, because it changes without end, is not sent."""
-    types: list[EventType] = [_TYPES[event.event] for event in written if event.event in _TYPES]
+    types: list[Notice] = [_TYPES[event.event] for event in written if event.event in _TYPES]
     types += ["instance.drifted" for event in written if event.event == "drifted" and event.drifted]
-    if written and stored is not None and after.state == "applied" and (stored.noted.unwell or _was_unwell(stored, at)):
+    if (
+        written
+        and stored is not None
+        and after.standing.state == "applied"
+        and (stored.noted.unwell or _was_unwell(stored, at))
+    ):
         types.append("instance.recovered")
-    running = after.running()
+    return types
+
+
+def writes(types: Sequence[Notice], organization_id: str, instance: Instance, at: datetime) -> list[Write]:
+    """The events, for the transaction that stores the instance."""
+    if not types:
+        return []
+    running = instance.running()
     version = running.assignment if running else None
     about = About(
-        fleet_id=after.fleet_id,
-        deployment_id=after.deployment_id,
-        instance_id=after.id,
+        fleet_id=instance.fleet_id,
+        deployment_id=instance.deployment_id,
+        instance_id=instance.id,
         configuration_id=version.configuration_id if version else None,
         version_number=version.version_number if version else None,
-        name=after.host.name or after.description.host_name,
+        name=instance.reported.name,
     )
     return [events.write(type, organization_id, about, at) for type in types]
 
 
 def _was_unwell(stored: Instance, at: datetime) -> bool:
-    quiet = at >= silent_from(stored.last_seen_at, quick=stored.is_quick) or stale(mark_of(stored.last_seen_at), at)
-    return quiet or stored.state in ("apply_failed", "stopped")
+    heard_at = stored.contact.last_seen_at
+    quiet = at >= silent_from(heard_at, quick=stored.is_quick) or stale(mark_of(heard_at), at)
+    return quiet or stored.standing.state in ("apply_failed", "stopped")
