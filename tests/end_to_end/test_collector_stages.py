@@ -5,9 +5,12 @@ Each test prints what its hosts lost. tests/end_to_end/test_collector_upgrade.py
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -96,6 +99,23 @@ def test_a_program_with_a_wrong_hash_is_not_started(group: Hosts, service: Local
 
     with released(service, change):
         stays(group, group.publish("a wrong hash", collector=SECOND), FIRST, "apply_failed", "SHA-256")
+
+
+@contextmanager
+def full_disk(folder: Path) -> Iterator[None]:
+    """A folder with room for a tenth of a program."""
+    folder.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a disk that is full")
+def test_a_full_disk_leaves_the_host_as_it_was(group: Hosts) -> None:
+    with full_disk(group.hosts[group.canary].root / "var" / "programs"):
+        stays(group, group.publish("a full disk", collector=SECOND), FIRST, "apply_failed", "no space left on device")
 
 
 def test_a_supervisor_that_is_killed_in_the_middle_goes_on(group: Hosts) -> None:

@@ -39,7 +39,14 @@ _STEPS = st.sampled_from(
 _WINDOWS = st.sampled_from([None, None, Window("12:05", "12:40", "UTC")])
 _FARES = st.sampled_from([fare for fares in get_args(Fare) for fare in get_args(fares)])
 # Absurd, and yet of the form that a host may send.
-_ABSURD = st.builds(Counters, *[st.sampled_from([0, 1, 300, 1 << 53])] * 6, st.just(0.0))
+_ABSURD = st.builds(
+    Counters,
+    *[st.sampled_from([0, 1, 300, 1 << 53])] * 6,
+    st.just(0.0),
+    delivered=st.sampled_from([None, {}, {"logs": 1 << 53}]),
+    memory=st.sampled_from([None, 0, 1 << 53]),
+    cpu=st.sampled_from([None, 0, 1 << 53]),
+)
 # What happened, over all courses.
 _SEEN: Counter[str] = Counter()
 
