@@ -54,7 +54,8 @@ class Limited:
     """ASGI middleware: a function behind API Gateway's and Lambda's limits.
 
     With `environments` it handles so many requests at once, as a function with as many execution environments does;
-    others wait for their turn. With `throttle` what is too much is refused, as the stage does.
+    others wait for their turn. With `throttle` what is too much is refused, as the stage does. `sends_files`: it sends
+    programs as they are read from the disk; on AWS it redirects to S3, which has no such limits.
     """
 
     def __init__(
@@ -63,12 +64,14 @@ class Limited:
         *,
         environments: int | None = None,
         throttle: Throttle | None = None,
+        sends_files: bool = False,
         seconds: float = SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._application = application
         self._turns = asyncio.Semaphore(environments) if environments else None
         self._throttle = throttle
+        self._sends_files = sends_files
         self._seconds = seconds
         self._clock = clock
 
@@ -84,7 +87,7 @@ class Limited:
 
     async def _invoke(self, scope: Scope, receive: Receive, send: Send) -> None:
         messages: list[Message] = []
-        taken = 0
+        taken, is_file = 0, False
         grows = _growth(dict(scope["headers"]).get(b"content-type", b""))
 
         async def receive_within() -> Message:
@@ -96,6 +99,11 @@ class Limited:
             return message
 
         async def hold(message: Message) -> None:
+            nonlocal is_file
+            is_file = is_file or (self._sends_files and _is_program(message))
+            if is_file:
+                await send(message)
+                return
             # Lambda answers when the function has, and not before.
             messages.append(message)
 
@@ -103,7 +111,7 @@ class Limited:
             async with AsyncExitStack() as stack:
                 if self._turns is not None:
                     await stack.enter_async_context(self._turns)
-                async with asyncio.timeout(self._seconds):
+                async with asyncio.timeout(None if self._sends_files else self._seconds):
                     await self._application(scope, receive_within, hold)
         except _TooLarge:
             await _refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
@@ -128,6 +136,10 @@ def _growth(content_type: bytes) -> Callable[[bytes], int]:
     if content_type.startswith(_TEXT):
         return lambda body: len(json.dumps(body.decode(errors="replace"), ensure_ascii=False).encode()) if body else 0
     return lambda body: (len(body) + 2) // 3 * 4
+
+
+def _is_program(message: Message) -> bool:
+    return dict(message.get("headers") or ()).get(b"content-type") == b"application/octet-stream"
 
 
 def _answer_bytes(messages: list[Message]) -> int:

@@ -85,7 +85,10 @@ def functions(template: Template) -> ASGIApp:
         # The template gives the fleet service a throttle of its own, of 4,000 messages a second.
         throttle = None if route.path == OPAMP_PATH else stage
         function = Limited(
-            application_of(route), environments=int(environments) if environments else None, throttle=throttle
+            application_of(route),
+            environments=int(environments) if environments else None,
+            throttle=throttle,
+            sends_files=route.function.logical_id == "InstallFunction",
         )
         limited.setdefault(route.function.logical_id, function)
     routes = [(route, limited[route.function.logical_id]) for route in template.routes()]

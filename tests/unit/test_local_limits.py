@@ -100,6 +100,15 @@ def test_a_stage_takes_so_many_at_once_and_then_so_many_a_second() -> None:
     assert [ask(limited)[0] for _ in range(26)] == [200] * 25 + [429]
 
 
+def test_a_program_that_is_read_from_the_disk_has_no_such_limits() -> None:
+    program = answering(b"a" * (MOST_PAYLOAD + 1), [(b"content-type", b"application/octet-stream")])
+
+    assert ask(Limited(program))[0] == 500
+    status, content = ask(Limited(program, sends_files=True))
+    assert (status, len(content)) == (200, MOST_PAYLOAD + 1)
+    assert ask(Limited(answering(b"a" * (MOST_PAYLOAD + 1)), sends_files=True))[0] == 500
+
+
 def test_an_environment_handles_one_request_at_a_time() -> None:
     under_way, most = 0, 0
 
