@@ -104,13 +104,39 @@ def _import_commands() -> None:
 
 
 def _import_service() -> None:
-    from headgate_local import light_imports, service, template
+    from headgate.flows import publish
+    from headgate_local import gallery, light_imports, service, stepfunctions, template
     from headgate_local.dispatch import application_of
 
-    assert service
     light_imports.leave_out_batch()
-    for route in template.read().routes():
+    described = template.read()
+    vars(service)["read"] = lambda: described
+    for route in described.routes():
         application_of(route)
+    _load_service_models()
+    from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
+
+    # The parser makes its tables as it meets the words.
+    for _, properties in described.of_type("AWS::Serverless::StateMachine"):
+        AmazonStateLanguageParser.parse(stepfunctions.definition(described, properties))
+    publish.build = cache(publish.build)
+    publish.build(gallery.FLOWS)
+
+
+def _load_service_models() -> None:
+    """Load what clients and moto read of AWS's services."""
+    from botocore import loaders
+    from moto.core.utils import get_service_model
+
+    loader = loaders.create_loader()
+    for name in ("endpoints", "partitions", "sdk-default-configuration", "_retry"):
+        loader.load_data_with_path(name)
+    for name in _SERVICES:
+        for kind in ("service-2", "endpoint-rule-set-1"):
+            loader.load_service_model(name, kind)
+        get_service_model(name)
+    # Sessions have a loader each.
+    loaders.create_loader = lambda search_path_string=None: loader
 
 
 _PROGRAMS: Final[Mapping[str, tuple[Sequence[str], Callable[[], None], str]]] = {
@@ -118,6 +144,9 @@ _PROGRAMS: Final[Mapping[str, tuple[Sequence[str], Callable[[], None], str]]] = 
     "headgate_local": (("shared", "engine", "functions", "local"), _import_service, "headgate_local"),
 }
 """The folders that it is imported from, what imports what it needs, and the module that runs it."""
+
+
+_SERVICES: Final = ("cognito-idp", "dynamodb", "ecs", "events", "iam", "kms", "lambda", "s3", "sqs", "stepfunctions")
 
 
 def _serve(listener: socket.socket) -> list[str]:
