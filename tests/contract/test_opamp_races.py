@@ -130,7 +130,7 @@ def test_hosts_that_prove_a_version_at_once_disturb_no_change_of_their_group(
         agent.start()
         agent.applies()
     group = f"/api/v1/public/fleets/{fleet.id}/deployments/{fleet.deployment_id}"
-    now.moves(seconds=60)
+    now.moves(seconds=120)
     bodies = [agent.message().SerializeToString() for agent in agents]
     with ThreadPoolExecutor(12) as pool:
         beats = [pool.submit(fleet.post, body) for body in bodies]
