@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
@@ -23,6 +24,15 @@ type noteExample struct {
 	// field is `log_statements` and the like of a transform processor, or the filter's `logs.log_record` and the like.
 	field string
 	texts []string
+}
+
+// inGroup is an example's text that is a group of a transform processor with one statement, and a condition if there is one.
+func inGroup(context, condition, statement string) string {
+	conditions := ""
+	if condition != "" {
+		conditions = fmt.Sprintf(", conditions: [%q]", condition)
+	}
+	return fmt.Sprintf("{context: %s%s, statements: [%q]}", context, conditions, statement)
 }
 
 // notes are the kinds. A new one is a file and a line here.
@@ -48,39 +58,62 @@ type parsedExpression struct {
 	kind    Kind
 	context string
 	tokens  []pricing.Token
-	// before are the statements of the same group that run before it.
+	// group is the same for the statements and conditions that stand together, and conditions are those of the group.
+	group      string
+	conditions []*parsedExpression
+	// before are the statements that run before it.
 	before []*parsedExpression
 }
 
 func parsed(e *expression) *parsedExpression {
-	return &parsedExpression{text: e.resolved, kind: e.kind(), context: e.context, tokens: pricing.Tokenize(e.resolved)}
+	return &parsedExpression{
+		text: e.resolved, kind: e.kind(), context: e.context, tokens: pricing.Tokenize(e.resolved), group: e.holder(),
+	}
 }
 
 // noteAll adds the notes on the accepted expressions of a component.
 func noteAll(expressions []*expression) {
-	groups := map[string][]*parsedExpression{}
+	all := map[*expression]*parsedExpression{}
+	conditions := map[string][]*parsedExpression{}
 	for _, e := range expressions {
-		if e.err != nil {
+		if e.err == nil {
+			all[e] = parsed(e)
+			if e.kind() == Condition {
+				conditions[e.holder()] = append(conditions[e.holder()], all[e])
+			}
+		}
+	}
+	lists := map[string][]*parsedExpression{}
+	for _, e := range expressions {
+		accepted := all[e]
+		if accepted == nil {
 			continue
 		}
-		one := parsed(e)
-		if one.kind == Statement {
+		if accepted.kind == Statement {
 			key := e.list()
-			one.before = groups[key]
-			groups[key] = append(groups[key][:len(groups[key]):len(groups[key])], one)
+			accepted.conditions, accepted.before = conditions[accepted.group], lists[key]
+			lists[key] = append(lists[key][:len(lists[key]):len(lists[key])], accepted)
 		}
 		for _, kind := range notes {
-			if message := kind.check(one); message != "" {
+			if message := kind.check(accepted); message != "" {
 				e.findings = append(e.findings, Note{Code: kind.code, Message: message, WayOut: kind.wayOut})
 			}
 		}
 	}
 }
 
-// list is the same for the statements that a component runs one after the other.
+// list is the same for the statements that a component runs one after the other, in all groups of a field.
 func (e *expression) list() string {
-	end := strings.LastIndexByte(e.path, '[')
-	return e.path[:max(end, 0)]
+	list, _, _ := strings.Cut(e.path, "[")
+	return list
+}
+
+// holder is the same for the statements and conditions of a group.
+func (e *expression) holder() string {
+	if end := strings.LastIndex(e.path, "::"); end > strings.IndexByte(e.path, '[') {
+		return e.path[:end]
+	}
+	return e.list()
 }
 
 // call is a function with its arguments.

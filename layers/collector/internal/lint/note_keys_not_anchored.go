@@ -15,6 +15,7 @@ var keysNotAnchored = &note{
 		{"log_statements", []string{`delete_matching_keys(resource.attributes, "process.pid|process.owner|host.id")`}},
 		{"log_statements", []string{`keep_matching_keys(log.attributes, "^user.id|user.name$")`}},
 		{"log_statements", []string{`delete_matching_keys(log.attributes, "(password|token)")`}},
+		{"log_statements", []string{`keep_matching_keys(log.attributes, "(?:service.name|host.name)")`}},
 	},
 	silent: []noteExample{
 		{"log_statements", []string{`keep_matching_keys(log.attributes, "^(http.method|http.url)$")`}},
@@ -31,7 +32,7 @@ var keysNotAnchored = &note{
 			if !isText || !keyList.MatchString(pattern) {
 				continue
 			}
-			alternatives := strings.Split(strings.Trim(pattern, "()"), "|")
+			alternatives := strings.Split(strings.Trim(strings.Replace(pattern, "(?:", "", 1), "()"), "|")
 			open := slices.DeleteFunc(alternatives, func(key string) bool {
 				return strings.HasPrefix(key, "^") && strings.HasSuffix(key, "$")
 			})
@@ -44,4 +45,4 @@ var keysNotAnchored = &note{
 }
 
 // keyList matches a pattern that is a list of keys: names joined by `|`.
-var keyList = regexp.MustCompile(`^\(?\^?\w[\w.\\/-]*\$?(?:\|\^?\w[\w.\\/-]*\$?)+\)?$`)
+var keyList = regexp.MustCompile(`^(?:\((?:\?:)?)?\^?\w[\w.\\/-]*\$?(?:\|\^?\w[\w.\\/-]*\$?)+\)?$`)

@@ -18,12 +18,14 @@ var lastRecordWins = &note{
 		{"metric_statements", []string{`set(metric.name, datapoint.attributes["name"])`}},
 		{"log_statements", []string{`set(scope.name, log.attributes["logger"])`}},
 		{"log_statements", []string{`merge_maps(resource.attributes, log.attributes, "upsert")`}},
+		{"log_statements", []string{inGroup("log", `attributes["a"] == "b"`, `set(resource.attributes["c"], "d")`)}},
 	},
 	silent: []noteExample{
 		{"log_statements", []string{`set(log.attributes["service"], resource.attributes["service.name"])`}},
 		{"log_statements", []string{`set(resource.attributes["a"], resource.attributes["b"])`}},
 		{"log_statements", []string{`set(resource.attributes["a"], "b")`}},
 		{"metric_statements", []string{`set(datapoint.attributes["name"], metric.name)`}},
+		{"log_statements", []string{inGroup("log", `resource.attributes["a"] == "b"`, `set(resource.attributes["c"], "d")`)}},
 	},
 	check: func(e *parsedExpression) string {
 		statement, condition := e.where()
@@ -40,15 +42,28 @@ var lastRecordWins = &note{
 			return ""
 		}
 		for _, argument := range append(all[0].arguments[1:], condition) {
-			for _, path := range paths(argument) {
-				if level, known := e.level(path); known && level > written {
-					return fmt.Sprintf("%s is shared by many %s, and %s differs between them: the last one wins",
-						targets[0], things[levelOf(path, e.context)], path)
-				}
+			if message := e.differing(targets[0], written, argument); message != "" {
+				return message
+			}
+		}
+		for _, condition := range e.conditions {
+			if message := condition.differing(targets[0], written, condition.tokens); message != "" {
+				return message
 			}
 		}
 		return ""
 	},
+}
+
+// differing returns the message about a path among some tokens that differs between the things that share a target.
+func (e *parsedExpression) differing(target string, written int, tokens []token) string {
+	for _, path := range paths(tokens) {
+		if level, known := e.level(path); known && level > written {
+			return fmt.Sprintf("%s is shared by many %s, and %s differs between them: the last one wins",
+				target, things[levelOf(path, e.context)], path)
+		}
+	}
+	return ""
 }
 
 // levels orders the contexts: a resource has many scopes, a scope many records.

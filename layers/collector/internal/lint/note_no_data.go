@@ -17,20 +17,23 @@ var noData = &note{
 		{"log_statements", []string{`set(log.attributes["a"], 1) where IsMatch("log.body", "^x")`}},
 		{"logs.log_record", []string{`HasPrefix("attributes", "x") or body == "a"`}},
 		{"logs.log_record", []string{`not IsString("body")`}},
+		{"logs.log_record", []string{`"severity_text" == "ERROR"`}},
+		{"traces.span", []string{`"attributes.http.status_code" > 400 or name == "a"`}},
+		{"log_statements", []string{`set(log.attributes["a"], 1) where "log.severity_text" == "INFO"`}},
+		{"traces.span", []string{`"name" != nil`}},
 	},
 	silent: []noteExample{
 		{"traces.span", []string{`IsMatch(name, "^GET /health")`}},
 		{"logs.log_record", []string{`UnixSeconds(Now()) > 0`}},
+		{"logs.log_record", []string{`true`}},
+		{"logs.log_record", []string{`1 == 1`}},
 		{"logs.log_record", []string{`Concat(["a", body], "-") == "a-b"`}},
 	},
 	check: func(e *parsedExpression) string {
 		_, condition := e.where()
 		for _, part := range atoms(condition) {
-			if len(paths(part)) > 0 || hasLiteralsOnly(part) {
-				continue
-			}
 			functions := calls(part)
-			if len(functions) == 0 || slices.ContainsFunc(functions, changes) {
+			if len(paths(part)) > 0 || !hasLiteralsOnly(part) && len(functions) == 0 || slices.ContainsFunc(functions, changes) {
 				continue
 			}
 			if !slices.ContainsFunc(part, func(t pricing.Token) bool { return t.Kind == pricing.StringToken }) {

@@ -18,6 +18,10 @@ var readAfterDelete = &note{
 			`delete_key(span.attributes, "a")`, `set(span.name, "x") where span.attributes["a"] == "y"`}},
 		{"log_statements", []string{
 			`delete_matching_keys(log.attributes, "^http\\.")`, `set(log.body, log.attributes["http.url"])`}},
+		{"log_statements", []string{
+			`delete_key(log.attributes, "user")`, `replace_pattern(log.attributes["user"], "a", "b")`}},
+		{"log_statements", []string{
+			inGroup("log", "", `delete_key(attributes, "user")`), inGroup("log", "", `set(log.body, log.attributes["user"])`)}},
 	},
 	silent: []noteExample{
 		{"log_statements", []string{
@@ -27,6 +31,8 @@ var readAfterDelete = &note{
 		{"log_statements", []string{
 			`delete_key(log.attributes, "user") where log.body == "x"`, `set(log.body, log.attributes["user"])`}},
 		{"log_statements", []string{`keep_keys(log.attributes, ["a"])`, `set(log.body, log.attributes["a"])`}},
+		{"log_statements", []string{
+			inGroup("log", `body == "x"`, `delete_key(attributes, "user")`), inGroup("log", "", `set(log.body, log.attributes["user"])`)}},
 	},
 	check: func(e *parsedExpression) string {
 		for _, path := range e.reads() {
@@ -35,13 +41,14 @@ var readAfterDelete = &note{
 				continue
 			}
 			deleted := ""
+			holder, path := e.full(holder), e.full(path)
 			for _, earlier := range e.before {
 				if earlier.context != e.context {
 					continue
 				}
 				if earlier.writes(holder, path) {
 					deleted = ""
-				} else if earlier.deletes(holder, key) {
+				} else if (earlier.group == e.group || len(earlier.conditions) == 0) && earlier.deletes(holder, key) {
 					deleted = earlier.text
 				}
 			}
@@ -69,10 +76,25 @@ func (e *parsedExpression) reads() []string {
 		return nil
 	}
 	read := paths(condition)
-	for _, argument := range all[0].arguments[1:] {
+	arguments := all[0].arguments
+	if !slices.Contains(changing, all[0].name) {
+		arguments = arguments[1:]
+	}
+	for _, argument := range arguments {
 		read = append(read, paths(argument)...)
 	}
 	return read
+}
+
+// changing are the editors that read their target as well.
+var changing = []string{"replace_pattern", "replace_match", "append"}
+
+// full returns a path with its context: `log.attributes` for `attributes`.
+func (e *parsedExpression) full(path string) string {
+	if levelOf(path, "") != "" {
+		return path
+	}
+	return e.context + "." + path
 }
 
 // lastKey splits `log.attributes["a"]` into `log.attributes` and `a`.
@@ -91,7 +113,7 @@ func (e *parsedExpression) editor() (one call, target string) {
 	if len(condition) > 0 || len(all) == 0 || len(all[0].arguments) == 0 {
 		return call{}, ""
 	}
-	return all[0], strings.Join(paths(all[0].arguments[0]), "")
+	return all[0], e.full(strings.Join(paths(all[0].arguments[0]), ""))
 }
 
 // deletes tells whether a statement deletes a key of a map in any case.
@@ -129,6 +151,6 @@ func (e *parsedExpression) writes(holder, path string) bool {
 	if len(all) == 0 || len(all[0].arguments) == 0 {
 		return false
 	}
-	target := strings.Join(paths(all[0].arguments[0]), "")
+	target := e.full(strings.Join(paths(all[0].arguments[0]), ""))
 	return target == path || target == holder && !strings.HasPrefix(all[0].name, "delete_") && !strings.HasPrefix(all[0].name, "keep_")
 }

@@ -18,6 +18,10 @@ func (example noteExample) text() string {
 		fmt.Fprintf(&text, "%s%s:\n", strings.Repeat("  ", depth+2), key)
 	}
 	for _, one := range example.texts {
+		if strings.HasPrefix(one, "{") {
+			fmt.Fprintf(&text, "        - %s\n", one)
+			continue
+		}
 		fmt.Fprintf(&text, "        - '%s'\n", strings.ReplaceAll(one, "'", "''"))
 	}
 	return text.String()
@@ -46,7 +50,7 @@ func TestEveryNoteIsOnItsExamplesAndOnNoOther(t *testing.T) {
 func hasNote(t *testing.T, kind *note, example noteExample) bool {
 	t.Helper()
 	result := lintYAML(t, example.text())
-	if !result.Valid || result.Checked != len(example.texts) {
+	if !result.Valid || result.Checked < len(example.texts) {
 		t.Fatalf("the examples must be valid: %s\n%s", asJSON(t, result), example.text())
 	}
 	for _, one := range result.Items[len(result.Items)-1].Notes {
