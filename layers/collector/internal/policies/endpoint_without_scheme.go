@@ -41,9 +41,10 @@ service:
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("exporters") {
 			for _, key := range httpEndpoints[plain(one.kind)] {
-				text := strings.TrimSpace(one.text(key))
-				if text != "" && one.sets(key) && !one.unknown(key) && !strings.Contains(text, "://") {
-					found.at(one.path(key), "the %s of %s has no scheme: every request fails", key, one.id)
+				path := strings.Split(key, ".")
+				text := strings.TrimSpace(one.text(path...))
+				if text != "" && one.sets(path...) && !one.unknown(path...) && !strings.Contains(text, "://") {
+					found.at(one.path(path...), "the %s of %s has no scheme: every request fails", key, one.id)
 				}
 			}
 		}
@@ -73,6 +74,13 @@ var httpEndpoints = map[string][]string{
 	"zipkin":                {"endpoint"},
 	"influxdb":              {"endpoint"},
 	"loki":                  {"endpoint"},
+	"logzio":                {"endpoint"},
+	"sumologic":             {"endpoint"},
+	"signalfx":              {"ingest_url", "api_url"},
+	"faro":                  {"endpoint"},
+	"bmchelix":              {"endpoint"},
+	"honeycombmarker":       {"api_url"},
+	"opensearch":            {"http.endpoint"},
 }
 
 // refers tells whether a value of the text has a reference to a variable.

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
+	"go.opentelemetry.io/collector/component"
 )
 
 // mistakes are what users did in the threads that the policies name, each told anew by a small configuration.
@@ -274,6 +276,39 @@ func TestWhatIsNotASecret(t *testing.T) {
 		"words":               "exporters: {otlp: {headers: {token: this.is.the.name.of.a.token.elsewhere}}}",
 	} {
 		if findings := judged(t, text+"\n"); slices.Contains(codesOf(findings), "secret_in_text") {
+			t.Errorf("%s: %+v", name, findings)
+		}
+	}
+}
+
+func TestEveryExporterThatAcceptsAnAddressWithoutASchemeIsFound(t *testing.T) {
+	factories, err := collector().Factories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, settings := range map[string]string{
+		"otlphttp":              "traces_endpoint: c.example.com/v1/traces",
+		"splunk_hec":            "token: t, endpoint: 'splunk.example.com:8088/services/collector'",
+		"zipkin":                "endpoint: 'zipkin.example.com:9411/api/v2/spans'",
+		"influxdb":              "endpoint: 'influx.example.com:8086', org: a, bucket: b, token: t",
+		"logzio":                "account_token: t, endpoint: 'listener.logz.io:8071'",
+		"sumologic":             "endpoint: collectors.sumologic.com/receiver",
+		"signalfx":              "access_token: t, ingest_url: ingest.us0.signalfx.com, api_url: 'https://api.us0.signalfx.com'",
+		"faro":                  "endpoint: faro.example.com",
+		"bmchelix":              "endpoint: x.onbmc.com, api_key: k",
+		"honeycombmarker":       "api_key: k, api_url: api.honeycomb.io, markers: [{type: a, rules: {log_conditions: ['body == \"x\"']}}]",
+		"opensearch":            "http: {endpoint: 'es.example.com:9200'}",
+	} {
+		if _, is := factories.Exporters[component.MustNewType(name)]; !is {
+			continue // a reduced build
+		}
+		signal := map[string]string{"influxdb": "metrics", "signalfx": "metrics", "bmchelix": "metrics", "sumologic": "logs", "honeycombmarker": "logs"}[name]
+		text := "receivers: {otlp: {protocols: {grpc: }}}\nexporters: {" + name + ": {" + settings + "}}\nservice: {pipelines: {" +
+			cmp.Or(signal, "traces") + ": {receivers: [otlp], exporters: [" + name + "]}}}\n"
+		if valid, err := validate.Accepts(context.Background(), collector(), validate.Request{YAML: text}); err != nil || !valid {
+			t.Errorf("%s is refused: %v", name, err)
+		}
+		if findings := judged(t, text); !slices.Contains(codesOf(findings), "endpoint_without_scheme") {
 			t.Errorf("%s: %+v", name, findings)
 		}
 	}
