@@ -23,7 +23,7 @@ WRONG: Final[Sequence[object]] = (
 _SIGNALS: Final = ("logs", "metrics", "traces")
 # Connectors whose settings name pipelines, and the signal of those.
 _SIGNAL: Final = {"failover": "logs", "routing": "logs"}
-# Sections that a base does not have are tried as far down.
+# Sections that a base does not have are tried as far down, in entries of lists not at all: those have their type's.
 _DEEPEST: Final = 3
 
 Path_ = tuple[str | int, ...]
@@ -46,7 +46,8 @@ class Subject:
 
     def text(self, settings: object) -> str:
         """A configuration in which it has these settings."""
-        return yaml.safe_dump(_around(self.component, settings), sort_keys=False, allow_unicode=True, width=4_000)
+        around = _around(self.component, settings)
+        return str(yaml.dump(around, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=4_000))
 
     def with_value(self, path: Path_, value: object) -> object:
         """Its settings with a value at a path, which may lead through sections that they do not have."""
@@ -80,19 +81,19 @@ def _places(schema: Any, definitions: Mapping[str, Any], value: object, path: Pa
         for key, inner in properties.items():
             yield (*path, key)
             if key in value:
-                yield from _places(inner, definitions, value[key], (*path, key), _DEEPEST)
+                yield from _places(inner, definitions, value[key], (*path, key), left)
             elif left > 0:
                 yield from _places(inner, definitions, {}, (*path, key), left - 1)
         for form in forms:
             inner = form.get("additionalProperties")
             for key in value.keys() - properties.keys() if isinstance(inner, dict) else ():
                 yield (*path, key)
-                yield from _places(inner, definitions, value[key], (*path, key), _DEEPEST)
+                yield from _places(inner, definitions, value[key], (*path, key), left)
     elif isinstance(value, list):
         items: Mapping[str, Any] = next((form["items"] for form in forms if isinstance(form.get("items"), dict)), {})
         for index, entry in enumerate(value):
             yield (*path, index)
-            yield from _places(items, definitions, entry, (*path, index), _DEEPEST)
+            yield from _places(items, definitions, entry, (*path, index), 0)
 
 
 def _forms(schema: Any, definitions: Mapping[str, Any], left: int) -> Iterator[Mapping[str, Any]]:

@@ -287,17 +287,17 @@ func TestEveryExporterThatAcceptsAnAddressWithoutASchemeIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, settings := range map[string]string{
-		"otlphttp":              "traces_endpoint: c.example.com/v1/traces",
-		"splunk_hec":            "token: t, endpoint: 'splunk.example.com:8088/services/collector'",
-		"zipkin":                "endpoint: 'zipkin.example.com:9411/api/v2/spans'",
-		"influxdb":              "endpoint: 'influx.example.com:8086', org: a, bucket: b, token: t",
-		"logzio":                "account_token: t, endpoint: 'listener.logz.io:8071'",
-		"sumologic":             "endpoint: collectors.sumologic.com/receiver",
-		"signalfx":              "access_token: t, ingest_url: ingest.us0.signalfx.com, api_url: 'https://api.us0.signalfx.com'",
-		"faro":                  "endpoint: faro.example.com",
-		"bmchelix":              "endpoint: x.onbmc.com, api_key: k",
-		"honeycombmarker":       "api_key: k, api_url: api.honeycomb.io, markers: [{type: a, rules: {log_conditions: ['body == \"x\"']}}]",
-		"opensearch":            "http: {endpoint: 'es.example.com:9200'}",
+		"otlphttp":        "traces_endpoint: c.example.com/v1/traces",
+		"splunk_hec":      "token: t, endpoint: 'splunk.example.com:8088/services/collector'",
+		"zipkin":          "endpoint: 'zipkin.example.com:9411/api/v2/spans'",
+		"influxdb":        "endpoint: 'influx.example.com:8086', org: a, bucket: b, token: t",
+		"logzio":          "account_token: t, endpoint: 'listener.logz.io:8071'",
+		"sumologic":       "endpoint: collectors.sumologic.com/receiver",
+		"signalfx":        "access_token: t, ingest_url: ingest.us0.signalfx.com, api_url: 'https://api.us0.signalfx.com'",
+		"faro":            "endpoint: faro.example.com",
+		"bmchelix":        "endpoint: x.onbmc.com, api_key: k",
+		"honeycombmarker": "api_key: k, api_url: api.honeycomb.io, markers: [{type: a, rules: {log_conditions: ['body == \"x\"']}}]",
+		"opensearch":      "http: {endpoint: 'es.example.com:9200'}",
 	} {
 		if _, is := factories.Exporters[component.MustNewType(name)]; !is {
 			continue // a reduced build
