@@ -1,5 +1,9 @@
 """What only a start shows, told by the real collector in its sandbox, before a host meets it."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +18,7 @@ from headgate.settings import settings
 from headgate_engine.reference.model import KINDS
 from scripts.starting import attempts, oracle
 from tests.support import configurations as cfg
+from tests.support import like_lambda
 from tests.support.deployments import add, server
 from tests.support.members import API, JoinWith, Member
 from tests.support.sizes import either
@@ -155,6 +160,37 @@ def test_an_assignment_and_a_rollout_warn_of_it_and_go_on(text: str, code: str, 
         assert [(one["severity"], one["code"]) for one in answer.json()["warnings"]] == [("error", code)]
     checked = ann.http.post(f"{group}/assignment-check", json={"version_number": 1}).json()
     assert checked["warnings"] == assigned.json()["warnings"]
+
+
+LISTENS: Final = """\
+receivers: {otlp: {protocols: {grpc: }}}
+processors: {remotetap: {endpoint: "127.0.0.1:0"}}
+exporters: {debug: }
+service: {pipelines: {traces: {receivers: [otlp], processors: [remotetap], exporters: [debug]}}}
+"""
+ALONE: Final = """
+import json, sys
+from pathlib import Path
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.limits import Limits
+
+child = Child.start(Path(sys.argv[1]), Limits())
+print(json.dumps([child.held_by, child.ask("start", {"yaml": sys.argv[2], "env": {}}, 15)["findings"]]))
+child.kill()
+"""
+
+
+def test_no_socket_is_opened_where_the_platform_refuses_every_filter() -> None:
+    binary = Path(settings().collectors_dir, settings().collector_version, "otelcol-contrib")
+    command = [sys.executable, like_lambda.__file__, sys.executable, "-c", ALONE, str(binary), LISTENS]
+    function = {"AWS_LAMBDA_FUNCTION_NAME": "checker", "HEADGATE_CONFINED_BY": "platform"}
+
+    done = subprocess.run(command, env=os.environ | function, capture_output=True, text=True, check=True)
+
+    held_by, (finding,) = json.loads(done.stdout)
+    assert "system calls" not in held_by
+    assert "socket: too many open files" in finding["message"]
+    assert finding["code"] == "depends_on_host"
 
 
 STORED: Final = {entry["component"]: entry for entry in oracle.stored(settings().collector_version)}

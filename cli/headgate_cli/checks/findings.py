@@ -98,7 +98,7 @@ def say_not_started(file: str, answer: Entity) -> None:
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
     """The errors of an answer of POST /ottl/lint, each with its note, and notes on correct expressions if wanted.
 
-    Nothing for skipped expressions.
+    Skipped expressions are errors where nothing else is wrong and the text is not right all the same.
     """
     # A text that is not YAML has no expressions, and this one error: see `as_syntax_error`.
     reported = of_validation(file, answer)
@@ -111,6 +111,14 @@ def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
             reported.append(Finding(file, "error", "ottl", error, *at, way_out=note))
         elif note and notes:
             reported.append(Finding(file, "note", "ottl_note", note, *at))
+    if answer.get("valid") is False and not any(finding.severity == "error" for finding in reported):
+        for skipped in entities(answer, "skipped"):
+            location = skipped.get("location")
+            place = location if isinstance(location, dict) else {}
+            at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
+            reported.append(
+                Finding(file, "error", "ottl_skipped", f"could not be judged: {text(skipped, 'reason')}", *at)
+            )
     return reported
 
 

@@ -38,10 +38,12 @@ type finder struct {
 
 	declarations []*declaration
 	skipped      []Skipped
-	seen         map[string]bool
-	count        int
-	visits       int
-	err          error
+	// unjudged is set if an entry is no text.
+	unjudged bool
+	seen     map[string]bool
+	count    int
+	visits   int
+	err      error
 }
 
 var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
@@ -214,14 +216,14 @@ func (f *finder) leaf(declared *declaration, w walk, node *yaml.Node) {
 	switch {
 	case node.Kind != yaml.ScalarNode:
 		if len(w.field.pattern) > 2 || !declared.component.together {
-			f.skip(w.path, node, "a string is expected here, not a "+kindName(node))
+			f.wrong(w.path, node)
 		}
 		return // in a transform processor's list a mapping is a group of statements
 	case !listed && (node.Tag == "!!null" || node.Value == ""):
 		return // the component treats it as absent
 	case node.Tag != "!!str":
 		if reason := unknowable(node.Value); reason == "" {
-			f.skip(w.path, node, "a string is expected here, not a "+kindName(node))
+			f.wrong(w.path, node)
 			return
 		}
 	}
@@ -321,6 +323,12 @@ func (f *finder) skip(path string, node *yaml.Node, reason string) {
 	f.skipped = append(f.skipped, Skipped{
 		Location: Location{Path: path, Line: line, Column: column}, Expression: node.Value, Reason: reason,
 	})
+}
+
+// wrong skips what is no text: nobody can judge it, and the component refuses it, or crashes on it.
+func (f *finder) wrong(path string, node *yaml.Node) {
+	f.skip(path, node, "a string is expected here, not a "+kindName(node))
+	f.unjudged = true
 }
 
 func (f *finder) counted() {

@@ -32,6 +32,7 @@ func (l *linter) configuration(text string, root *yaml.Node, built func(section,
 	}
 	result := newResult(OTTLVersion(l.env.BuildInfo.Version))
 	result.Skipped = append(result.Skipped, found.skipped...)
+	result.Valid = result.Valid && !found.unjudged
 	for _, d := range found.declarations {
 		// What a component reads only when it starts, or for one signal, building it may not have read.
 		d.accepted = built(d.component.section, d.name) && !d.component.start && len(creations(d.expressions)) == 0
