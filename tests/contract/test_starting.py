@@ -162,6 +162,13 @@ def test_an_assignment_and_a_rollout_warn_of_it_and_go_on(text: str, code: str, 
     assert checked["warnings"] == assigned.json()["warnings"]
 
 
+def test_lint_says_of_an_entry_that_is_no_text_that_nobody_can_judge_it(ann: Member) -> None:
+    answer = ann.http.post(f"{API}/ottl/lint", json={"yaml": CRASHES}).json()
+
+    assert (answer["valid"], answer["checked"]) == (False, 1)
+    assert [one["reason"] for one in answer["skipped"]] == ["a string is expected here, not a null"]
+
+
 LISTENS: Final = """\
 receivers: {otlp: {protocols: {grpc: }}}
 processors: {remotetap: {endpoint: "127.0.0.1:0"}}

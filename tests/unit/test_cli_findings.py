@@ -94,3 +94,15 @@ def test_a_line_with_a_secret_is_not_repeated() -> None:
     assert "hunter2" not in printed
     assert "= Revoke it" in printed
     assert "    1 | a: b" in printed
+
+
+@pytest.mark.parametrize(("valid", "shown"), [(True, []), (False, [("error", 9, "could not be judged: a null")])])
+def test_what_nobody_can_judge_is_an_error_of_a_text_that_is_not_right(
+    valid: bool, shown: list[tuple[str, int, str]]
+) -> None:
+    location = {"path": "processors::transform::log_statements[1]", "line": 9, "column": 8}
+    answer = {"valid": valid, "items": [], "skipped": [{"location": location, "expression": "", "reason": "a null"}]}
+
+    reported = of_lint("a.yaml", answer, notes=False)
+
+    assert [(finding.severity, finding.line, finding.message) for finding in reported] == shown

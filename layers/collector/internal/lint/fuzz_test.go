@@ -88,7 +88,8 @@ func checkLint(t *testing.T, text string, request Request) {
 	if result.Checked != len(result.Items) {
 		t.Fatalf("checked %d of %d", result.Checked, len(result.Items))
 	}
-	wrong := slices.ContainsFunc(result.Items, func(one Item) bool { return one.Error != nil })
+	wrong := slices.ContainsFunc(result.Items, func(one Item) bool { return one.Error != nil }) ||
+		slices.ContainsFunc(result.Skipped, func(one Skipped) bool { return strings.HasPrefix(one.Reason, "a string is expected") })
 	if result.Valid == wrong {
 		t.Fatalf("valid: %v with %+v", result.Valid, result.Items)
 	}

@@ -14,6 +14,7 @@ var hostFacts = []struct {
 	{regexp.MustCompile(`(?i)no such file or directory|directory must exist|file does not exist|could not be read`), "that file or directory"},
 	{regexp.MustCompile(`(?i)only (?:supported|available) on|not supported on (?:this|linux)|unsupported platform`), "the operating system that the component is for"},
 	{regexp.MustCompile(`(?i)no such host|connection refused|network is unreachable|(?:dial|listen) (?:tcp|udp|unix)|\bsocket: `), "the addresses that the component asks when it begins"},
+	{regexp.MustCompile(`defaults cannot be made here`), "what they are made of, such as a home folder"},
 	{regexp.MustCompile(`(?i)permission denied|operation not permitted|too many open files`), "the file or address that the component opens when it begins"},
 }
 
