@@ -126,8 +126,8 @@ MAX_IGNORED: Final = 50
 Ignored = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 
 
-class NamedTestIn(StandIns):
-    """A sample through one pipeline, and `rules` for what comes out, the `expected` output, or both."""
+class _SampleIn(StandIns):
+    """A sample through one pipeline."""
 
     target_pipeline: Pipeline
     signal_type: Annotated[Signal | None, Field(description="By default, the pipeline's own")] = None
@@ -136,6 +136,27 @@ class NamedTestIn(StandIns):
     sample_name: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None
     duration_seconds: Annotated[int, Field(ge=1, le=60)] = DURATION_SECONDS
     feature_gates: list[FeatureGate] = Field(default=[], max_length=20)
+    ignore: Annotated[list[Ignored] | None, Field(max_length=MAX_IGNORED, description="As in a saved test")] = None
+
+    def as_test(self) -> NamedTest:
+        """Raises SignalNotKnown if neither the test nor its pipeline says the signal."""
+        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
+        return NamedTest(
+            target_pipeline=self.target_pipeline,
+            signal_type=self.signal_type or signal_of(self.target_pipeline),
+            sample=sample.text,
+            sample_format="otlp" if sample.is_otlp else self.sample_format,
+            sample_name=self.sample_name,
+            duration_seconds=self.duration_seconds,
+            feature_gates=tuple(self.feature_gates),
+            ignore=None if self.ignore is None else tuple(self.ignore),
+            stand_ins=self.stand_ins,
+        )
+
+
+class NamedTestIn(_SampleIn):
+    """A sample through one pipeline, and `rules` for what comes out, the `expected` output, or both."""
+
     rules: Annotated[list[RuleIn], AfterValidator(distinct)] = Field(default=[], max_length=MAX_RULES)
     expected: Annotated[
         Text | None, Field(description="OTLP/JSON, one document a line; empty if nothing may come out")
@@ -164,22 +185,9 @@ class NamedTestIn(StandIns):
         return self
 
     def as_test(self) -> NamedTest:
-        """Raises SignalNotKnown if neither the test nor its pipeline says the signal."""
-        signal = self.signal_type or signal_of(self.target_pipeline)
-        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
-        return NamedTest(
-            target_pipeline=self.target_pipeline,
-            signal_type=signal,
-            sample=sample.text,
-            sample_format="otlp" if sample.is_otlp else self.sample_format,
-            sample_name=self.sample_name,
-            duration_seconds=self.duration_seconds,
-            feature_gates=tuple(self.feature_gates),
-            rules=tuple(rule.rule(signal) for rule in self.rules),
-            expected=self.expected,
-            ignore=None if self.ignore is None else tuple(self.ignore),
-            stand_ins=self.stand_ins,
-        )
+        test = super().as_test()
+        rules = tuple(rule.rule(test.signal_type) for rule in self.rules)
+        return replace(test, rules=rules, expected=self.expected)
 
 
 TestName = Annotated[str, StringConstraints(pattern=f"^{NAME.pattern}$")]
@@ -191,33 +199,10 @@ class SuiteTestIn(NamedTestIn):
     name: TestName
 
 
-class ComparedTestIn(StandIns):
+class ComparedTestIn(_SampleIn):
     """A sample through one pipeline of both sides."""
 
     name: TestName
-    target_pipeline: Pipeline
-    signal_type: Annotated[Signal | None, Field(description="By default, the pipeline's own")] = None
-    sample: SampleIn
-    sample_format: Format | None = None
-    sample_name: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None
-    duration_seconds: Annotated[int, Field(ge=1, le=60)] = DURATION_SECONDS
-    feature_gates: list[FeatureGate] = Field(default=[], max_length=20)
-    ignore: Annotated[list[Ignored] | None, Field(max_length=MAX_IGNORED, description="As in a saved test")] = None
-
-    def as_test(self) -> NamedTest:
-        """Raises SignalNotKnown if neither the test nor its pipeline says the signal."""
-        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
-        return NamedTest(
-            target_pipeline=self.target_pipeline,
-            signal_type=self.signal_type or signal_of(self.target_pipeline),
-            sample=sample.text,
-            sample_format="otlp" if sample.is_otlp else self.sample_format,
-            sample_name=self.sample_name,
-            duration_seconds=self.duration_seconds,
-            feature_gates=tuple(self.feature_gates),
-            ignore=None if self.ignore is None else tuple(self.ignore),
-            stand_ins=self.stand_ins,
-        )
 
 
 def _distinct(tests: list[ComparedTestIn]) -> list[ComparedTestIn]:
