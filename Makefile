@@ -203,6 +203,7 @@ trust: venv console collectors supervisor docs $(SAM_VENV)/.ready ## Run in full
 	@HEADGATE_FULL=1 $(PY) -m pytest --timeout 3600 -m "sized or full" tests
 	@$(PY) -m pytest tests/trust/test_supply_chain.py tests/api/test_isolation.py
 	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
+	@$(PY) -m tests.benchmarks
 	@$(PY) -m tests.trust.coverage_guided 360
 	@$(MAKE) --no-print-directory -C layers/collector schema-oracle go-fuzz
 

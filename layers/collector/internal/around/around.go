@@ -5,6 +5,8 @@ package around
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
@@ -25,6 +27,8 @@ type Place struct {
 	Section  string // receivers, processors, exporters or connectors
 	ID       component.ID
 	From, To pipeline.Signal
+	// Config is its configuration, decoded and validated.
+	Config component.Config
 }
 
 // Watcher is told of each component before it is created. It may change the component's telemetry. It returns the
@@ -32,21 +36,26 @@ type Place struct {
 // result the collector gets for the component once it is created. Both must have the interfaces of what they stand for.
 type Watcher func(place Place, telemetry *component.TelemetrySettings, next any) (any, func(component.Component) component.Component)
 
-// Watched returns factories that do what these do, with a watcher around what they create.
-func (w Watcher) Watched(factories otelcol.Factories) otelcol.Factories {
-	factories.Receivers = each(factories.Receivers, w.receiver)
-	factories.Processors = each(factories.Processors, w.processor)
-	factories.Exporters = each(factories.Exporters, w.exporter)
-	factories.Connectors = each(factories.Connectors, w.connector)
+// Watched returns factories that do what these do, with a watcher around what those of these types create; of all types
+// without any.
+func (w Watcher) Watched(factories otelcol.Factories, types ...component.Type) otelcol.Factories {
+	factories.Receivers = each(factories.Receivers, types, w.receiver)
+	factories.Processors = each(factories.Processors, types, w.processor)
+	factories.Exporters = each(factories.Exporters, types, w.exporter)
+	factories.Connectors = each(factories.Connectors, types, w.connector)
 	return factories
 }
 
 // each wraps each factory under the name at which it stands, which may be a deprecated one: a factory creates only what
 // has its own type or alias, and the one inside has the alias.
-func each[F any](factories map[component.Type]F, wrap func(component.Type, F) F) map[component.Type]F {
-	all := make(map[component.Type]F, len(factories))
+func each[F any](
+	factories map[component.Type]F, types []component.Type, wrap func(component.Type, F) F,
+) map[component.Type]F {
+	all := maps.Clone(factories)
 	for kind, factory := range factories {
-		all[kind] = wrap(kind, factory)
+		if len(types) == 0 || slices.Contains(types, kind) {
+			all[kind] = wrap(kind, factory)
+		}
 	}
 	return all
 }
@@ -58,9 +67,11 @@ type kind[S any] struct {
 	parts   func(*S) (component.ID, *component.TelemetrySettings)
 }
 
-func (k kind[S]) begin(set *S, from, to pipeline.Signal, next any) (any, func(component.Component) component.Component) {
+func (k kind[S]) begin(
+	set *S, config component.Config, from, to pipeline.Signal, next any,
+) (any, func(component.Component) component.Component) {
 	id, telemetry := k.parts(set)
-	return k.watcher(Place{k.section, id, from, to}, telemetry, next)
+	return k.watcher(Place{k.section, id, from, to, config}, telemetry, next)
 }
 
 // watched creates what create does.
@@ -68,7 +79,7 @@ func watched[S, N any, C component.Component](
 	k kind[S], from, to pipeline.Signal, create func(context.Context, S, component.Config, N) (C, error),
 ) func(context.Context, S, component.Config, N) (C, error) {
 	return func(ctx context.Context, set S, config component.Config, next N) (C, error) {
-		given, ended := k.begin(&set, from, to, next)
+		given, ended := k.begin(&set, config, from, to, next)
 		consumer, is := given.(N)
 		if !is {
 			var none C
@@ -84,7 +95,7 @@ func watchedLast[S any, C component.Component](
 	k kind[S], signal pipeline.Signal, create func(context.Context, S, component.Config) (C, error),
 ) func(context.Context, S, component.Config) (C, error) {
 	return func(ctx context.Context, set S, config component.Config) (C, error) {
-		_, ended := k.begin(&set, signal, signal, nil)
+		_, ended := k.begin(&set, config, signal, signal, nil)
 		created, err := create(ctx, set, config)
 		return finished(created, err, ended)
 	}

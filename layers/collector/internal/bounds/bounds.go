@@ -12,12 +12,10 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/headgate/headgate/layers/collector/internal/source"
-	"go.opentelemetry.io/collector/confmap"
 )
 
 // Configuration returns a *source.Cost for a resolved configuration that the collector would take too long over.
-func Configuration(conf *confmap.Conf) error {
-	plain := conf.ToStringMap()
+func Configuration(plain map[string]any) error {
 	count := source.Count{}
 	for _, section := range source.Sections {
 		content, _ := plain[section].(map[string]any)

@@ -57,7 +57,7 @@ func TestWhatIsTooCostlyAsTheComponentsGetItIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var cost *source.Cost
-			err := Configuration(resolved(t, row.text))
+			err := Configuration(resolved(t, row.text).ToStringMap())
 			switch {
 			case row.refused == "" && err != nil:
 				t.Error(err)

@@ -36,6 +36,7 @@ var Handlers = map[string]operation.Handler{
 	"inspect":        inspect.Handler(),
 	"rename":         rename.Handle,
 	"price":          validate.HandlePrice,
+	"dry_run":        validate.HandleDryRun,
 	"lint":           lint.Handle,
 	"ottl_reference": ottlref.Handler(),
 	"mutants":        mutants.Handle,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
+	"go.opentelemetry.io/collector/otelcol"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -163,6 +164,8 @@ type Reading interface {
 	Parsed(ctx context.Context) (text string, root *yaml.Node, err error)
 	// Built tells whether the collector has built a component, and so has accepted all of its expressions.
 	Built(section, name string) bool
+	// Factories are those of the collector.
+	Factories(env *operation.Environment) (otelcol.Factories, error)
 }
 
 // Judge is Handle for a configuration that was read before.
@@ -171,9 +174,9 @@ func Judge(ctx context.Context, env *operation.Environment, reading Reading) (*R
 	if err != nil {
 		return nil, notYAML(err.Error())
 	}
-	factories, err := env.Factories()
+	factories, err := reading.Factories(env)
 	if err != nil {
-		return nil, fmt.Errorf("making the factories: %w", err)
+		return nil, err
 	}
 	l := &linter{ctx: ctx, factories: factories, env: env}
 	if root == nil {

@@ -104,8 +104,7 @@ func (v *componentValue) Get(key ref.Val) ref.Val {
 
 func (e *entry) settingsValue() ref.Val {
 	if e.settingsSeen == nil {
-		e.read()
-		e.settingsSeen = native(simple(e.settings, maxDepth*2))
+		e.settingsSeen = native(simple(e.allSettings(), maxDepth*2))
 	}
 	return e.settingsSeen
 }

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +19,13 @@ import (
 
 // configuration is a resolved configuration as the policies see it.
 type configuration struct {
+	reading  *validate.Reading
 	request  validate.Request
 	document *source.Document
 	plain    map[string]any
+	conf     *confmap.Conf
+	// sections are those of conf that somebody has asked for.
+	sections map[string]*confmap.Conf
 	// entries are all components, in the order of their sections and names.
 	entries   []*entry
 	pipelines []*pipeline
@@ -41,15 +46,15 @@ type entry struct {
 	// id is the name in the text, kind the type in it, factory nil if this build has none.
 	id, kind string
 	factory  component.Factory
-	conf     *confmap.Conf
 	// written is what the text sets, with `${...}` replaced.
 	written any
 	// used is set if a pipeline or the service lists the component.
 	used bool
 
-	isRead   bool
-	config   component.Config
-	settings map[string]any
+	isRead    bool
+	config    component.Config
+	isWritten bool
+	settings  map[string]any
 	// clientsFound and serversFound are nil until a policy asks.
 	clientsFound, serversFound []place
 	// value is the component as rules see it, settingsSeen its settings; both are nil until a rule asks.
@@ -64,37 +69,30 @@ type pipeline struct {
 }
 
 func newConfiguration(
-	document *source.Document, conf *confmap.Conf, plain map[string]any, factories otelcol.Factories,
-	request validate.Request,
+	reading *validate.Reading, conf *confmap.Conf, plain map[string]any, factories otelcol.Factories,
 ) *configuration {
-	c := &configuration{request: request, document: document, plain: plain}
-	c.hasReferences = strings.Contains(request.YAML, "$")
-	addEntries(c, conf, "receivers", factories.Receivers)
-	addEntries(c, conf, "processors", factories.Processors)
-	addEntries(c, conf, "exporters", factories.Exporters)
-	addEntries(c, conf, "connectors", factories.Connectors)
-	addEntries(c, conf, "extensions", factories.Extensions)
+	c := &configuration{
+		reading: reading, request: reading.Request, document: reading.Document, plain: plain, conf: conf,
+		sections: map[string]*confmap.Conf{},
+	}
+	c.hasReferences = strings.Contains(c.request.YAML, "$")
+	addEntries(c, "receivers", factories.Receivers)
+	addEntries(c, "processors", factories.Processors)
+	addEntries(c, "exporters", factories.Exporters)
+	addEntries(c, "connectors", factories.Connectors)
+	addEntries(c, "extensions", factories.Extensions)
 	c.addService()
 	return c
 }
 
-func addEntries[F component.Factory](
-	c *configuration, conf *confmap.Conf, section string, factories map[component.Type]F,
-) {
+func addEntries[F component.Factory](c *configuration, section string, factories map[component.Type]F) {
 	content, _ := c.plain[section].(map[string]any)
-	if len(content) == 0 {
-		return
-	}
-	sub, err := conf.Sub(section)
-	if err != nil {
-		return
-	}
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		var id component.ID
 		if id.UnmarshalText([]byte(name)) != nil {
 			continue
 		}
-		one := &entry{of: c, section: section, id: name, kind: id.Type().String(), conf: sub, written: content[name]}
+		one := &entry{of: c, section: section, id: name, kind: id.Type().String(), written: content[name]}
 		if factory, known := factories[id.Type()]; known {
 			one.factory = factory
 		}
@@ -177,26 +175,56 @@ func (e *entry) read() component.Config {
 		return e.config
 	}
 	e.isRead = true
-	e.settings, _ = e.written.(map[string]any)
 	if e.factory == nil {
 		return nil
 	}
-	config, err := decoded.Config(e.conf, e.id, e.factory)
-	if err != nil {
-		return nil
+	config := e.of.reading.Config(e.section, e.id)
+	if config == nil {
+		var err error
+		if config, err = decoded.Config(e.of.sectionConf(e.section), e.id, e.factory); err != nil {
+			return nil
+		}
 	}
 	e.config = config
-	if settings, err := decoded.Settings(config); err == nil {
-		e.settings = settings
-	}
 	return e.config
+}
+
+// allSettings writes down the component's configuration once. If the component refuses it or is not in this build, it is
+// what the text sets.
+func (e *entry) allSettings() map[string]any {
+	if !e.isWritten {
+		e.isWritten = true
+		e.settings, _ = e.written.(map[string]any)
+		if config := e.read(); config != nil {
+			if settings, err := decoded.Settings(config); err == nil {
+				e.settings = settings
+			}
+		}
+	}
+	return e.settings
+}
+
+// sectionConf returns the configuration of a section, which confmap copies, so once.
+func (c *configuration) sectionConf(section string) *confmap.Conf {
+	if c.sections[section] == nil {
+		sub, err := c.conf.Sub(section)
+		if err != nil {
+			sub = confmap.New()
+		}
+		c.sections[section] = sub
+	}
+	return c.sections[section]
 }
 
 // setting returns a setting's value, with the component's default: nil, a boolean, a number, a text, a list or a mapping.
 // If the component refuses its configuration or is not in this build, it is what the text sets.
 func (e *entry) setting(path ...string) any {
-	e.read()
-	return below(e.settings, path)
+	if !e.isWritten {
+		if value, known := field(reflect.ValueOf(e.read()), path); known {
+			return decoded.Simple(value)
+		}
+	}
+	return below(e.allSettings(), path)
 }
 
 // sets tells whether the text itself sets something.

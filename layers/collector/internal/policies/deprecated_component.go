@@ -63,8 +63,10 @@ func (c *configuration) isDeprecated(one *entry) bool {
 		return factory.Stability() == component.StabilityLevelDeprecated
 	}
 	for _, pipeline := range c.pipelines {
-		lists := slices.Concat(pipeline.receivers, pipeline.processors, pipeline.exporters)
-		if slices.Contains(lists, one) && stability(one.factory, pipeline.signal) == component.StabilityLevelDeprecated {
+		if stability(one.factory, pipeline.signal) != component.StabilityLevelDeprecated {
+			continue
+		}
+		if slices.Contains(slices.Concat(pipeline.receivers, pipeline.processors, pipeline.exporters), one) {
 			return true
 		}
 	}

@@ -46,7 +46,7 @@ service:
 			if one.read() == nil || retriesElsewhere(one) || one.unknown("sending_queue", "enabled") {
 				continue
 			}
-			queue, hasQueue := one.settings["sending_queue"]
+			queue, hasQueue := one.allSettings()["sending_queue"]
 			isOff := queue == nil
 			if settings, isMapping := decoded.Simple(queue).(map[string]any); isMapping {
 				isOff = settings["enabled"] == false

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/decoded"
@@ -105,11 +104,11 @@ func read(ctx context.Context, env *operation.Environment, reading *validate.Rea
 	if err != nil {
 		return nil, notAConfiguration(reading.Document.Undecodable(err))
 	}
-	factories, err := env.Factories()
+	factories, err := reading.Factories(env)
 	if err != nil {
-		return nil, fmt.Errorf("making the factories: %w", err)
+		return nil, err
 	}
-	return newConfiguration(reading.Document, conf, reading.Plain(ctx), factories, reading.Request), nil
+	return newConfiguration(reading, conf, reading.Plain(ctx), factories), nil
 }
 
 func notAConfiguration(reason string) error {

@@ -42,6 +42,8 @@ func password(credentials string) string {
 const (
 	// leastInAddress is the length of the shortest secret in an address that is found by its parameter's name.
 	leastInAddress = 6
+	// leastRandom is the length of the shortest value that is found by its looks alone.
+	leastRandom = 32
 	// leastKnown is the entropy of a secret below which it is an example.
 	leastKnown = 2
 )
@@ -60,10 +62,17 @@ var (
 // secretAt returns what secret the value of a name seems to be, "" for none. A setting's name decides with the value's
 // form: a password may be short, a token is long and looks random.
 func secretAt(name, value string) string {
-	if match := byDefault.FindStringSubmatch(value); match != nil {
-		value = match[1]
+	if strings.Contains(value, "$") {
+		if match := byDefault.FindStringSubmatch(value); match != nil {
+			value = match[1]
+		}
 	}
 	if strings.Contains(value, "${") || strings.Contains(value, "$orgvar:") || value == "" {
+		return ""
+	}
+	// Most values are neither, and patterns are slow.
+	if (len(value) < leastRandom || strings.ContainsAny(value[:leastRandom], " (")) &&
+		!secrets.IsPasswordSetting(name) && !secrets.IsSecretSetting(name) && !scheme.MatchString(value) {
 		return ""
 	}
 	bare := scheme.ReplaceAllString(value, "")

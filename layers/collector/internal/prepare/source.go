@@ -128,7 +128,7 @@ func runnable(ctx context.Context, text string, env map[string]string) (map[stri
 	if err := refuseOperators(resolved); err != nil {
 		return nil, err
 	}
-	return resolved, bounds.Configuration(conf)
+	return resolved, bounds.Configuration(resolved)
 }
 
 // component returns the body of a declared component, or nil.

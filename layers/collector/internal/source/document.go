@@ -23,6 +23,8 @@ type Document struct {
 	written string
 	text    *Text
 	root    *yaml.Node
+	// indexes are those of the mappings with many keys that were asked for one.
+	indexes map[*yaml.Node]*keyIndex
 }
 
 // Parse reads the first document of a text. It returns the YAML library's error for what is not YAML.
@@ -34,7 +36,7 @@ func Parse(text string) (*Document, error) {
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil {
 		return nil, err
 	}
-	document := &Document{written: text, text: NewText(text)}
+	document := &Document{written: text, text: NewText(text), indexes: map[*yaml.Node]*keyIndex{}}
 	if len(node.Content) > 0 {
 		document.root = node.Content[0]
 	}
@@ -121,7 +123,7 @@ func (d *Document) Nearest(path ...string) (node *yaml.Node, key Position) {
 	}
 	at := place{value: d.root, key: d.root}
 	for len(path) > 0 {
-		if next, rest, found := step(at.value, path); found {
+		if next, rest, found := d.step(at.value, path); found {
 			at, path = next, rest
 		} else {
 			path = path[1:]
@@ -142,7 +144,7 @@ func (d *Document) find(path []string) (place, bool) {
 	}
 	at := place{value: d.root}
 	for len(path) > 0 {
-		next, rest, found := step(at.value, path)
+		next, rest, found := d.step(at.value, path)
 		if !found {
 			return place{}, false
 		}
@@ -154,7 +156,7 @@ func (d *Document) find(path []string) (place, bool) {
 // step goes from a node to what the first name of a path means there, and returns the rest of the path.
 //
 // The collector splits a key at `::`, so one key of the text may stand for several names of the path.
-func step(node *yaml.Node, path []string) (place, []string, bool) {
+func (d *Document) step(node *yaml.Node, path []string) (place, []string, bool) {
 	node = Resolve(node)
 	if node == nil {
 		return place{}, nil, false
@@ -168,7 +170,7 @@ func step(node *yaml.Node, path []string) (place, []string, bool) {
 		element := node.Content[index]
 		return place{key: element, value: element}, path[1:], true
 	case yaml.MappingNode:
-		return stepInto(node, path, map[*yaml.Node]bool{})
+		return d.stepInto(node, path, map[*yaml.Node]bool{})
 	default:
 		return place{}, nil, false
 	}
@@ -176,31 +178,62 @@ func step(node *yaml.Node, path []string) (place, []string, bool) {
 
 // stepInto looks a name up in a mapping, then in what is merged into it. Every mapping is looked at once: merges of
 // merges can double with every level.
-func stepInto(mapping *yaml.Node, path []string, seen map[*yaml.Node]bool) (place, []string, bool) {
+func (d *Document) stepInto(mapping *yaml.Node, path []string, seen map[*yaml.Node]bool) (place, []string, bool) {
 	if seen[mapping] {
 		return place{}, nil, false
 	}
 	seen[mapping] = true
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], mapping.Content[i+1]
-		if isMerge(key) {
-			continue
+	keys := d.keysOf(mapping)
+	first, known := keys.whole[path[0]]
+	for _, i := range keys.split {
+		if known && i > first {
+			break
 		}
-		if rest, matches := cutKey(keyText(key), path); matches {
-			return place{key: key, value: value}, rest, true
+		if rest, matches := cutKey(keyText(mapping.Content[i]), path); matches {
+			return place{key: mapping.Content[i], value: mapping.Content[i+1]}, rest, true
 		}
 	}
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if !isMerge(mapping.Content[i]) {
-			continue
-		}
+	if known {
+		return place{key: mapping.Content[first], value: mapping.Content[first+1]}, path[1:], true
+	}
+	for _, i := range keys.merges {
 		for _, merged := range mergedMappings(mapping.Content[i+1]) {
-			if found, rest, ok := stepInto(merged, path, seen); ok {
+			if found, rest, ok := d.stepInto(merged, path, seen); ok {
 				return found, rest, true
 			}
 		}
 	}
 	return place{}, nil, false
+}
+
+// keyIndex has where in a mapping's content the keys are: whole ones by their text, those that stand for several names,
+// and merge keys. Of two that are the same, it has the first.
+type keyIndex struct {
+	whole  map[string]int
+	split  []int
+	merges []int
+}
+
+// keysOf returns the index of a mapping, which is made once: components are looked up by the hundred.
+func (d *Document) keysOf(mapping *yaml.Node) *keyIndex {
+	if known, made := d.indexes[mapping]; made {
+		return known
+	}
+	keys := &keyIndex{whole: make(map[string]int, len(mapping.Content)/2)}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key := mapping.Content[i]
+		text := keyText(key)
+		switch _, twice := keys.whole[text]; {
+		case isMerge(key):
+			keys.merges = append(keys.merges, i)
+		case strings.Contains(text, "::"):
+			keys.split = append(keys.split, i)
+		case !twice:
+			keys.whole[text] = i
+		}
+	}
+	d.indexes[mapping] = keys
+	return keys
 }
 
 // cutKey takes the names that a key stands for off the front of a path.

@@ -19,8 +19,7 @@ import (
 const maxIgnored = 50
 
 // ignoredKeys warns of keys that a component accepts and does not read.
-func (r *report) ignoredKeys(factories otelcol.Factories, conf *confmap.Conf) {
-	top := conf.ToStringMap()
+func (r *report) ignoredKeys(factories otelcol.Factories, top map[string]any) {
 	for _, section := range componentSections {
 		content, _ := top[section].(map[string]any)
 		for name, written := range content {
@@ -195,7 +194,9 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 		}
 	}
 	r.document.Scalars(func(path []string, node *yaml.Node) bool {
-		if node.Style != 0 || node.Value == "" || strings.Contains(node.Value, "$") {
+		// Numbers begin so; whatever else is not even parsed.
+		if node.Style != 0 || node.Value == "" || !strings.ContainsRune("+-.0123456789", rune(node.Value[0])) ||
+			strings.Contains(node.Value, "$") {
 			return true
 		}
 		if read, changes := readAs(node.Value); changes && takesAnything(factories, path) {

@@ -44,7 +44,7 @@ func NewPlan(ctx context.Context, env *operation.Environment, request Request) (
 		return nil, cost
 	}
 	resolved, err := resolve(ctx, reading.Document, request)
-	if cost := tooCostly(err, bounds.Configuration(resolved.conf)); cost != nil {
+	if cost := tooCostly(err, bounds.Configuration(resolved.plain)); cost != nil {
 		return nil, cost
 	}
 	if err != nil {

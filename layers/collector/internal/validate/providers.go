@@ -138,6 +138,8 @@ func (*refuser) Shutdown(context.Context) error { return nil }
 // resolved is a configuration with every `${...}` replaced, and what the replacement asked for.
 type resolved struct {
 	conf *confmap.Conf
+	// plain is the configuration as a mapping, for reading only: confmap copies it for each access.
+	plain map[string]any
 	recorder
 }
 
@@ -173,7 +175,7 @@ func resolve(ctx context.Context, document *source.Document, request Request) (r
 	if err != nil {
 		return result, err
 	}
-	result.conf = conf
+	result.conf, result.plain = conf, conf.ToStringMap()
 	return result, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/source"
-	"go.opentelemetry.io/collector/confmap"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -166,11 +165,11 @@ func (r *report) otherDocuments(text string) {
 }
 
 // unused warns of components that are configured but not in a pipeline.
-func (r *report) unused(conf *confmap.Conf) {
-	configured := names(conf)
-	used := usage(conf)
-	for _, section := range []string{"receivers", "processors", "exporters", "connectors", "extensions"} {
-		for _, name := range slices.Sorted(maps.Keys(configured[section])) {
+func (r *report) unused(top map[string]any) {
+	used := usage(top)
+	for _, section := range componentSections {
+		configured, _ := top[section].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(configured)) {
 			if used[section][strings.TrimSpace(name)] {
 				continue
 			}
@@ -184,26 +183,8 @@ func (r *report) unused(conf *confmap.Conf) {
 	}
 }
 
-// names returns the configured components, by section. It reads them from the keys: confmap copies the whole
-// configuration for any other access.
-func names(conf *confmap.Conf) map[string]map[string]bool {
-	found := make(map[string]map[string]bool)
-	for _, key := range conf.AllKeys() {
-		section, rest, nested := strings.Cut(key, separator)
-		if !nested {
-			continue
-		}
-		if found[section] == nil {
-			found[section] = make(map[string]bool)
-		}
-		name, _, _ := strings.Cut(rest, separator)
-		found[section][name] = true
-	}
-	return found
-}
-
 // usage returns the components that the service uses, by section. A connector is used as a receiver or as an exporter.
-func usage(conf *confmap.Conf) map[string]map[string]bool {
+func usage(top map[string]any) map[string]map[string]bool {
 	used := make(map[string]map[string]bool)
 	use := func(section string, list any) {
 		names, _ := list.([]any)
@@ -216,8 +197,9 @@ func usage(conf *confmap.Conf) map[string]map[string]bool {
 			}
 		}
 	}
-	use("extensions", conf.Get("service"+separator+"extensions"))
-	pipelines, _ := conf.Get("service" + separator + "pipelines").(map[string]any)
+	service, _ := top["service"].(map[string]any)
+	use("extensions", service["extensions"])
+	pipelines, _ := service["pipelines"].(map[string]any)
 	for _, one := range pipelines {
 		if pipeline, isMapping := one.(map[string]any); isMapping {
 			use("receivers", pipeline["receivers"])

@@ -13,11 +13,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/around"
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/otelcol"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -122,16 +124,15 @@ func HandlePrice(ctx context.Context, _ *operation.Environment, raw json.RawMess
 		return nil, cost
 	}
 	resolved, err := resolve(ctx, document, request)
-	conf := resolved.conf
+	plain := resolved.plain
 	if err != nil {
 		// Another release may resolve what this one cannot, so the unresolved text is priced.
-		var plain map[string]any
+		plain = nil
 		if document.Root() == nil || document.Root().Decode(&plain) != nil {
 			plain = nil
 		}
-		conf = confmap.NewFromStringMap(plain)
 	}
-	if cost := tooCostly(err, bounds.Configuration(conf)); cost != nil {
+	if cost := tooCostly(err, bounds.Configuration(plain)); cost != nil {
 		return nil, cost
 	}
 	return struct{}{}, nil
@@ -148,11 +149,10 @@ func tooCostly(errs ...error) error {
 
 // notInBuild returns the operation's error if the configuration has a component that the official release has and this
 // build lacks: nothing can be said of it.
-func notInBuild(env *operation.Environment, conf *confmap.Conf) error {
-	if conf == nil || len(env.Lacking) == 0 {
+func notInBuild(env *operation.Environment, top map[string]any) error {
+	if len(env.Lacking) == 0 {
 		return nil
 	}
-	top := conf.ToStringMap()
 	for _, section := range componentSections {
 		content, _ := top[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(content)) {
@@ -171,14 +171,20 @@ func notInBuild(env *operation.Environment, conf *confmap.Conf) error {
 // Resolve replaces every `${...}`, by nothing if its provider is refused. Its error has the code too_costly if the
 // collector would take too long over the configuration; other errors say why the text is not a configuration.
 func Resolve(ctx context.Context, document *source.Document, request Request) (*confmap.Conf, error) {
+	resolved, err := affordable(ctx, document, request)
+	return resolved.conf, err
+}
+
+// affordable is Resolve, with what it has recorded; without a configuration if that would take too long.
+func affordable(ctx context.Context, document *source.Document, request Request) (*resolved, error) {
 	if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
-		return nil, cost
+		return &resolved{}, cost
 	}
 	resolved, err := resolve(ctx, document, request)
-	if cost := tooCostly(err, bounds.Configuration(resolved.conf)); cost != nil {
-		return nil, cost
+	if cost := tooCostly(err, bounds.Configuration(resolved.plain)); cost != nil {
+		resolved.conf, err = nil, cost
 	}
-	return resolved.conf, err
+	return resolved, err
 }
 
 // Component validates the decoded configuration of a component, as the collector does. A panic is an error.
@@ -193,10 +199,12 @@ type Reading struct {
 	// Valid is the verdict.
 	Valid bool
 
-	conf       *confmap.Conf
+	resolved   *resolved
 	unresolved error
-	plain      map[string]any
 	used       map[string]map[string]bool
+	// built are the configurations of what was built, nil if nobody asks for them.
+	built     map[string]component.Config
+	factories *otelcol.Factories
 }
 
 // NewReading parses a text without a verdict.
@@ -210,10 +218,10 @@ func (r *Reading) Resolve(ctx context.Context) (*confmap.Conf, error) {
 	if r.NotYAML != nil {
 		return nil, r.NotYAML
 	}
-	if r.conf == nil && r.unresolved == nil {
-		r.conf, r.unresolved = Resolve(ctx, r.Document, r.Request)
+	if r.resolved == nil {
+		r.resolved, r.unresolved = affordable(ctx, r.Document, r.Request)
 	}
-	return r.conf, r.unresolved
+	return r.resolved.conf, r.unresolved
 }
 
 // Parsed returns the text with its root, nil if there is none. Its error says why it is not a configuration: keys that
@@ -222,7 +230,7 @@ func (r *Reading) Parsed(context.Context) (string, *yaml.Node, error) {
 	if r.NotYAML != nil {
 		return "", nil, r.NotYAML
 	}
-	if r.conf == nil {
+	if r.resolved == nil {
 		var decoded map[string]any
 		if err := yaml.Unmarshal([]byte(r.Request.YAML), &decoded); err != nil {
 			return "", nil, errors.New(r.Document.Undecodable(err))
@@ -233,109 +241,184 @@ func (r *Reading) Parsed(context.Context) (string, *yaml.Node, error) {
 
 // Plain returns the resolved configuration as a mapping, for reading only; nil if it cannot be resolved.
 func (r *Reading) Plain(ctx context.Context) map[string]any {
-	if conf, err := r.Resolve(ctx); r.plain == nil && err == nil {
-		r.plain = conf.ToStringMap()
+	if _, err := r.Resolve(ctx); err != nil {
+		return nil
 	}
-	return r.plain
+	return r.resolved.plain
 }
 
 // Built tells whether the dry run has built a component: the configuration is valid, and a pipeline lists it.
 func (r *Reading) Built(section, name string) bool {
-	if !r.Valid || r.conf == nil {
+	if !r.Valid || r.resolved == nil {
 		return false
 	}
 	if r.used == nil {
-		r.used = usage(r.conf)
+		r.used = usage(r.resolved.plain)
 	}
 	return r.used[section][strings.TrimSpace(name)]
+}
+
+// Config returns the configuration of a component as the dry run has decoded it, nil if it has not built the component.
+func (r *Reading) Config(section, name string) component.Config {
+	return r.built[section+separator+strings.TrimSpace(name)]
+}
+
+// Factories returns factories that have built nothing but what a valid text has.
+func (r *Reading) Factories(env *operation.Environment) (otelcol.Factories, error) {
+	if r.factories == nil {
+		factories, err := env.Factories()
+		if err != nil {
+			return factories, fmt.Errorf("making the factories: %w", err)
+		}
+		r.factories = &factories
+	}
+	return *r.factories, nil
+}
+
+// watched returns the environment with these factories, which keep the configurations of what they build if somebody
+// asks for them.
+func (r *Reading) watched(env *operation.Environment) *operation.Environment {
+	watching := *env
+	types := r.types()
+	watching.Factories = func() (otelcol.Factories, error) {
+		factories, err := r.Factories(env)
+		if r.built == nil || len(types) == 0 || err != nil {
+			return factories, err
+		}
+		return around.Watcher(r.watch).Watched(factories, types...), nil
+	}
+	return &watching
+}
+
+// types returns those of the components that the text declares.
+func (r *Reading) types() []component.Type {
+	if r.NotYAML != nil {
+		return nil
+	}
+	var types []component.Type
+	for _, section := range componentSections {
+		for _, name := range r.Document.Keys(section) {
+			var id component.ID
+			if id.UnmarshalText([]byte(name)) == nil && !slices.Contains(types, id.Type()) {
+				types = append(types, id.Type())
+			}
+		}
+	}
+	return types
+}
+
+func (r *Reading) watch(
+	place around.Place, _ *component.TelemetrySettings, next any,
+) (any, func(component.Component) component.Component) {
+	r.built[place.Section+separator+place.ID.String()] = place.Config
+	return next, func(created component.Component) component.Component { return created }
 }
 
 // Validate checks a configuration. Its error has the code too_costly if the collector would take too long,
 // and component_not_in_build if the verdict depends on a component that this build lacks; other errors are internal.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
-	result, _, err := Read(ctx, env, request)
-	return result, err
+	return NewReading(request).verdict(ctx, env)
 }
 
-// Read is Validate, with what it has read.
+// Read is Validate, with what it has read, and the configurations of the components as the dry run decodes them.
 func Read(ctx context.Context, env *operation.Environment, request Request) (*Result, *Reading, error) {
 	reading := NewReading(request)
-	result, conf, err := check(ctx, env, reading)
+	reading.built = map[string]component.Config{}
+	result, err := reading.verdict(ctx, env)
+	return result, reading, err
+}
+
+func (r *Reading) verdict(ctx context.Context, env *operation.Environment) (*Result, error) {
+	result, err := check(ctx, env, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if !result.Valid {
-		if absent := notInBuild(env, conf); absent != nil {
-			return nil, nil, absent
+	if !result.Valid && r.resolved != nil {
+		if absent := notInBuild(env, r.resolved.plain); absent != nil {
+			return nil, absent
 		}
 	}
-	reading.conf, reading.Valid = conf, result.Valid
-	return result, reading, nil
+	return result, nil
 }
 
 // Check is Validate without component_not_in_build: such a component is unknown to it. It returns the configuration as
 // well, with everything in `${...}` replaced: nil if the text cannot be resolved.
 func Check(ctx context.Context, env *operation.Environment, request Request) (*Result, *confmap.Conf, error) {
-	return check(ctx, env, NewReading(request))
+	reading := NewReading(request)
+	result, err := check(ctx, env, reading)
+	if err != nil || reading.resolved == nil {
+		return result, nil, err
+	}
+	return result, reading.resolved.conf, nil
 }
 
-func check(ctx context.Context, env *operation.Environment, reading *Reading) (*Result, *confmap.Conf, error) {
+// check gives the verdict on what was read, and adds what it has resolved.
+func check(ctx context.Context, env *operation.Environment, reading *Reading) (*Result, error) {
 	request, document, err := reading.Request, reading.Document, reading.NotYAML
 	if err == nil {
 		if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
-			return nil, nil, cost
+			return nil, cost
 		}
 	}
-	resolved, verdict := dryRun(ctx, env, request)
+	resolved, verdict := dryRun(ctx, reading.watched(env), request)
 	if cost := tooCostly(verdict); cost != nil {
-		return nil, nil, cost
+		return nil, cost
 	}
-	report := &report{result: Result{Valid: verdict == nil, Reduced: len(env.Lacking) > 0}}
+	if reading.Valid = verdict == nil; !reading.Valid {
+		reading.factories = nil // some remember what they have created
+	}
+	report := &report{result: Result{Valid: reading.Valid, Reduced: len(env.Lacking) > 0}}
 	if err != nil {
 		report.syntax(request.YAML, err)
-		return report.finish(verdict), nil, nil
+		return report.finish(verdict), nil
 	}
 	report.document = document
-	if part, found := Unwrap(document); verdict != nil && found {
-		if err := report.checkWrapped(ctx, env, request, part); err != nil {
-			return nil, nil, err
+	if !reading.Valid {
+		if part, found := Unwrap(document); found {
+			if err := report.checkWrapped(ctx, env, request, part); err != nil {
+				return nil, err
+			}
+			return report.finish(verdict), nil
 		}
-		return report.finish(verdict), nil, nil
+	}
+	if resolved.conf != nil {
+		reading.resolved = resolved
 	}
 	if document.Exceeds(maxNodes, maxDepth) {
-		return report.finish(verdict), resolved.conf, nil
+		return report.finish(verdict), nil
 	}
 	if resolved.conf == nil {
 		resolved, err = resolve(ctx, document, request)
-		if cost := tooCostly(err, bounds.Configuration(resolved.conf)); cost != nil {
-			return nil, nil, cost
+		if cost := tooCostly(err, bounds.Configuration(resolved.plain)); cost != nil {
+			return nil, cost
 		}
 	}
 	report.variables(request, resolved)
 	report.otherDocuments(request.YAML)
-	factories, failed := env.Factories()
+	factories, failed := reading.Factories(env)
 	if failed != nil {
-		return nil, nil, fmt.Errorf("making the factories: %w", failed)
+		return nil, failed
 	}
 	switch {
 	case verdict == nil:
-		report.unused(resolved.conf)
-		report.ignoredKeys(factories, resolved.conf)
+		report.unused(resolved.plain)
+		report.ignoredKeys(factories, resolved.plain)
 	case err != nil:
 		report.unresolvable(err)
-		return report.finish(verdict), nil, nil
+		return report.finish(verdict), nil
 	default:
 		diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
 		diagnosis.run(ctx, resolved.conf, factories)
 		if err := diagnosis.expressions(ctx, request.YAML); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		report.unused(resolved.conf)
+		reading.resolved = resolved
+		report.unused(resolved.plain)
 		report.wholeStatements()
 		report.crashes(verdict)
 		report.dates()
 		report.variableCauses(request)
 	}
 	report.changedValues(factories, request)
-	return report.finish(verdict), resolved.conf, nil
+	return report.finish(verdict), nil
 }

@@ -2,7 +2,10 @@ package validate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -34,15 +37,43 @@ func dryRun(ctx context.Context, env *operation.Environment, request Request) (s
 	return seen, collector.DryRun(ctx)
 }
 
+// DryRun is how long the collector's own dry run takes in this process, to which a check is compared.
+type DryRun struct {
+	Valid        bool    `json:"valid"`
+	Milliseconds float64 `json:"milliseconds"`
+}
+
+// HandleDryRun answers `dry_run {yaml, env}` with a DryRun. No caller's text gets here: it has no limits of its own.
+func HandleDryRun(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
+	var request Request
+	if err := json.Unmarshal(raw, &request); err != nil {
+		return nil, operation.BadRequest("dry_run takes yaml and env: %v", err)
+	}
+	collector, err := otelcol.NewCollector(otelcol.CollectorSettings{
+		BuildInfo: env.BuildInfo, Factories: env.Factories,
+		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: resolverSettings(request, &recorder{}, strict)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting up the collector: %w", err)
+	}
+	begun := time.Now()
+	verdict := func() (err error) {
+		defer recovered(&err)
+		return collector.DryRun(ctx)
+	}()
+	return DryRun{Valid: verdict == nil, Milliseconds: float64(time.Since(begun).Microseconds()) / 1_000}, nil
+}
+
 // onlooker records the resolved configuration on its way through the collector, unchanged, and refuses one that would
 // take too long.
 type onlooker struct{ seen *resolved }
 
 func (o onlooker) Convert(_ context.Context, conf *confmap.Conf) error {
-	if err := bounds.Configuration(conf); err != nil {
+	plain := conf.ToStringMap()
+	if err := bounds.Configuration(plain); err != nil {
 		return err
 	}
-	o.seen.conf = conf
+	o.seen.conf, o.seen.plain = conf, plain
 	return nil
 }
 
