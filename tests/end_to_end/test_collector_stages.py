@@ -115,7 +115,7 @@ def full_disk(folder: Path) -> Iterator[None]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a disk that is full")
 def test_a_full_disk_leaves_the_host_as_it_was(group: Hosts) -> None:
     with full_disk(group.hosts[group.canary].root / "var" / "programs"):
-        stays(group, group.publish("a full disk", collector=SECOND), FIRST, "apply_failed", "no space left on device")
+        stays(group, group.publish("a full disk", collector=SECOND), FIRST, "apply_failed", "the disk is full")
 
 
 def test_a_supervisor_that_is_killed_in_the_middle_goes_on(group: Hosts) -> None:
