@@ -221,7 +221,7 @@ class Oracle:
         assert self.strategy.max_unavailable is None or len(reached) - len(due) <= self.strategy.max_unavailable
 
     def _counted(self) -> list[Placed]:
-        return [host for host in self.group.state().hosts() if host.phase not in ("absent", "left")]
+        return [host for host in self.group.state().hosts() if host.phase not in ("absent", "left", "silent")]
 
     def _is_back(self, after: Rollout, running: RunningRollout | None) -> None:
         assert running is not None

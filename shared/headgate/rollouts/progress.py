@@ -81,13 +81,14 @@ def _in_progress(state: State, listed: Sequence[Host]) -> State:
     if state.running.cut < state.progress.target:
         return _grown(state, listed)
     if not _is_tried(host for host in listed if host.place > state.progress.previous):
+        tried = _is_tried(listed)
         waiting = [host for host in listed if host.phase == "waiting"]
-        if waiting:
-            # The step's hosts are gone: others take their place, so that what follows is not begun unjudged.
-            target = max(_target(state, listed, state.progress.step), waiting[0].place)
-            refilled = state.with_progress(target=target, soaking_since=None)
-            return _grown(refilled, listed, waiting[0].place)
-        if not _is_tried(listed):
+        # The step's hosts are gone: others take their place, at least one if the version was tried nowhere.
+        least = NOBODY if tried or not waiting else waiting[0].place
+        target = max(_target(state, listed, state.progress.step), least)
+        if waiting and target > state.running.cut:
+            return _grown(state.with_progress(target=target, soaking_since=None), listed, least)
+        if not tried:
             why = "Every instance that was to run the version left or fell silent: waits for the next one"
             return _noted(state.with_rollout(reason=why), [why])
     pending = any(host.phase == "pending" for host in listed)
