@@ -12,7 +12,7 @@ from headgate.deployments.model import Deployment
 from headgate.deployments.running import EVERYONE, RunningRollout
 from headgate.deployments.versions import Assignment, HealthyVersion
 from headgate.instances import mapping
-from headgate.instances.desired.model import Desired, Outcome, Trials
+from headgate.instances.desired.model import Desired, Trials
 from headgate.instances.model import Instance
 from headgate.instances.reported.host import Counters, HostReport
 from headgate.instances.reported.model import Health, ReportedConfig, Status
@@ -219,16 +219,6 @@ def test_what_an_earlier_release_stored_is_read_and_gone_back_to(group: Group) -
     group.host = mapping.INSTANCES.read(stored)
     group.stored = replace(group.stored, proven_revision=None)
     assert group.fails(2) == 1
-
-
-def test_what_is_known_of_a_host_is_stored_and_read_again(group: Group) -> None:
-    unclear = Outcome("ab" * 32, Assignment("cfg_1", 2), 3, "offered", returns=1, unclear_since=AT)
-    instance = replace(group.host, trials=group.host.trials.with_outcome(unclear))
-    item = mapping.instance_item(instance) | {"revision": 1}
-    read = mapping.INSTANCES.read({name: value for name, value in item.items() if value is not None})
-    assert (read.trials.healthy, read.trials.well_since) == (instance.trials.healthy, instance.trials.well_since)
-    assert read.trials.outcomes[0] == unclear
-    assert read.trials.healthy != ()
 
 
 @pytest.fixture
