@@ -40,7 +40,7 @@ router = application_router()
 @router.get("/session")
 def get_session(session: SignedIn) -> Person:
     """Who is signed in, and their organizations."""
-    return Person.of(session, sessions.organizations(session))
+    return Person.of(session, organizations=sessions.organizations(session))
 
 
 @router.delete("/session", status_code=204)
@@ -59,7 +59,7 @@ def create_organization(body: CreateOrganization, caller: SessionAdmin, response
 @router.get("/organization")
 def get_organization(caller: SessionMember) -> OrganizationShown:
     """The organization that the request names."""
-    return OrganizationShown(id=caller.organization_id, name=caller.organization_name, role=caller.role)
+    return OrganizationShown.of(caller)
 
 
 @router.patch("/organization", openapi_extra=audited("organization.renamed"))
@@ -182,7 +182,7 @@ def create_token(
         by=caller,
     )
     response.headers["Location"] = f"{APPLICATION}/service-accounts/{service_account_id}/tokens/{token.id}"
-    return TokenCreated.with_value(token, value)
+    return TokenCreated.of(token, value=value)
 
 
 @router.delete(

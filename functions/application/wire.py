@@ -5,14 +5,14 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import PrincipalKind
-from headgate.http.wire import PrincipalOut
-from headgate.identity.model import Invitation, Member, Membership, MemberStatus, ServiceAccount, Session, Token
+from headgate.http.wire import Answer, PrincipalOut, at
+from headgate.identity.model import MemberStatus
 from headgate_engine.wire.inputs import Input, Name, refused_as
+from headgate_engine.wire.times import Time
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
 
@@ -82,74 +82,39 @@ class CreateToken(Input):
         return "read_write" if self.write_access else "read"
 
 
-class OrganizationShown(BaseModel):
-    id: str
-    name: str
+class OrganizationShown(Answer):
+    id: Annotated[str, at("organization_id")]
+    name: Annotated[str, at("organization_name")]
     role: Role
 
-    @classmethod
-    def of(cls, membership: Membership) -> "OrganizationShown":
-        return cls(id=membership.organization_id, name=membership.organization_name, role=membership.role)
 
-
-class Person(BaseModel):
+class Person(Answer):
     """Who is signed in, and where they are a member."""
 
-    user_id: str
-    email: str
-    session_expires_at: str
+    user_id: Annotated[str, at("user", "id")]
+    email: Annotated[str, at("user", "email")]
+    session_expires_at: Annotated[Time, at("expires_at")]
     organizations: list[OrganizationShown]
 
-    @classmethod
-    def of(cls, session: Session, memberships: list[Membership]) -> "Person":
-        return cls(
-            user_id=session.user.id,
-            email=session.user.email,
-            session_expires_at=clock.rfc3339(session.expires_at),
-            organizations=[OrganizationShown.of(membership) for membership in memberships],
-        )
 
-
-class MemberShown(BaseModel):
-    id: str
-    kind: PrincipalKind
-    name: str
+class MemberShown(Answer):
+    id: Annotated[str, at("principal", "id")]
+    kind: Annotated[PrincipalKind, at("principal", "kind")]
+    name: Annotated[str, at("principal", "name")]
     role: Role
     status: MemberStatus
-    created_at: str
-
-    @classmethod
-    def of(cls, member: Member) -> "MemberShown":
-        return cls(
-            id=member.principal.id,
-            kind=member.principal.kind,
-            name=member.principal.name,
-            role=member.role,
-            status=member.status,
-            created_at=clock.rfc3339(member.created_at),
-        )
+    created_at: Time
 
 
-class InvitationShown(BaseModel):
+class InvitationShown(Answer):
     """An organization's offer to the person who is signed in."""
 
     organization_id: str
     organization_name: str
     role: Role
     invited_by: str
-    created_at: str
-    expires_at: str
-
-    @classmethod
-    def of(cls, invitation: Invitation) -> "InvitationShown":
-        return cls(
-            organization_id=invitation.organization_id,
-            organization_name=invitation.organization_name,
-            role=invitation.role,
-            invited_by=invitation.invited_by,
-            created_at=clock.rfc3339(invitation.created_at),
-            expires_at=clock.rfc3339(invitation.expires_at),
-        )
+    created_at: Time
+    expires_at: Time
 
 
 class Invitations(BaseModel):
@@ -158,56 +123,31 @@ class Invitations(BaseModel):
     items: list[InvitationShown]
 
 
-class ServiceAccountShown(BaseModel):
+class ServiceAccountShown(Answer):
     """`created_by` is null for one that an earlier release created."""
 
     id: str
     name: str
-    created_at: str
+    created_at: Time
     created_by: PrincipalOut | None
 
-    @classmethod
-    def of(cls, account: ServiceAccount) -> "ServiceAccountShown":
-        return cls(
-            id=account.id,
-            name=account.name,
-            created_at=clock.rfc3339(account.created_at),
-            created_by=PrincipalOut.of(account.created_by) if account.created_by else None,
-        )
 
-
-class TokenShown(BaseModel):
+class TokenShown(Answer):
     """`created_by` and `owner`, who is to hold it, are null for one that an earlier release created."""
 
     id: str
     name: str
     access: Access
-    created_at: str
-    expires_at: str | None
+    created_at: Time
+    expires_at: Time | None
     created_by: PrincipalOut | None
     owner: PrincipalOut | None
-
-    @classmethod
-    def of(cls, token: Token) -> "TokenShown":
-        return cls(
-            id=token.id,
-            name=token.name,
-            access=token.access,
-            created_at=clock.rfc3339(token.created_at),
-            expires_at=clock.rfc3339(token.expires_at) if token.expires_at else None,
-            created_by=PrincipalOut.of(token.created_by) if token.created_by else None,
-            owner=PrincipalOut.of(token.owner) if token.owner else None,
-        )
 
 
 class TokenCreated(TokenShown):
     """A new token. `value` is shown here and never again."""
 
     value: str
-
-    @classmethod
-    def with_value(cls, token: Token, value: str) -> "TokenCreated":
-        return cls(**TokenShown.of(token).model_dump(), value=value)
 
 
 class Tokens(BaseModel):
@@ -216,34 +156,19 @@ class Tokens(BaseModel):
     items: list[TokenShown]
 
 
-class Change(BaseModel):
+class Change(Answer):
     """Who changed what, when, and from which credential."""
 
     id: str
-    at: str
-    actor_kind: PrincipalKind
-    actor_id: str
-    actor_name: str
+    at: Time
+    actor_kind: Annotated[PrincipalKind, at("actor", "kind")]
+    actor_id: Annotated[str, at("actor", "id")]
+    actor_name: Annotated[str, at("actor", "name")]
     credential_id: str
     credential_name: str
     action: str
     target: str
     details: dict[str, str]
-
-    @classmethod
-    def of(cls, record: AuditRecord) -> "Change":
-        return cls(
-            id=record.id,
-            at=clock.rfc3339(record.at),
-            actor_kind=record.actor.kind,
-            actor_id=record.actor.id,
-            actor_name=record.actor.name,
-            credential_id=record.credential_id,
-            credential_name=record.credential_name,
-            action=record.action,
-            target=record.target,
-            details=dict(record.details),
-        )
 
 
 def expiry(body: CreateToken) -> datetime | None:

@@ -7,9 +7,9 @@ from fastapi import Path, Query
 from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.flows.model import Example
-from headgate_engine.reference.fields import Field as FieldOfSchema
+from headgate.http.wire import Answer
 from headgate_engine.reference.fields import fields
-from headgate_engine.reference.model import TYPE, Component, Kind, OttlComponent, OttlReference
+from headgate_engine.reference.model import TYPE, Component, Kind
 from headgate_engine.wire.inputs import CollectorVersion, refused_as
 
 Version = Annotated[
@@ -27,7 +27,7 @@ Type = Annotated[
 OttlName = Annotated[str | None, Query(max_length=63)]
 
 
-class ComponentSummary(BaseModel):
+class ComponentSummary(Answer):
     """A component of the collector's build.
 
     `aliases` are former names that it still answers to. `stability` is by signal; a connector's by its pairs of signals
@@ -41,19 +41,8 @@ class ComponentSummary(BaseModel):
     deprecated: str | None
     summary: str
 
-    @classmethod
-    def of(cls, component: Component) -> Self:
-        return cls(
-            kind=component.kind,
-            type=component.type,
-            aliases=list(component.aliases),
-            stability=dict(component.stability),
-            deprecated=component.deprecated,
-            summary=component.summary,
-        )
 
-
-class FieldOut(BaseModel):
+class FieldOut(Answer):
     """A field of a component's configuration, as `schema` has it.
 
     In `path`, `[]` stands for an entry of a list and `<key>` for a key of one's own choice. `default` is JSON.
@@ -67,28 +56,12 @@ class FieldOut(BaseModel):
     deprecated: bool
     secret: bool
 
-    @classmethod
-    def of(cls, field: FieldOfSchema) -> Self:
-        return cls(
-            path=field.path,
-            type=field.type,
-            default=field.default,
-            description=field.description,
-            values=list(field.values),
-            deprecated=field.deprecated,
-            secret=field.secret,
-        )
 
-
-class ExampleOut(BaseModel):
+class ExampleOut(Answer):
     """The part of a flow of the gallery that configures the component; `flow` is the flow's slug."""
 
     flow: str
     yaml: str
-
-    @classmethod
-    def of(cls, example: Example) -> Self:
-        return cls(flow=example.flow, yaml=example.yaml)
 
 
 class ComponentDetail(ComponentSummary):
@@ -106,26 +79,16 @@ class ComponentDetail(ComponentSummary):
     @classmethod
     def of_full(cls, component: Component, example: Example | None) -> Self:
         schema = json.loads(component.schema)
-        return cls(
-            **ComponentSummary.of(component).model_dump(),
-            module=component.module,
-            description=schema.get("description") or component.summary,
-            schema_=schema,
-            fields=[FieldOut.of(field) for field in fields(schema)],
-            example=None if example is None else ExampleOut.of(example),
-        )
+        description = schema.get("description") or component.summary
+        return cls.of(component, description=description, schema_=schema, fields=fields(schema), example=example)
 
 
-class OttlComponentOut(BaseModel):
+class OttlComponentOut(Answer):
     """A component that takes OTTL, and the contexts in which it does."""
 
     component: str
     kind: str
     contexts: list[str]
-
-    @classmethod
-    def of(cls, taking: OttlComponent) -> Self:
-        return cls(component=taking.component, kind=taking.kind, contexts=list(taking.contexts))
 
 
 class OttlComponents(BaseModel):
@@ -134,20 +97,20 @@ class OttlComponents(BaseModel):
     components: list[OttlComponentOut]
 
 
-class OttlPathOut(BaseModel):
+class OttlPathOut(Answer):
     path: str
     type: str
     writable: bool
     description: str
 
 
-class OttlParameterOut(BaseModel):
+class OttlParameterOut(Answer):
     name: str
     type: str
     optional: bool
 
 
-class OttlFunctionOut(BaseModel):
+class OttlFunctionOut(Answer):
     """An `editor` begins a statement; a `converter` gives a value.
 
     `in` are the kinds of expressions that may call it: `condition`, `statement`, `value_expression`.
@@ -161,13 +124,13 @@ class OttlFunctionOut(BaseModel):
     description: str
 
 
-class OttlEnumOut(BaseModel):
+class OttlEnumOut(Answer):
     name: str
     value: int
     description: str
 
 
-class OttlReferenceOut(BaseModel):
+class OttlReferenceOut(Answer):
     """What OTTL offers in a context of a component: the same parsers read it as lint."""
 
     component: str
@@ -176,7 +139,3 @@ class OttlReferenceOut(BaseModel):
     paths: list[OttlPathOut]
     functions: list[OttlFunctionOut]
     enums: list[OttlEnumOut]
-
-    @classmethod
-    def of(cls, reference: OttlReference) -> Self:
-        return cls.model_validate(reference, from_attributes=True)

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.configurations.model import Configuration, Status, Version
-from headgate.http.wire import ManagedBy, PrincipalOut
+from headgate.http.wire import Answer, ManagedBy, PrincipalOut
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.policies.model import Suppression
 from headgate_engine.wire.inputs import PRESENT, CollectorVersion, Input, Name, Patch, Yaml
@@ -42,7 +42,7 @@ class PatchVersion(Patch):
     description: Annotated[Description | None, PRESENT] = Field(default=None, description="Notes on the version")
 
 
-class ConfigurationSummary(BaseModel):
+class ConfigurationSummary(Answer):
     id: str
     name: str
     description: str | None
@@ -55,10 +55,6 @@ class ConfigurationSummary(BaseModel):
     archived_at: Time | None = Field(json_schema_extra={"x-extension": True}, description="null unless it is archived")
     managed_by: ManagedBy
 
-    @classmethod
-    def of(cls, configuration: Configuration) -> "ConfigurationSummary":
-        return ConfigurationSummary.model_validate(configuration, from_attributes=True)
-
 
 class ConfigurationDetail(ConfigurationSummary):
     """With the YAML of the latest version, and the collector that it is meant for."""
@@ -68,11 +64,10 @@ class ConfigurationDetail(ConfigurationSummary):
 
     @classmethod
     def with_version(cls, configuration: Configuration, version: Version) -> Self:
-        summary = ConfigurationSummary.of(configuration).model_dump()
-        return cls(**summary, collector_version=version.collector_version, yaml=version.yaml or "")
+        return cls.of(configuration, collector_version=version.collector_version, yaml=version.yaml or "")
 
 
-class VersionSummary(BaseModel):
+class VersionSummary(Answer):
     n: int
     status: Status
     collector_version: str
@@ -83,10 +78,6 @@ class VersionSummary(BaseModel):
     updated_at: Time
     published_at: Time | None
 
-    @classmethod
-    def of(cls, version: Version) -> "VersionSummary":
-        return VersionSummary.model_validate(version, from_attributes=True)
-
 
 class VersionDetail(VersionSummary):
     """With its YAML."""
@@ -95,7 +86,7 @@ class VersionDetail(VersionSummary):
 
     @classmethod
     def with_yaml(cls, version: Version) -> Self:
-        return cls(**VersionSummary.of(version).model_dump(), yaml=version.yaml or "")
+        return cls.of(version, yaml=version.yaml or "")
 
 
 class Suppressions(BaseModel):

@@ -71,7 +71,7 @@ def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> Fleet
     """Create a fleet and issue its token, which is not returned. A server fleet begins with a Default group."""
     fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by)
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet.id}"
-    return FleetOut.of(fleet)
+    return FleetOut.of_fleet(fleet)
 
 
 @router.get("/{fleet_id}", operation_id="getFleet")
@@ -101,13 +101,13 @@ def delete_fleet(fleet_id: FleetId, caller: Writer, request: Request) -> None:
 def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
     """Compose the command that makes a host or a cluster join a deployment group."""
     with ids_in_body(deployment_id=DeploymentNotFound):
-        return InstallOut.of(body.platform, installs.compose(caller, fleet_id, body.options()))
+        return InstallOut.of_install(body.platform, installs.compose(caller, fleet_id, body.options()))
 
 
 @by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))
 def renew_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
     """Issue the fleet's next token, which install commands contain from now on. With grace `none`, all others end."""
-    return FleetOut.of(fleets.renew_token(caller, fleet_id, body.grace))
+    return FleetOut.of_fleet(fleets.renew_token(caller, fleet_id, body.grace))
 
 
 _PAGES: Final = (

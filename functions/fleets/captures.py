@@ -78,7 +78,7 @@ def start_capture(
         started = captures.start(caller, fleet_id, body)
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/captures/{started.capture.id}"
     add_details(request, started.capture.audited)
-    return CaptureOut.of(started)
+    return CaptureOut.of_known(started)
 
 
 @router.get(_ALL, operation_id="listCaptures", openapi_extra=EXTENSION)
@@ -90,7 +90,7 @@ def list_captures(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[Cap
 @router.get(_ONE, operation_id="getCapture", openapi_extra=EXTENSION)
 def get_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> CaptureOut:
     """One capture."""
-    return CaptureOut.of(captures.get(caller, fleet_id, capture_id))
+    return CaptureOut.of_known(captures.get(caller, fleet_id, capture_id))
 
 
 @router.get(
@@ -112,7 +112,7 @@ def get_sample(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> Plai
 )
 def end_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Writer) -> CaptureOut:
     """End a capture before its time, with the host's next message. What it has until then is its sample."""
-    return CaptureOut.of(captures.end(caller, fleet_id, capture_id))
+    return CaptureOut.of_known(captures.end(caller, fleet_id, capture_id))
 
 
 @router.delete(

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 from pydantic.config import JsonDict
 
 from headgate.captures.model import (
@@ -17,7 +17,7 @@ from headgate.captures.model import (
     Status,
 )
 from headgate.captures.service import Known
-from headgate.http.wire import PrincipalOut
+from headgate.http.wire import Answer, PrincipalOut
 from headgate.instances.orders.captured import Reason
 from headgate_engine.collector import Signal
 from headgate_engine.wire.inputs import Input
@@ -67,7 +67,7 @@ class StartCapture(Input):
         return self
 
 
-class CaptureOut(BaseModel):
+class CaptureOut(Answer):
     """A capture. It is `pending` until the host has begun, and ends by itself; its sample is read at `…/sample`."""
 
     id: str
@@ -102,36 +102,9 @@ class CaptureOut(BaseModel):
     expires_at: Time = Field(description="When the capture and its sample are deleted")
 
     @classmethod
-    def of(cls, known: Known) -> "CaptureOut":
-        capture, wanted = known.capture, known.capture.wanted
-        return CaptureOut(
-            id=capture.id,
-            fleet_id=capture.fleet_id,
-            deployment_id=capture.deployment_id,
-            instance_id=capture.instance_id,
-            host_name=capture.host_name,
-            configuration_id=capture.version.configuration_id,
-            version_number=capture.version.version_number,
-            signal_type=wanted.signal_type,
-            pipeline=wanted.pipeline,
-            component=wanted.component,
-            context=wanted.context,
-            condition=wanted.condition,
-            max_records=wanted.max_records,
-            duration_seconds=wanted.duration_seconds,
-            status=capture.status(known.at),
-            reason=capture.reason,
-            error=capture.error,
-            records=capture.records,
-            left_out=capture.left_out,
-            redacted=capture.redacted,
-            created_by=PrincipalOut.of(capture.created_by),
-            created_at=capture.created_at,
-            begins_by=capture.begins_by,
-            started_at=capture.started_at,
-            ended_at=capture.ended_at,
-            expires_at=capture.expires_at,
-        )
+    def of_known(cls, known: Known) -> Self:
+        capture = known.capture
+        return cls.of(capture, capture.wanted, capture.version, status=capture.status(known.at))
 
 
 class PutCaptures(Input):
@@ -158,13 +131,9 @@ class RedactionSettings(Input):
         return Redaction(kinds, tuple(dict.fromkeys(self.patterns)), tuple(dict.fromkeys(self.keys)))
 
 
-class RedactionOut(BaseModel):
+class RedactionOut(Answer):
     """What hosts take out of samples."""
 
     kinds: list[Kind]
     patterns: list[str]
     keys: list[str]
-
-    @classmethod
-    def of(cls, rules: Redaction) -> Self:
-        return cls(kinds=list(rules.kinds), patterns=list(rules.patterns), keys=list(rules.keys))

@@ -9,13 +9,11 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from fleets.wire import AssignmentOut, InstancesOut, LabelKey, LabelValue
 from headgate.deployments.assignments import Changed, Check
-from headgate.deployments.events import LONGEST_MESSAGE, EventKind, GroupEvent
-from headgate.deployments.history import AssignedThen
+from headgate.deployments.events import LONGEST_MESSAGE, EventKind
 from headgate.deployments.model import Role, VolumeMount
 from headgate.deployments.selectors import MOST_LABELS
-from headgate.deployments.versions import NamedVersion
 from headgate.fleets import tokens
-from headgate.http.wire import ConfigurationId, ManagedBy, PrincipalOut
+from headgate.http.wire import Answer, ConfigurationId, ManagedBy, PrincipalOut, at
 from headgate.instances.counting.fleets import CountedGroup
 from headgate.instances.reported.suitability import Unsuited
 from headgate_engine.validation.model import Finding
@@ -87,12 +85,12 @@ class PutVolumeMounts(Input):
         return [VolumeMount(mount.host_path, mount.mount_path) for mount in self.volume_mounts]
 
 
-class VolumeMountOut(BaseModel):
+class VolumeMountOut(Answer):
     host_path: str
     mount_path: str
 
 
-class DeploymentOut(BaseModel):
+class DeploymentOut(Answer):
     id: str
     fleet_id: str
     name: str
@@ -133,37 +131,23 @@ class DeploymentOut(BaseModel):
     managed_by: ManagedBy
 
     @classmethod
-    def counted(cls, counted: CountedGroup) -> "DeploymentOut":
+    def counted(cls, counted: CountedGroup, **more: object) -> Self:
         group = counted.group
-        return DeploymentOut(
-            id=group.id,
-            fleet_id=group.fleet_id,
-            name=group.name,
-            is_default=group.is_default,
-            role=group.role,
-            replicas=group.replicas,
-            namespace=group.namespace,
-            configuration_id=group.assignment.configuration_id if group.assignment else None,
-            configuration_name=counted.configuration_name,
-            version_number=group.assignment.version_number if group.assignment else None,
-            volume_mounts=[
-                VolumeMountOut(host_path=mount.host_path, mount_path=mount.mount_path) for mount in group.volume_mounts
-            ],
-            assigned_at=group.assigned_at,
-            goes_back_to=AssignmentOut.of(group.healthy[0].assignment) if group.healthy else None,
-            selector=dict(group.selector),
+        assignment = group.assignment
+        return cls.of(
+            group,
+            counted,
+            configuration_id=assignment.configuration_id if assignment else None,
+            version_number=assignment.version_number if assignment else None,
+            goes_back_to=AssignmentOut.of_version(group.healthy[0].assignment) if group.healthy else None,
             token_id=tokens.current_id(group.id, group.token_generation) if group.token_generation else None,
-            token_expires_at=group.token_expires_at,
             collector_version=group.collector.version if group.collector else None,
-            captures_allowed=group.captures_allowed,
             instances=InstancesOut.of(counted.instances),
-            created_at=group.created_at,
-            updated_at=group.updated_at,
-            managed_by=group.managed_by,
+            **more,
         )
 
 
-class WarningOut(BaseModel):
+class WarningOut(Answer):
     """A finding of the collector in the version that was assigned; `not_checked` if it could not be asked."""
 
     severity: Literal["error", "warning"]
@@ -186,8 +170,7 @@ class DeploymentChanged(DeploymentOut):
 
     @classmethod
     def of_change(cls, changed: Changed, counted: CountedGroup, hosts: Sequence[Unsuited]) -> Self:
-        warnings = warnings_of(changed.check, hosts)
-        return cls(**DeploymentOut.counted(counted).model_dump(), warnings=warnings)
+        return cls.counted(counted, warnings=warnings_of(changed.check, hosts))
 
 
 class CheckAssignment(Input):
@@ -227,17 +210,7 @@ def _without_place(one: Unsuited) -> WarningOut:
 
 
 def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]) -> list[WarningOut]:
-    return [
-        WarningOut(
-            severity=severity,
-            message=finding.message,
-            component_path=finding.component_path,
-            code=finding.code,
-            line=finding.line,
-            column=finding.column,
-        )
-        for finding in findings
-    ]
+    return [WarningOut.of(finding, severity=severity) for finding in findings]
 
 
 class PutSelector(Input):
@@ -246,59 +219,29 @@ class PutSelector(Input):
     labels: Annotated[dict[LabelKey, LabelValue], Field(max_length=MOST_LABELS)]
 
 
-class NamedVersionOut(BaseModel):
+class NamedVersionOut(Answer):
     """A published version, with the name that its configuration had then; null if it was not known."""
 
-    configuration_id: str
+    configuration_id: Annotated[str, at("assignment", "configuration_id")]
     configuration_name: str | None
-    version_number: int
-
-    @classmethod
-    def of(cls, version: NamedVersion | None) -> Self | None:
-        if version is None:
-            return None
-        return cls(
-            configuration_id=version.assignment.configuration_id,
-            configuration_name=version.configuration_name,
-            version_number=version.assignment.version_number,
-        )
+    version_number: Annotated[int, at("assignment", "version_number")]
 
 
-class GroupEventOut(BaseModel):
+class GroupEventOut(Answer):
     """An event of a group: `before` was assigned until then, and `assigned` from then on; null is nothing."""
 
     at: Time
-    event: EventKind
+    event: Annotated[EventKind, at("kind")]
     by: PrincipalOut
     message: str | None
     before: NamedVersionOut | None
     assigned: NamedVersionOut | None
 
-    @classmethod
-    def of(cls, event: GroupEvent) -> "GroupEventOut":
-        return GroupEventOut(
-            at=event.at,
-            event=event.kind,
-            by=PrincipalOut.of(event.by),
-            message=event.message,
-            before=NamedVersionOut.of(event.before),
-            assigned=NamedVersionOut.of(event.assigned),
-        )
 
-
-class AssignedThenOut(BaseModel):
+class AssignedThenOut(Answer):
     """What a group was assigned `at` a time, and `since` when. `event` assigned it; null if it is over 90 days old."""
 
     at: Time
     assigned: NamedVersionOut | None
     since: Time
     event: GroupEventOut | None
-
-    @classmethod
-    def of(cls, then: AssignedThen) -> Self:
-        return cls(
-            at=then.at,
-            assigned=NamedVersionOut.of(then.assigned),
-            since=then.since,
-            event=GroupEventOut.of(then.event) if then.event else None,
-        )

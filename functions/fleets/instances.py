@@ -78,7 +78,7 @@ def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer,
     """
     given = acts.restart(caller, fleet_id, instance_id)
     response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
-    return OrderOut.of(given)
+    return OrderOut.of_order(given)
 
 
 @router.post(
@@ -92,7 +92,7 @@ def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, r
     """Offer the version that failed on this host to it again, and to no other host."""
     given = acts.try_again(caller, fleet_id, instance_id)
     response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
-    return OrderOut.of(given)
+    return OrderOut.of_order(given)
 
 
 @router.post(
@@ -110,7 +110,7 @@ def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Write
     """
     given = supervisors.upgrade(caller, fleet_id, instance_id)
     response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
-    return OrderOut.of(given)
+    return OrderOut.of_order(given)
 
 
 @router.post(
@@ -133,7 +133,7 @@ def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember
 )
 def get_order(fleet_id: FleetId, instance_id: InstanceId, order_id: OrderId, caller: Reader) -> OrderOut:
     """An order to a host, and whether it was carried out. The last one of each kind is kept for a day."""
-    return OrderOut.of(acts.order(caller, fleet_id, instance_id, order_id))
+    return OrderOut.of_order(acts.order(caller, fleet_id, instance_id, order_id))
 
 
 @router.put(

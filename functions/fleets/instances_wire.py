@@ -11,7 +11,7 @@ from fleets.wire import AssignmentOut, InstanceOut
 from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.http.parameters import moment
-from headgate.http.wire import ConfigurationId, PrincipalOut
+from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
 from headgate.instances.details import Known
 from headgate.instances.orders.model import LASTS, Override, PendingOrder
 from headgate.instances.state.model import InstanceState
@@ -29,7 +29,7 @@ class VersionOut(AssignmentOut):
 
     @staticmethod
     def fields_of(assignment: Assignment | None, names: Mapping[str, str]) -> dict[str, str | int | None]:
-        fields = AssignmentOut.of(assignment).model_dump()
+        fields = AssignmentOut.of_version(assignment).model_dump()
         return {**fields, "configuration_name": names.get(assignment.configuration_id) if assignment else None}
 
 
@@ -67,7 +67,7 @@ class AttemptOut(VersionAt):
         )
 
 
-class OrderOut(BaseModel):
+class OrderOut(Answer):
     """An order to a host. Its supervisor carries it out with one of its next messages, or never after `expires_at`."""
 
     id: str
@@ -81,18 +81,14 @@ class OrderOut(BaseModel):
     reason: str | None = Field(description="Why the host could not carry it out")
 
     @classmethod
-    def of(cls, order: PendingOrder) -> Self:
-        return cls.model_validate(
-            {
-                "id": order.id,
-                "do": order.do,
-                "status": order.status(clock.now()),
-                "created_at": order.at,
-                "expires_at": order.at + LASTS,
-                "done_at": order.done_at,
-                "version": order.program.version if order.program else None,
-                "reason": order.failed,
-            }
+    def of_order(cls, order: PendingOrder) -> Self:
+        return cls.of(
+            order,
+            status=order.status(clock.now()),
+            created_at=order.at,
+            expires_at=order.at + LASTS,
+            version=order.program.version if order.program else None,
+            reason=order.failed,
         )
 
 
@@ -145,17 +141,16 @@ class InstanceDetail(InstanceOut):
     @classmethod
     def of_known(cls, known: Known) -> Self:
         truth, names, healthy = known.truth, known.names, known.seen.instance.trials.healthy
-        shown = InstanceOut.of(known.seen).model_dump(exclude={"running"})
-        return cls(
-            **shown,
+        return cls.of_seen(
+            known.seen,
             desired=VersionAt.of_moment(truth.desired, names),
             offered=VersionAt.of_moment(truth.offered, names) if truth.offered else None,
             attempted=AttemptOut.of_attempt(truth.attempted, names) if truth.attempted else None,
             running=VersionAt.of_moment(truth.running or Moment(None, None), names),
-            last_healthy=AssignmentOut.of(healthy[0].assignment) if healthy else None,
+            last_healthy=AssignmentOut.of_version(healthy[0].assignment) if healthy else None,
             override=OverrideOut.of_override(known.override, names) if known.override else None,
             move_allowed_until=known.seen.instance.orders.move_allowed(clock.now()),
-            orders=[OrderOut.of(order) for order in known.orders],
+            orders=[OrderOut.of_order(order) for order in known.orders],
         )
 
 
@@ -165,7 +160,7 @@ class MoveOut(BaseModel):
     move_allowed_until: Time
 
 
-class HappenedOut(BaseModel):
+class HappenedOut(Answer):
     """An event of a host, and what was so after it: its `state`, and what was `running`, null if nothing or not known.
 
     `version` is what the event is about, `reason` says why it failed. The others belong to single events: `drifted` are
@@ -190,25 +185,11 @@ class HappenedOut(BaseModel):
     program_version: str | None
 
     @classmethod
-    def of(cls, listed: Listed) -> "HappenedOut":
+    def of_listed(cls, listed: Listed) -> "HappenedOut":
         event, names = listed.event, listed.names
         version = VersionOut.model_validate(VersionOut.fields_of(event.version, names)) if event.version else None
-        return HappenedOut(
-            at=event.at,
-            event=event.event,
-            state=event.state,
-            running=VersionAt.of_moment(event.running, names) if event.running else None,
-            version=version,
-            reason=event.reason,
-            drifted=None if event.drifted is None else list(event.drifted),
-            exits=event.exits,
-            deployment_id=event.deployment_id,
-            until=event.until,
-            by=PrincipalOut.of(event.actor) if event.actor else None,
-            message=event.message,
-            left_out=event.left_out,
-            program_version=event.program_version,
-        )
+        running = VersionAt.of_moment(event.running, names) if event.running else None
+        return HappenedOut.of(event, running=running, version=version, by=event.actor)
 
 
 class ThenOut(BaseModel):
@@ -226,5 +207,5 @@ class ThenOut(BaseModel):
 
     @classmethod
     def of(cls, then: Then) -> Self:
-        last = HappenedOut.of(then.last)
+        last = HappenedOut.of_listed(then.last)
         return cls(at=then.at, state=then.state, running=last.running, last=last, covered=then.covered)

@@ -6,11 +6,12 @@ from pydantic import BaseModel, Field
 
 from fleets.wire import FleetOut
 from headgate.foundation.caller import Caller
+from headgate.http.wire import Answer
 from headgate.overview.model import Notice, NoticeKind, Overview
 from headgate_engine.wire.times import Time
 
 
-class NoticeOut(BaseModel):
+class NoticeOut(Answer):
     """Something that needs somebody. The ids that do not apply are null."""
 
     kind: NoticeKind
@@ -35,21 +36,8 @@ class NoticeOut(BaseModel):
     run_id: str | None
 
     @classmethod
-    def of(cls, caller: Caller, notice: Notice) -> Self:
-        return cls(
-            kind=notice.kind,
-            subject=notice.subject,
-            reason=notice.reason,
-            at=notice.at,
-            page=page_of(caller, notice),
-            fleet_id=notice.fleet_id,
-            deployment_id=notice.deployment_id,
-            rollout_id=notice.rollout_id,
-            instance_id=notice.instance_id,
-            configuration_id=notice.configuration_id,
-            version_number=notice.version_number,
-            run_id=notice.run_id,
-        )
+    def of_notice(cls, caller: Caller, notice: Notice) -> Self:
+        return cls.of(notice, page=page_of(caller, notice))
 
 
 class OverviewOut(BaseModel):
@@ -63,7 +51,7 @@ class OverviewOut(BaseModel):
     def of(cls, caller: Caller, overview: Overview) -> Self:
         return cls(
             has_configurations=overview.has_configurations,
-            notices=[NoticeOut.of(caller, notice) for notice in overview.notices],
+            notices=[NoticeOut.of_notice(caller, notice) for notice in overview.notices],
             fleets=[FleetOut.counted(counted) for counted in overview.fleets],
         )
 

@@ -4,15 +4,15 @@ import re
 from typing import Annotated, Final, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from fleets.deployments_wire import Message, Number, WarningOut, warnings_of
 from fleets.instances_wire import VersionOut
 from fleets.wire import LabelKey, LabelValue
 from headgate.deployments.assignments import Check
 from headgate.deployments.versions import NamedVersion
-from headgate.http.wire import ConfigurationId, PrincipalOut
-from headgate.rollouts.model import MOST_STEPS, Failure, Gate, Order, Rollout, Status
+from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
+from headgate.rollouts.model import MOST_STEPS, Gate, Order, Rollout, Status
 from headgate.rollouts.strategy import Gates, OnFailure, Preset, Step, Strategy, Window, preset
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
@@ -170,9 +170,7 @@ class StartRollout(Input):
         )
 
 
-class RolloutStepOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class RolloutStepOut(Answer):
     hosts: int | None
     percent: int | None
     canaries: bool
@@ -180,18 +178,14 @@ class RolloutStepOut(BaseModel):
     approval: bool
 
 
-class WindowOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class WindowOut(Answer):
     start: str
     end: str
     time_zone: str
 
 
-class StrategyOut(BaseModel):
+class StrategyOut(Answer):
     """With the steps of a preset."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     steps: list[RolloutStepOut]
     canaries: dict[str, str]
@@ -200,9 +194,7 @@ class StrategyOut(BaseModel):
     on_failure: OnFailure
 
 
-class GatesOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class GatesOut(Answer):
     tolerated_percent: int
     apply_failed: bool
     crash_loop: bool
@@ -219,13 +211,11 @@ class GatesOut(BaseModel):
     cpu_growth: int | None
 
 
-class HostsOut(BaseModel):
+class HostsOut(Answer):
     """Instances of the group that report: all of them, those that are to run the version, and how these fare.
 
     Those that are `not_moved` are not among them: Headgate cannot upgrade their collectors.
     """
-
-    model_config = ConfigDict(from_attributes=True)
 
     total: int
     due: int
@@ -234,35 +224,27 @@ class HostsOut(BaseModel):
     not_moved: int
 
 
-class UpgradeOut(BaseModel):
+class UpgradeOut(Answer):
     """The collector version that a rollout brings, and the one before, null for what was installed on each host."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     version: str
     before: str | None
 
 
-class NotMovedOut(BaseModel):
+class NotMovedOut(Answer):
     """An instance that waits until a person upgrades its collector; `message` has the command."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     instance_id: str
     name: str
     message: str
 
 
-class FailureOut(BaseModel):
+class FailureOut(Answer):
     """An instance that a gate counts, and why; the message may quote what the host says."""
 
     instance_id: str
     gate: Gate
     message: str
-
-    @classmethod
-    def of(cls, failure: Failure) -> Self:
-        return cls(instance_id=failure.instance_id, gate=failure.gate, message=failure.message)
 
 
 class RolloutOut(VersionOut):
@@ -273,8 +255,6 @@ class RolloutOut(VersionOut):
 
     An assignment at once has neither strategy nor gates, and no `hosts`: the group's instances say how it went.
     """
-
-    model_config = ConfigDict(populate_by_name=True)
 
     id: str
     from_: Annotated[VersionOut, Field(alias="from")]
@@ -295,26 +275,14 @@ class RolloutOut(VersionOut):
     finished_at: Time | None
 
     @classmethod
-    def of_rollout(cls, rollout: Rollout) -> "RolloutOut":
-        return cls(
+    def of_rollout(cls, rollout: Rollout, **more: object) -> Self:
+        return cls.of(
+            rollout,
             **_named(rollout.to),
-            id=rollout.id,
             from_=VersionOut.model_validate(_named(rollout.before)),
-            strategy=StrategyOut.model_validate(rollout.strategy) if rollout.strategy else None,
-            gates=GatesOut.model_validate(rollout.gates) if rollout.gates else None,
-            message=rollout.message,
-            status=rollout.status,
             step=rollout.progress.step,
-            hosts=HostsOut.model_validate(rollout.hosts) if rollout.hosts else None,
-            reason=rollout.reason,
-            notes=list(rollout.notes),
-            failures=[FailureOut.of(failure) for failure in rollout.failures],
-            collector=UpgradeOut.model_validate(rollout.upgrade) if rollout.upgrade else None,
-            not_moved=[NotMovedOut.model_validate(one) for one in rollout.not_moved],
-            created_by=PrincipalOut.of(rollout.created_by),
-            created_at=rollout.created_at,
-            updated_at=rollout.updated_at,
-            finished_at=rollout.finished_at,
+            collector=rollout.upgrade,
+            **more,
         )
 
 
@@ -327,7 +295,7 @@ class RolloutStarted(RolloutOut):
 
     @classmethod
     def of_start(cls, rollout: Rollout, check: Check) -> Self:
-        return cls(**RolloutOut.of_rollout(rollout).model_dump(), warnings=warnings_of(check, ()))
+        return cls.of_rollout(rollout, warnings=warnings_of(check, ()))
 
 
 def _named(version: NamedVersion | None) -> dict[str, str | int | None]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from types import MappingProxyType
 from typing import Annotated, Final, Self
 
@@ -19,12 +18,12 @@ from headgate.deployments.deliveries import MOST as MOST_DELIVERIES
 from headgate.deployments.versions import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
-from headgate.http.wire import ManagedBy, PrincipalOut
+from headgate.http.wire import Answer, ManagedBy, PrincipalOut
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
 from headgate.instances.counting.fleets import CountedFleet
-from headgate.instances.reported.host import MOST_LABELS, Counters
+from headgate.instances.reported.host import MOST_LABELS
 from headgate.instances.service import Seen
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from headgate_engine.collector import VARIABLE_NAME
@@ -151,7 +150,7 @@ class InstancesOut(BaseModel):
         return cls(total=sum(counts.values()), **counts)
 
 
-class FleetOut(BaseModel):
+class FleetOut(Answer):
     id: str
     label: str
     type: FleetType
@@ -168,41 +167,30 @@ class FleetOut(BaseModel):
 
     @classmethod
     def counted(cls, counted: CountedFleet) -> "FleetOut":
-        return cls.of(counted.fleet, counted.instances, counted.without_key)
+        return cls.of_fleet(counted.fleet, counted.instances, counted.without_key)
 
     @classmethod
-    def of(
+    def of_fleet(
         cls, fleet: Fleet, instances: Mapping[InstanceState, int] = MappingProxyType({}), without_key: int = 0
     ) -> "FleetOut":
-        return FleetOut(
-            id=fleet.id,
-            label=fleet.label,
-            type=fleet.type,
-            expires_in=fleet.expires_in,
-            token_expires_at=fleet.token_expires_at,
-            token_id=tokens.current_id(fleet.id, fleet.token_generation),
-            instances=InstancesOut.of(instances),
-            hosts_without_key=without_key,
-            created_by=PrincipalOut.of(fleet.created_by),
-            created_at=fleet.created_at,
-            managed_by=fleet.managed_by,
-        )
+        token_id, states = tokens.current_id(fleet.id, fleet.token_generation), InstancesOut.of(instances)
+        return FleetOut.of(fleet, token_id=token_id, instances=states, hosts_without_key=without_key)
 
 
-class AssignmentOut(BaseModel):
+class AssignmentOut(Answer):
     """A published version; both fields are null if nothing is assigned."""
 
     configuration_id: str | None
     version_number: int | None
 
     @classmethod
-    def of(cls, assignment: Assignment | None) -> Self:
+    def of_version(cls, assignment: Assignment | None) -> Self:
         if assignment is None:
             return cls(configuration_id=None, version_number=None)
         return cls(configuration_id=assignment.configuration_id, version_number=assignment.version_number)
 
 
-class ExporterCounters(BaseModel):
+class ExporterCounters(Answer):
     """Log records, spans and data points; `queue` is how full the sending queue is, from 0 to 1."""
 
     sent: int
@@ -210,7 +198,7 @@ class ExporterCounters(BaseModel):
     queue: float
 
 
-class CountersOut(BaseModel):
+class CountersOut(Answer):
     """What the collector counted in the last interval of `seconds`: log records, spans and data points together."""
 
     seconds: int
@@ -222,12 +210,8 @@ class CountersOut(BaseModel):
     queue: float
     exporters: dict[str, ExporterCounters]
 
-    @classmethod
-    def of(cls, counters: Counters) -> Self:
-        return cls.model_validate(asdict(counters))
 
-
-class InstanceOut(BaseModel):
+class InstanceOut(Answer):
     """A collector. `assigned` is the version that its group is to run, `running` the one that it applied last.
 
     `name` and `labels` are what the host calls itself. `drifted` are the top-level keys in which what the collector
@@ -261,42 +245,26 @@ class InstanceOut(BaseModel):
     first_seen_at: Time
 
     @classmethod
-    def of(cls, seen: Seen) -> "InstanceOut":
-        instance, host = seen.instance, seen.instance.reported.host
-        return InstanceOut(
-            id=instance.id,
-            deployment_id=instance.deployment_id,
-            name=host.name,
-            labels=dict(host.labels),
-            host_name=instance.reported.description.host_name,
-            os=instance.reported.description.os,
-            arch=instance.reported.description.arch,
-            collector_version=instance.reported.description.collector_version,
-            state=seen.state,
-            state_message=seen.state_message,
-            assigned=AssignmentOut.of(seen.assigned),
-            running=AssignmentOut.of(seen.running),
-            supervisor_version=host.supervisor_version,
-            drifted=None if host.drifted is None else list(host.drifted),
-            exits=host.exits,
-            last_exits=list(host.last_exits),
-            counters=CountersOut.of(host.counters) if host.counters else None,
-            token_id=instance.identity.token_id,
-            token_current=seen.token_current,
-            host_key=instance.identity.key.fingerprint if instance.identity.key else None,
-            last_seen_at=instance.contact.last_seen_at,
-            first_seen_at=instance.contact.first_seen_at,
-        )
+    def of_seen(cls, seen: Seen, **more: object) -> Self:
+        instance = seen.instance
+        fields: dict[str, object] = {
+            "assigned": AssignmentOut.of_version(seen.assigned),
+            "running": AssignmentOut.of_version(seen.running),
+            "host_key": instance.identity.key.fingerprint if instance.identity.key else None,
+        }
+        reported = instance.reported
+        parts = (instance.identity, instance.contact, reported.host, reported.description)
+        return cls.of(seen, instance, *parts, **{**fields, **more})
 
 
-class ConnectionOut(BaseModel):
+class ConnectionOut(Answer):
     endpoint: str
     fleet_id: str
     deployment_id: str
     token: str | None
 
 
-class InstallOut(BaseModel):
+class InstallOut(Answer):
     """`install_url` for docker and linux, `values_url` for kubernetes; each null for the others."""
 
     command: str
@@ -309,21 +277,6 @@ class InstallOut(BaseModel):
     notes: list[str]
 
     @classmethod
-    def of(cls, platform: Platform, install: Install) -> Self:
-        on_kubernetes = platform == "kubernetes"
-        connection = install.connection
-        return cls(
-            command=install.command,
-            platform=platform,
-            deployment_id=connection.deployment_id,
-            connection=ConnectionOut(
-                endpoint=connection.endpoint,
-                fleet_id=connection.fleet_id,
-                deployment_id=connection.deployment_id,
-                token=connection.token,
-            ),
-            install_url=None if on_kubernetes else install.url,
-            values_url=install.url if on_kubernetes else None,
-            expires_at=install.expires_at,
-            notes=install.notes,
-        )
+    def of_install(cls, platform: Platform, install: Install) -> Self:
+        install_url, values_url = (None, install.url) if platform == "kubernetes" else (install.url, None)
+        return cls.of(install, install.connection, platform=platform, install_url=install_url, values_url=values_url)

@@ -1,15 +1,13 @@
 """The answers of the flows endpoints."""
 
-from dataclasses import asdict
 from typing import Self
 
-from pydantic import BaseModel
-
-from headgate.flows.model import Flow, FullFlow
+from headgate.flows.model import FullFlow
+from headgate.http.wire import Answer
 from headgate_engine.collector import Signal
 
 
-class FlowSummary(BaseModel):
+class FlowSummary(Answer):
     """A flow in the list. Its distribution may be one that configurations cannot have."""
 
     slug: str
@@ -22,22 +20,8 @@ class FlowSummary(BaseModel):
     collector_version: str
     collector_distribution: str
 
-    @classmethod
-    def of(cls, flow: Flow) -> Self:
-        return cls(
-            slug=flow.slug,
-            name=flow.name,
-            summary=flow.summary,
-            source=flow.source,
-            author=flow.author,
-            signals=list(flow.signals),
-            tags=list(flow.tags),
-            collector_version=flow.collector_version,
-            collector_distribution=flow.collector_distribution,
-        )
 
-
-class FlowRuleOut(BaseModel):
+class FlowRuleOut(Answer):
     name: str
     condition: str
     context: str | None
@@ -46,7 +30,7 @@ class FlowRuleOut(BaseModel):
     max: int | None
 
 
-class FlowTestOut(BaseModel):
+class FlowTestOut(Answer):
     """A test that proves the flow, with the fields of a version's test."""
 
     name: str
@@ -66,9 +50,4 @@ class FlowDetail(FlowSummary):
 
     @classmethod
     def of_full(cls, full: FullFlow) -> Self:
-        return cls(
-            **FlowSummary.of(full.flow).model_dump(),
-            description=full.description,
-            yaml=full.yaml,
-            tests=[FlowTestOut.model_validate(asdict(test)) for test in full.tests],
-        )
+        return cls.of(full.flow, full)

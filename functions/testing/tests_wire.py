@@ -1,21 +1,21 @@
 """What the endpoints of a version's tests take and give."""
 
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel
 
-from headgate.http.wire import PrincipalOut
-from headgate.suites.service import Overview, Shown
+from headgate.http.wire import Answer, PrincipalOut, at
+from headgate.suites.service import Overview
 from headgate.version_tests.model import Listed, Verdict
 from headgate_engine.collector import Signal
 from headgate_engine.rules.engine import Format
-from headgate_engine.rules.model import Context, Expect, Rule
+from headgate_engine.rules.model import Context, Expect
 from headgate_engine.testing.named_test import NamedTest
 from headgate_engine.wire.stand_ins import ShownStandIns
 from headgate_engine.wire.times import Time
 
 
-class TestRuleOut(BaseModel):
+class TestRuleOut(Answer):
     __test__ = False
     name: str
     condition: str
@@ -24,42 +24,18 @@ class TestRuleOut(BaseModel):
     min: int | None
     max: int | None
 
-    @classmethod
-    def of(cls, rule: Rule) -> Self:
-        return cls(
-            name=rule.name,
-            condition=rule.condition,
-            context=rule.context,
-            expect=rule.expect,
-            min=rule.min,
-            max=rule.max,
-        )
 
-
-class ListedTestOut(BaseModel):
+class ListedTestOut(Answer):
     """A test in a list. `sha256` is that of what it says, and is the same where another version's says the same."""
 
     name: str
     target_pipeline: str
     signal_type: Signal
-    rule_count: int
+    rule_count: Annotated[int, at("rules")]
     expects_output: bool
-    sha256: str
+    sha256: Annotated[str, at("content", "sha256")]
     updated_at: Time
     updated_by: PrincipalOut
-
-    @classmethod
-    def of(cls, listed: Listed) -> "ListedTestOut":
-        return ListedTestOut(
-            name=listed.name,
-            target_pipeline=listed.target_pipeline,
-            signal_type=listed.signal_type,
-            rule_count=listed.rules,
-            expects_output=listed.expects_output,
-            sha256=listed.content.sha256,
-            updated_at=listed.updated_at,
-            updated_by=PrincipalOut.of(listed.updated_by),
-        )
 
 
 class NamedTestOut(ShownStandIns):
@@ -102,13 +78,13 @@ class NamedTestOut(ShownStandIns):
         )
 
 
-class TestVerdictOut(BaseModel):
+class TestVerdictOut(Answer):
     __test__ = False
     name: str
     status: Verdict
 
 
-class EvidenceOut(BaseModel):
+class EvidenceOut(Answer):
     """What a suite of all tests came to. `current`: the version still has this text, these tests, this collector."""
 
     passed: bool
@@ -119,20 +95,6 @@ class EvidenceOut(BaseModel):
     tests: list[TestVerdictOut]
     job_id: str
     finished_at: Time
-
-    @classmethod
-    def of(cls, shown: Shown) -> Self:
-        evidence = shown.evidence
-        return cls(
-            passed=evidence.passed,
-            current=shown.current,
-            text_sha256=evidence.text_sha256,
-            tests_sha256=evidence.tests_sha256,
-            collector_version=evidence.collector_version,
-            tests=[TestVerdictOut(name=one.name, status=one.status) for one in evidence.tests],
-            job_id=evidence.job_id,
-            finished_at=evidence.finished_at,
-        )
 
 
 class VersionTestsOut(BaseModel):
@@ -148,5 +110,5 @@ class VersionTestsOut(BaseModel):
         return cls(
             items=[ListedTestOut.of(one) for one in overview.tests.tests],
             tests_sha256=overview.tests.sha256,
-            evidence=[EvidenceOut.of(one) for one in overview.evidence],
+            evidence=[EvidenceOut.of(one.evidence, one) for one in overview.evidence],
         )

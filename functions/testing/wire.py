@@ -10,8 +10,7 @@ from pydantic import (
     model_validator,
 )
 
-from headgate.http.wire import ConfigurationId
-from headgate.rules.model import RuleSet, StoredRule
+from headgate.http.wire import Answer, ConfigurationId, at
 from headgate.runs.model import ListedRun, Run, Status
 from headgate.runs.service import Start, StoredVersion
 from headgate_engine.collector import Signal
@@ -36,47 +35,24 @@ class SaveRulesByHand(SaveRules):
     rules: Annotated[list[RuleIn], Field(max_length=MAX_RULES), AfterValidator(distinct)]
 
 
-class StoredRuleOut(BaseModel):
+class StoredRuleOut(Answer):
     id: str
     api_owned: bool
-    name: str
-    context: Context
-    condition: str
-    expect: Expect
-    min: int | None
-    max: int | None
-
-    @classmethod
-    def of(cls, stored: StoredRule) -> Self:
-        rule = stored.rule
-        return cls(
-            id=stored.id,
-            api_owned=stored.api_owned,
-            name=rule.name,
-            context=rule.context,
-            condition=rule.condition,
-            expect=rule.expect,
-            min=rule.min,
-            max=rule.max,
-        )
+    name: Annotated[str, at("rule", "name")]
+    context: Annotated[Context, at("rule", "context")]
+    condition: Annotated[str, at("rule", "condition")]
+    expect: Annotated[Expect, at("rule", "expect")]
+    min: Annotated[int | None, at("rule", "min")]
+    max: Annotated[int | None, at("rule", "max")]
 
 
-class RuleSetOut(BaseModel):
+class RuleSetOut(Answer):
     """The rules of one pipeline."""
 
     pipeline: str
     name: str
     signal_type: Signal
     rules: list[StoredRuleOut]
-
-    @classmethod
-    def of(cls, saved: RuleSet) -> Self:
-        return cls(
-            pipeline=saved.pipeline,
-            name=saved.name,
-            signal_type=saved.signal_type,
-            rules=[StoredRuleOut.of(rule) for rule in saved.rules],
-        )
 
 
 class RuleSets(BaseModel):

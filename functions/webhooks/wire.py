@@ -1,15 +1,16 @@
 """The shapes of requests and answers about webhooks."""
 
+from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from headgate.events.model import EventType
 from headgate.foundation.clock import now
 from headgate.foundation.ids import id_pattern
-from headgate.http.wire import PrincipalOut
+from headgate.http.wire import Answer, PrincipalOut, at
 from headgate.webhooks.addresses import MAX_URL
-from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Format, SendError, Webhook
+from headgate.webhooks.model import DeliveryStatus, Format, SendError, Webhook
 from headgate.webhooks.service import Changes, Settings
 from headgate_engine.wire.inputs import PRESENT, Input, Name, Patch, refused_as
 from headgate_engine.wire.times import Time
@@ -67,7 +68,11 @@ class WebhookPatch(Patch):
         return Changes(fields, self.url, self.routing_key)
 
 
-class WebhookOut(BaseModel):
+def _unless_over(until: datetime | None) -> datetime | None:
+    return until if until is not None and until > now() else None
+
+
+class WebhookOut(Answer):
     """Only the address's `host` is shown, because its path may be a credential.
 
     Until `previous_secret_until`, two secrets sign.
@@ -80,27 +85,10 @@ class WebhookOut(BaseModel):
     types: list[EventType]
     fleet_ids: list[str]
     enabled: bool
-    previous_secret_until: Time | None
+    previous_secret_until: Annotated[Time | None, at("previous_until"), AfterValidator(_unless_over)]
     created_by: PrincipalOut
     created_at: Time
     updated_at: Time
-
-    @classmethod
-    def of(cls, webhook: Webhook) -> Self:
-        until = webhook.previous_until
-        return cls(
-            id=webhook.id,
-            name=webhook.name,
-            host=webhook.host,
-            format=webhook.format,
-            types=list(webhook.types),
-            fleet_ids=list(webhook.fleet_ids),
-            enabled=webhook.enabled,
-            previous_secret_until=until if until is not None and until > now() else None,
-            created_by=PrincipalOut.of(webhook.created_by),
-            created_at=webhook.created_at,
-            updated_at=webhook.updated_at,
-        )
 
 
 class WebhookWithSecret(WebhookOut):
@@ -111,10 +99,11 @@ class WebhookWithSecret(WebhookOut):
     @classmethod
     def with_secret(cls, made: tuple[Webhook, str]) -> Self:
         webhook, secret = made
-        return cls.of(webhook).model_copy(update={"secret": secret})
+        # The webhook's own is sealed.
+        return cls.of(webhook, secret=secret)
 
 
-class DeliveryAttemptOut(BaseModel):
+class DeliveryAttemptOut(Answer):
     """One try: the receiver's HTTP status, or why there is none."""
 
     at: Time
@@ -122,12 +111,8 @@ class DeliveryAttemptOut(BaseModel):
     status: int | None
     error: SendError | None
 
-    @classmethod
-    def of(cls, attempt: Attempt) -> Self:
-        return cls(at=attempt.at, milliseconds=attempt.milliseconds, status=attempt.status, error=attempt.error)
 
-
-class DeliveryOut(BaseModel):
+class DeliveryOut(Answer):
     """`next_attempt_at` is null once it is delivered or failed. `attempts` are the last 24."""
 
     id: str
@@ -139,17 +124,3 @@ class DeliveryOut(BaseModel):
     next_attempt_at: Time | None
     created_at: Time
     finished_at: Time | None
-
-    @classmethod
-    def of(cls, delivery: Delivery) -> Self:
-        return cls(
-            id=delivery.id,
-            webhook_id=delivery.webhook_id,
-            event_id=delivery.event_id,
-            type=delivery.type,
-            status=delivery.status,
-            attempts=[DeliveryAttemptOut.of(attempt) for attempt in delivery.attempts],
-            next_attempt_at=delivery.due_at if delivery.status == "waiting" else None,
-            created_at=delivery.created_at,
-            finished_at=delivery.finished_at,
-        )

@@ -1,18 +1,14 @@
 """Models and types that the bodies of several functions share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import (
-    BaseModel,
-    Field,
-    StringConstraints,
-)
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, StringConstraints
 
 from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import id_pattern
-from headgate.foundation.principal import Principal, PrincipalKind
+from headgate.foundation.principal import PrincipalKind
 from headgate_engine.wire.inputs import refused_as
 
 
@@ -43,13 +39,40 @@ _Managing = Annotated[
 ManagedBy = Annotated[_Managing | None, Field(json_schema_extra={"x-extension": True})]
 
 
-class PrincipalOut(BaseModel):
+def at(*path: str) -> Any:
+    """Where the field is in what an answer shows, if it is not the attribute of its name."""
+    return Field(validation_alias=AliasPath(path[0], *path[1:]))
+
+
+class Answer(BaseModel):
+    """A part of an answer, whose fields are the attributes of the same names of what it shows."""
+
+    # By name, too, to make an answer again from its JSON.
+    model_config = ConfigDict(from_attributes=True, validate_by_alias=True, validate_by_name=True)
+
+    @classmethod
+    def of(cls, *shown: object, **more: object) -> Self:
+        """Each field from `more`, or from the first of the objects that has it."""
+        return cls.model_validate(shown[0] if len(shown) == 1 and not more else _Together(shown, more))
+
+
+class _Together:
+    """The attributes of several objects as those of one."""
+
+    def __init__(self, shown: Sequence[object], more: Mapping[str, object]) -> None:
+        self._shown = shown
+        self.__dict__ |= more
+
+    def __getattr__(self, name: str) -> object:
+        for each in self._shown:
+            if hasattr(each, name):
+                return getattr(each, name)
+        raise AttributeError(name)
+
+
+class PrincipalOut(Answer):
     """A user, or a service account whichever of its tokens was used."""
 
     kind: PrincipalKind
     id: str
     name: str
-
-    @classmethod
-    def of(cls, principal: Principal) -> Self:
-        return cls(kind=principal.kind, id=principal.id, name=principal.name)

@@ -152,6 +152,11 @@ class Delivery:
     revision: int
 
     @property
+    def next_attempt_at(self) -> datetime | None:
+        """When it is tried next; None once it is delivered or failed."""
+        return self.due_at if self.status == "waiting" else None
+
+    @property
     def path(self) -> str:
         """Where the public API has it."""
         return f"/webhooks/{self.webhook_id}/deliveries/{self.id}"
