@@ -24,7 +24,7 @@ def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     """The built-in policies as they count in the organization, its own rules, and what it requires to publish."""
     found = policies.get(caller)
     response.headers["ETag"] = found.stored.etag
-    return PoliciesOut.of(found)
+    return PoliciesOut.of_policies(found)
 
 
 @router.put(
@@ -40,4 +40,4 @@ def put_policies(
     with checks.under_way(caller):
         saved = policies.change(caller, body.settings(), None if if_match is None else entity_tags(if_match))
     response.headers["ETag"] = saved.stored.etag
-    return PoliciesOut.of(saved)
+    return PoliciesOut.of_policies(saved)

@@ -3,9 +3,9 @@
 import json
 from typing import Annotated, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from headgate.http.wire import PrincipalOut
+from headgate.http.wire import Answer, PrincipalOut
 from headgate.policies.service import Policies
 from headgate_engine.policies.model import (
     MAX_EXAMPLE,
@@ -101,7 +101,7 @@ class PolicySettings(Input):
         )
 
 
-class PolicyOut(BaseModel):
+class PolicyOut(Answer):
     """A built-in policy. `severity` is how it counts in this organization, `failing` and `passing` are examples.
 
     `seen` has links to where people met the mistake. It holds from the collector version `since` on, and no longer in
@@ -122,12 +122,12 @@ class PolicyOut(BaseModel):
     until: str | None
 
 
-class RuleExampleOut(BaseModel):
+class RuleExampleOut(Answer):
     yaml: str
     violated: bool
 
 
-class RuleOut(BaseModel):
+class RuleOut(Answer):
     name: str
     expression: str
     message: str
@@ -136,7 +136,7 @@ class RuleOut(BaseModel):
     examples: list[RuleExampleOut]
 
 
-class PolicySettingsOut(BaseModel):
+class PolicySettingsOut(Answer):
     """As `PUT /policies` takes them."""
 
     severities: dict[str, Setting]
@@ -145,7 +145,7 @@ class PolicySettingsOut(BaseModel):
     publish_requires: list[Requirement]
 
 
-class PoliciesOut(BaseModel):
+class PoliciesOut(Answer):
     """The built-in policies as they count here, and the organization's settings.
 
     `updated_at` and `updated_by` are null as long as the settings are the default.
@@ -157,43 +157,17 @@ class PoliciesOut(BaseModel):
     updated_by: PrincipalOut | None
 
     @classmethod
-    def of(cls, policies: Policies) -> Self:
-        stored = policies.stored
-        settings = stored.settings
-        return cls(
-            policies=[
-                PolicyOut(
-                    code=one.code,
-                    title=one.title,
-                    severity=settings.severity(one.code, one.severity),
-                    default_severity=Settings().severity(one.code, one.severity),
-                    suppressible=one.code not in settings.not_suppressible,
-                    why=one.why,
-                    way_out=one.way_out,
-                    failing=one.failing,
-                    passing=one.passing,
-                    seen=list(one.seen),
-                    since=one.since or None,
-                    until=one.until or None,
-                )
-                for one in policies.built_in
-            ],
-            settings=PolicySettingsOut(
-                severities=dict(settings.severities),
-                not_suppressible=list(settings.not_suppressible),
-                rules=[
-                    RuleOut(
-                        name=rule.name,
-                        expression=rule.expression,
-                        message=rule.message,
-                        severity=rule.severity,
-                        suppressible=rule.suppressible,
-                        examples=[RuleExampleOut(yaml=one.yaml, violated=one.violated) for one in rule.examples],
-                    )
-                    for rule in settings.rules
-                ],
-                publish_requires=list(settings.publish_requires),
-            ),
-            updated_at=stored.updated_at,
-            updated_by=stored.updated_by and PrincipalOut.of(stored.updated_by),
-        )
+    def of_policies(cls, policies: Policies) -> Self:
+        settings = policies.stored.settings
+        built_in = [
+            PolicyOut.of(
+                policy,
+                severity=settings.severity(policy.code, policy.severity),
+                default_severity=Settings().severity(policy.code, policy.severity),
+                suppressible=policy.code not in settings.not_suppressible,
+                since=policy.since or None,
+                until=policy.until or None,
+            )
+            for policy in policies.built_in
+        ]
+        return cls.of(policies.stored, policies=built_in)

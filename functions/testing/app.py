@@ -52,7 +52,7 @@ def list_runs(caller: Reader, paging: Paging, wanted: WantedRuns) -> Page[RunSum
 
     A page has what is found among up to 5,000 runs: it may be short, also empty, and still have a next one.
     """
-    return paging.page(runs.listed(caller, wanted, paging.limit, paging.after), RunSummary.of)
+    return paging.page(runs.listed(caller, wanted, paging.limit, paging.after), RunSummary.of_run)
 
 
 @router.get("/runs/{run_id}", operation_id="getRun")

@@ -6,12 +6,12 @@ from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
 from headgate.foundation.ids import id_pattern
-from headgate.http.wire import PrincipalOut
+from headgate.http.wire import Answer, PrincipalOut
 from headgate.runs.model import ListedRun, Status, Wanted
 from headgate_engine.collector import Signal
 from headgate_engine.wire.runs import RecordsOut
 from headgate_engine.wire.times import Time
-from testing.wire import shared
+from testing.wire import records
 
 
 def wanted_runs(
@@ -38,7 +38,7 @@ class RuleCountOut(BaseModel):
     passed: int | None
 
 
-class RunSummary(BaseModel):
+class RunSummary(Answer):
     """A test run in a list: the single read without texts, rules and what was left out or replaced.
 
     `rules` and `reason` are null for runs of releases that did not store them, which are gone after 30 days.
@@ -63,10 +63,6 @@ class RunSummary(BaseModel):
     finished_at: Time | None
 
     @classmethod
-    def of(cls, run: ListedRun) -> Self:
-        return cls(
-            **shared(run),
-            reason=run.reason,
-            rules=None if run.rules is None else RuleCountOut(total=run.rules, passed=run.rules_passed),
-            created_by=PrincipalOut.of(run.created_by),
-        )
+    def of_run(cls, run: ListedRun) -> Self:
+        rules = None if run.rules is None else RuleCountOut(total=run.rules, passed=run.rules_passed)
+        return cls.of(run, records=records(run), rules=rules)

@@ -38,7 +38,7 @@ class ListedTestOut(Answer):
     updated_by: PrincipalOut
 
 
-class NamedTestOut(ShownStandIns):
+class NamedTestOut(Answer, ShownStandIns):
     """A test as `PUT` takes it, with its defaults; a `sample` that was a JSON value is a text, a document a line."""
 
     name: str
@@ -53,29 +53,13 @@ class NamedTestOut(ShownStandIns):
     expected: str | None
     ignore: list[str] | None
     env: dict[str, str]
-    sha256: str
+    sha256: Annotated[str, at("content", "sha256")]
     updated_at: Time
     updated_by: PrincipalOut
 
     @classmethod
-    def of(cls, listed: Listed, test: NamedTest) -> Self:
-        return cls(
-            name=listed.name,
-            target_pipeline=test.target_pipeline,
-            signal_type=test.signal_type,
-            sample=test.sample,
-            sample_format=test.sample_format,
-            sample_name=test.sample_name,
-            duration_seconds=test.duration_seconds,
-            feature_gates=list(test.feature_gates),
-            rules=[TestRuleOut.of(rule) for rule in test.rules],
-            expected=test.expected,
-            ignore=None if test.ignore is None else list(test.ignore),
-            **dict(test.stand_ins),
-            sha256=listed.content.sha256,
-            updated_at=listed.updated_at,
-            updated_by=PrincipalOut.of(listed.updated_by),
-        )
+    def of_test(cls, listed: Listed, test: NamedTest) -> Self:
+        return cls.of(test, test.stand_ins, listed)
 
 
 class TestVerdictOut(Answer):

@@ -9,9 +9,10 @@ from pydantic import BaseModel, BeforeValidator
 
 from headgate.http.pagination import PageRequest
 from headgate.http.parameters import AtLeastOne, whole_number
+from headgate.http.wire import Answer
 from headgate.runs.service import LARGEST_ANSWER
 from headgate.storage.page import Slice
-from headgate_engine.testing.trace import LeftOut, Step, StepRecord, Trace
+from headgate_engine.testing.trace import LeftOut, Step, StepRecord
 
 StepNumber = Annotated[AtLeastOne, BeforeValidator(whole_number), Path()]
 RecordNumber = Annotated[
@@ -26,7 +27,7 @@ LARGE: Final[dict[int | str, dict[str, object]]] = {
 }
 
 
-class StepsOut(BaseModel):
+class StepsOut(Answer):
     """The steps of a traced run, in the order of the pipeline.
 
     If they are not `available`, `reason` says why. If they are not `complete`, `left_out` says how many records were
@@ -38,16 +39,6 @@ class StepsOut(BaseModel):
     complete: bool
     left_out: LeftOut
     items: list[Step]
-
-    @classmethod
-    def of(cls, trace: Trace) -> Self:
-        return cls(
-            available=trace.available,
-            reason=trace.reason,
-            complete=trace.complete,
-            left_out=trace.left_out,
-            items=list(trace.items),
-        )
 
 
 class StepOut(Step):

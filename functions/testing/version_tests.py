@@ -34,7 +34,7 @@ def get_test(
     """One test of a version."""
     listed, test = suites.get(caller, configuration_id, n, test_name)
     response.headers["ETag"] = listed.etag
-    return NamedTestOut.of(listed, test)
+    return NamedTestOut.of_test(listed, test)
 
 
 @router.put(

@@ -1,7 +1,6 @@
 """What the testing endpoints and those of saved rules take and give, field by field."""
 
-from datetime import datetime
-from typing import Annotated, Self, TypedDict
+from typing import Annotated, Self
 
 from pydantic import (
     AfterValidator,
@@ -10,8 +9,8 @@ from pydantic import (
     model_validator,
 )
 
-from headgate.http.wire import Answer, ConfigurationId, at
-from headgate.runs.model import ListedRun, Run, Status
+from headgate.http.wire import Answer, ConfigurationId, Together, at
+from headgate.runs.model import ListedRun, Run
 from headgate.runs.service import Start, StoredVersion
 from headgate_engine.collector import Signal
 from headgate_engine.rules.model import MAX_RULES, Context, Expect, Rule
@@ -105,45 +104,6 @@ class StartRun(RunFields):
         )
 
 
-class Shared(TypedDict):
-    """What a run and its entry in a list show alike."""
-
-    id: str
-    status: Status
-    success: bool | None
-    configuration_id: str | None
-    version_number: int | None
-    signal_type: Signal
-    target_pipeline: str
-    duration_seconds: int
-    collector_version: str
-    trace: bool
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    records: RecordsOut | None
-
-
-def shared(run: Run | ListedRun) -> Shared:
-    """The fields that a run and its entry in a list have in common."""
-    return Shared(
-        id=run.id,
-        status=run.status,
-        success=run.success,
-        configuration_id=run.configuration_id,
-        version_number=run.version_number,
-        signal_type=run.signal_type,
-        target_pipeline=run.target_pipeline,
-        duration_seconds=run.duration_seconds,
-        collector_version=run.collector_version,
-        trace=run.trace,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        records=records(run),
-    )
-
-
 def records(run: Run | ListedRun) -> RecordsOut | None:
     """The records of a run, once they are counted."""
     return RecordsOut.of(run.signal_type, run.records_in, run.records_out)
@@ -152,15 +112,5 @@ def records(run: Run | ListedRun) -> RecordsOut | None:
 def run_out(run: Run) -> RunOut:
     """A test run, as an answer has it."""
     results = [RuleResultOut.of(one.rule, one, api_owned=one.api_owned) for one in run.results]
-    return RunOut(
-        **shared(run),
-        stderr=run.stderr,
-        component_errors=run.component_errors,
-        notes=run.notes,
-        validation_results=results if run.is_final else None,
-        sample_format=run.sample_format,
-        sample_name=run.sample_name,
-        feature_gates=run.feature_gates,
-        env_names=run.env_names,
-        **run.recorded(),
-    )
+    shown = Together(run, records=records(run), validation_results=results if run.is_final else None, **run.recorded())
+    return RunOut.model_validate(shown, from_attributes=True)

@@ -128,7 +128,7 @@ def list_collector_versions(caller: Reader, paging: Paging) -> Page[InstalledVer
     """
     hosts = releases.collectors()
     listed = collectors.listed(paging.limit, paging.after, asker=Asker.of(caller))
-    return paging.page(listed, lambda version: InstalledVersionOut.of(version, hosts.get(version.version, ())))
+    return paging.page(listed, lambda version: InstalledVersionOut.of(version, hosts=hosts.get(version.version, ())))
 
 
 app = create_app("Headgate validation", [router])

@@ -1,13 +1,13 @@
 """The request bodies of the validation endpoints; their answers are the domain's results."""
 
-from collections.abc import Sequence
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from headgate.deployments.programs import Architecture
+from headgate.http.wire import Answer
 from headgate_engine.collector import DISTRIBUTION
-from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking, Source
+from headgate_engine.collectors.model import Capabilities, Lacking, Source
 from headgate_engine.validation.service import ExpressionKind
 from headgate_engine.wire.checks import CheckedText
 from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Input, Yaml
@@ -76,7 +76,7 @@ class Lint(Input):
         return {kind: expressions for kind, expressions in lists.items() if expressions is not None}
 
 
-class InstalledVersionOut(BaseModel):
+class InstalledVersionOut(Answer):
     """An installed collector version. `source` is null and `unusable` says why if its binary cannot be used.
 
     `hosts` are the architectures for which hosts can fetch it: a rollout with `upgrade_collector` can bring it there.
@@ -96,19 +96,3 @@ class InstalledVersionOut(BaseModel):
     hosts: list[Architecture]
     whole_in_seconds: int | None
     confined_by: list[str]
-
-    @classmethod
-    def of(cls, installed: InstalledVersion, hosts: Sequence[Architecture]) -> Self:
-        return cls(
-            version=installed.version,
-            distribution=installed.distribution,
-            default=installed.default,
-            source=installed.source,
-            reduced=installed.reduced,
-            lacks=list(installed.lacks),
-            can=installed.can,
-            unusable=installed.unusable,
-            hosts=list(hosts),
-            whole_in_seconds=installed.whole_in_seconds,
-            confined_by=list(installed.confined_by),
-        )

@@ -1,6 +1,6 @@
 """Models and types that the bodies of several functions share."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Self
 
@@ -53,13 +53,13 @@ class Answer(BaseModel):
     @classmethod
     def of(cls, *shown: object, **more: object) -> Self:
         """Each field from `more`, or from the first of the objects that has it."""
-        return cls.model_validate(shown[0] if len(shown) == 1 and not more else _Together(shown, more))
+        return cls.model_validate(shown[0] if len(shown) == 1 and not more else Together(*shown, **more))
 
 
-class _Together:
-    """The attributes of several objects as those of one."""
+class Together:
+    """The attributes `more`, and those of several objects, as the attributes of one: of the first that has them."""
 
-    def __init__(self, shown: Sequence[object], more: Mapping[str, object]) -> None:
+    def __init__(self, *shown: object, **more: object) -> None:
         self._shown = shown
         self.__dict__ |= more
 
