@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Self
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import id_pattern
@@ -49,6 +49,14 @@ class Answer(BaseModel):
 
     # By name, too, to make an answer again from its JSON.
     model_config = ConfigDict(from_attributes=True, validate_by_alias=True, validate_by_name=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_secret(cls, value: object) -> object:
+        """What is sealed is stored in bytes, and an attribute that holds it may have the name of a field."""
+        if isinstance(value, bytes):
+            raise ValueError("an answer shows no bytes")
+        return value
 
     @classmethod
     def of(cls, *shown: object, **more: object) -> Self:
