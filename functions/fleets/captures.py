@@ -84,7 +84,7 @@ def start_capture(
 @router.get(_ALL, operation_id="listCaptures", openapi_extra=EXTENSION)
 def list_captures(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[CaptureOut]:
     """The fleet's captures of the last 30 days, newest first."""
-    return paging.page(captures.captures(caller, fleet_id, paging.limit, paging.after), CaptureOut.of)
+    return paging.page(captures.captures(caller, fleet_id, paging.limit, paging.after), CaptureOut.of_known)
 
 
 @router.get(_ONE, operation_id="getCapture", openapi_extra=EXTENSION)

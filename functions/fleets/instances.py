@@ -29,7 +29,7 @@ def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, wanted: Wa
 
     With a filter, a page has what is found among up to 1,000 instances: it may be short, and still have a next one.
     """
-    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, wanted), InstanceOut.of)
+    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, wanted), InstanceOut.of_seen)
 
 
 @router.get("/{fleet_id}/instances/{instance_id}", operation_id="getInstance", openapi_extra=EXTENSION)
@@ -49,7 +49,7 @@ def list_history(
     """
     if at is not None:
         return ThenOut.of(history.then(caller, fleet_id, instance_id, at))
-    return paging.page(history.events(caller, fleet_id, instance_id, paging.limit, paging.after), HappenedOut.of)
+    return paging.page(history.events(caller, fleet_id, instance_id, paging.limit, paging.after), HappenedOut.of_listed)
 
 
 @router.delete(
