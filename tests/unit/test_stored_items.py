@@ -1,12 +1,13 @@
 """Items of every stored class as a release wrote them: each later release reads them the same, and writes the same."""
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
 import pytest
 
-from headgate_local.template import Template
+from tests.support.aws import aws_for
 from tests.support.stored import recording, values
 from tests.support.stored.flows import FLOWS, MAKES, Make
 
@@ -14,6 +15,14 @@ RECORDED: Final = cache(recording.recorded)
 
 every_flow = pytest.mark.parametrize("name", FLOWS)
 every_make = pytest.mark.parametrize("make", MAKES, ids=[make.start for make in MAKES])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tables whose items docs/data.md need not list: earlier releases had others."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for _ in aws_for(monkeypatch, tmp_path_factory.mktemp("objects"), documented=False):
+            yield
 
 
 def lacking(value: Any, recorded: Any, place: str = "") -> list[str]:
@@ -33,7 +42,7 @@ def lacking(value: Any, recorded: Any, place: str = "") -> list[str]:
 
 @every_flow
 @every_make
-def test_items_that_an_earlier_release_wrote_are_read_the_same(aws_here: Template, name: str, make: Make) -> None:
+def test_items_that_an_earlier_release_wrote_are_read_the_same(name: str, make: Make) -> None:
     known = RECORDED()[name][make.start]
     recording.clear()
     recording.store(known["items"])
@@ -45,9 +54,10 @@ def test_items_that_an_earlier_release_wrote_are_read_the_same(aws_here: Templat
 
 @every_flow
 @every_make
-def test_items_are_written_as_an_earlier_release_wrote_them(aws_here: Template, name: str, make: Make) -> None:
+def test_items_are_written_as_an_earlier_release_wrote_them(name: str, make: Make) -> None:
     recording.clear()
 
     FLOWS[name].write(make)
 
-    assert lacking(recording.stored(), RECORDED()[name][make.start]["items"]) == []
+    known = RECORDED()[name][make.start]
+    assert lacking(recording.stored(), known.get("now", known["items"])) == []

@@ -65,8 +65,10 @@ def create(run: Run) -> None:
 def run(run_id: str) -> Run | None:
     """One transaction of two reads. None if there is none."""
     item, details = table.get_together((table.runs, keys.run(run_id)), (table.runs, keys.details(run_id)))
-    # Without its details, it has expired.
-    return _run(details | item) if item and details else None
+    # An earlier release stored it as one item. Without its details, it has expired.
+    if item is None or (details is None and "rules" not in item):
+        return None
+    return _run((details or {}) | item)
 
 
 def has_ended(run_id: str) -> bool:

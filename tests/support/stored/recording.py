@@ -1,7 +1,8 @@
 """Items as a release wrote them, in recorded.json.
 
 `python -m tests.support.stored.recording` adds what is missing there. What is recorded once is never recorded again: it
-is what installations have in their tables.
+is what installations have in their tables. Where a release stores something in another way on purpose, what it stores
+`now` is recorded beside that, for the flows that are named as arguments.
 """
 
 import json
@@ -9,7 +10,7 @@ import sys
 import tempfile
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,8 +61,8 @@ def recorded() -> dict[str, Any]:
     return json.loads(PATH.read_text()) if PATH.exists() else {}
 
 
-def record(known: dict[str, Any]) -> Iterator[str]:
-    """Add what is not known. Yields the names of what was added."""
+def record(known: dict[str, Any], changed: Sequence[str] = ()) -> Iterator[str]:
+    """Add what is not known, or is `changed`. Yields the names of what was added."""
     for name, flow in FLOWS.items():
         for make in MAKES:
             if make.start not in known.setdefault(name, {}):
@@ -70,6 +71,11 @@ def record(known: dict[str, Any]) -> Iterator[str]:
                 read = {label: values.as_json(value) for label, value in flow.read(make.start).items()}
                 known[name][make.start] = {"items": stored(), "read": read}
                 yield f"{name} {make.start}"
+            elif name in changed:
+                clear()
+                flow.write(make)
+                known[name][make.start]["now"] = stored()
+                yield f"{name} {make.start} now"
 
 
 def _keys(of: Table) -> list[str]:
@@ -119,7 +125,7 @@ def _main() -> None:
     known = recorded()
     with pytest.MonkeyPatch.context() as monkeypatch, tempfile.TemporaryDirectory() as folder:
         for _ in aws_for(monkeypatch, Path(folder), documented=False):
-            for added in record(known):
+            for added in record(known, sys.argv[1:]):
                 sys.stdout.write(f"{added}\n")
     PATH.write_text(_as_text(known) + "\n")
 
