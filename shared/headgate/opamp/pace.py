@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.foundation import clock, errors
+from headgate.instances.counting import admission
 from headgate.instances.state.intervals import longest
-from headgate.settings import settings
 
 OF_INSTANCE: Final = (2.0, 60.0)
 """Messages a second of an instance, and how many at once: a supervisor sends one each time that something changes."""
@@ -119,5 +119,5 @@ def _sender(credential: str) -> str:
 
 
 def _of_token() -> tuple[float, float]:
-    rate = max(LEAST_OF_TOKEN, 2 * settings().instance_limit / longest(quick=True))
+    rate = max(LEAST_OF_TOKEN, 2 * admission.most_instances() / longest(quick=True))
     return rate, rate * AT_ONCE_SECONDS

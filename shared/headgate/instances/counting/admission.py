@@ -56,12 +56,17 @@ class Room:
     revision: int
 
 
+def most_instances() -> int:
+    """How many instances a fleet may have."""
+    return settings().instance_limit
+
+
 def admit(fleet_id: str, at: datetime, count: Callable[[], int]) -> Write:
     """The write that admits one more instance, for the transaction that stores it; one read, and `count` if needed.
 
     `count` gives the real total. Raises FleetFull; the transaction raises LostRace if others joined first.
     """
-    limit, rate = settings().instance_limit, settings().new_instances_per_minute
+    limit, rate = most_instances(), settings().new_instances_per_minute
     second = int(at.timestamp())
     minute = second // _MINUTE
     room = _room(fleet_id)
