@@ -44,6 +44,15 @@ def test_its_plain_command_gives_no_verdict_either(checker: Checker) -> None:
         checking.check(checking.Request("any", ANOTHER, {}), parts, Settings(), asker=asker)
 
 
+def test_a_program_of_a_time_before_there_was_a_number_is_refused(
+    make_checker: MakeChecker, faulty_collectors: Path
+) -> None:
+    install(faulty_collectors / ANOTHER, "protocol-")
+
+    with pytest.raises(Unusable, match="states no protocol, and this Headgate speaks 1: build it again"):
+        make_checker(LIMITS).call("any", {}, version=ANOTHER, asker=ASKER)
+
+
 def test_feature_gates_are_not_tried_on_it(checker: Checker) -> None:
     with pytest.raises(Unusable, match=REFUSAL):
         checker.call("validate", {"yaml": "x", "feature_gates": ["+a"]}, version=ANOTHER, asker=ASKER)

@@ -79,7 +79,7 @@ class Child:
             hello = child._receive(time.monotonic() + limits.start_seconds)
             if hello.get("ready") is not True:
                 raise ProcessFailed("did not say that it is ready")
-            if hello.get("protocol", PROTOCOL) != PROTOCOL:
+            if hello.get("protocol") != PROTOCOL:
                 raise OtherProtocol(hello.get("version"), hello.get("protocol"))
             if verified_files.version_of(binary) not in (None, hello.get("version")):
                 raise ProcessFailed(f"says that it is version {hello.get('version')}")
