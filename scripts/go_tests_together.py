@@ -38,10 +38,11 @@ def main(folder: Path) -> None:
             replaced[str(home / f"{file.stem}ed.go")] = str(file)
             path = home.relative_to(COLLECTOR).as_posix()
             name = path.replace("/", "_")
-            imports.append(f'\t{name} "{MODULE}/{path}"\n')
             for kind, rest in _FUNCTION.findall(text):
                 if kind + rest == "TestMain" or kind not in _TYPES:
                     raise SystemExit(f"{file}: {kind}{rest} cannot be called from the tests of another package")
+                # A package that has benchmarks only is not imported.
+                imports.append(f'\t{name} "{MODULE}/{path}"\n')
                 calls.append(f"func {kind}_{name}_{rest}(t {_TYPES[kind]}) {{ {name}.{kind}{rest}(t) }}\n")
     source = ["package linked_test\n\nimport (\n", '\t"testing"\n\n', *sorted(set(imports)), ")\n\n", *calls]
     generated = folder / "together_test.go"

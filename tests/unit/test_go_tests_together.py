@@ -15,13 +15,16 @@ def test_each_test_is_called_by_one_program(tmp_path: Path, capsys: pytest.Captu
     go_tests_together.main(tmp_path)
     apart = {line.removeprefix(f"{go_tests_together.MODULE}/") for line in capsys.readouterr().out.split()}
     replaced = json.loads((tmp_path / "overlay.json").read_text())["Replace"]
-    calls = re.findall(r"\{ \w+\.(\w+)\(t\) \}$", (tmp_path / "together_test.go").read_text(), re.MULTILINE)
+    source = (tmp_path / "together_test.go").read_text()
+    calls = re.findall(r"\{ \w+\.(\w+)\(t\) \}$", source, re.MULTILINE)
     sources = go_tests_together.COLLECTOR
     files = {file for file in sources.glob("**/*_test.go") if file.parent != sources / "extract"}
 
     together = {file for file in files if file.parent.relative_to(sources).as_posix() not in apart}
     assert together == set(map(Path, replaced.values())) - {tmp_path / "together_test.go"}
     assert sorted(calls) == sorted(name for file in together for name in FUNCTION.findall(file.read_text()))
+    # Go refuses an import that is not used: packages may have benchmarks only.
+    assert set(re.findall(r"^\t(\w+) ", source, re.MULTILINE)) == set(re.findall(r"\{ (\w+)\.", source))
     assert "internal/linked/together_test.go" in " ".join(replaced)
     assert {"internal/lint", "internal/reference"}.isdisjoint(apart)
     assert "internal/validate" in apart
