@@ -157,7 +157,7 @@ def forget() -> None:
     overview_fleets._failed.clear()
     opamp._fleet_of.cache_clear()
     placement._selectors.clear()
-    texts._facts_of.cache_clear()
+    texts._known.cache_clear()
     texts._version_text.cache_clear()
 
 
