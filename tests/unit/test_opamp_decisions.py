@@ -189,6 +189,16 @@ def test_a_heartbeat_that_says_nothing_new_is_not_stored(steps: list[Step]) -> N
     assert under_way or third.has_news or not third.is_stored
 
 
+@_courses
+@given(_STEPS)
+def test_a_host_whose_answer_was_lost_is_told_its_interval_again(steps: list[Step]) -> None:
+    for decision, group, at, step in course(steps):
+        stored = decision.instance
+        repeated = decided(stored, group, at, _text, **step.report, sequence_num=stored.contact.sequence_num)
+
+        assert repeated.interval is not None or decision.interval is None or not repeated.instance.is_quick
+
+
 def test_a_second_process_with_the_same_uid_gets_one_of_its_own() -> None:
     group = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, BEGIN, BEGIN)
     instance: Instance = new_instance("ins_1", group, BEGIN)

@@ -233,8 +233,9 @@ def _with_offer(instance: Instance, desired: Desired, texts: Texts, at: datetime
 def _interval(before: Instance, after: Instance, report: Report, place: _Place, at: datetime) -> int | None:
     """The heartbeat to tell the agent; None if it knows it."""
     interval = intervals.to_tell(after, at)
-    starts = report.sequence_num == 0 or place.asks_full_state
-    return interval if report.takes_interval and (starts or before.contact.told_seconds != interval) else None
+    # A message with the number of the last one repeats it: the answer was lost.
+    unsure = report.sequence_num in (0, before.contact.sequence_num) or place.asks_full_state
+    return interval if report.takes_interval and (unsure or before.contact.told_seconds != interval) else None
 
 
 def _contact(before: Contact, report: Report, place: _Place, interval: int | None, at: datetime) -> Contact:
