@@ -1,5 +1,6 @@
 """Items of every stored class as a release wrote them: each later release reads them the same, and writes the same."""
 
+import copy
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -7,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from headgate.runs import store as runs
 from tests.support.aws import aws_for
 from tests.support.stored import recording, values
 from tests.support.stored.flows import FLOWS, MAKES, Make
@@ -61,3 +63,14 @@ def test_items_are_written_as_an_earlier_release_wrote_them(name: str, make: Mak
 
     known = RECORDED()[name][make.start]
     assert lacking(recording.stored(), known.get("now", known["items"])) == []
+
+
+@every_make
+def test_a_run_that_an_earlier_release_began_is_one_that_has_not_ended(make: Make) -> None:
+    items = copy.deepcopy(RECORDED()["runs"][make.start]["items"])
+    for item in items["runs"]:
+        item |= {"status": {"S": "Queued"}} if item["run_id"]["S"].startswith("run_") else {}
+    recording.clear()
+    recording.store(items)
+
+    assert [run.id for run in runs.unfinished()] == [f"run_{make.start}"]

@@ -65,10 +65,7 @@ def create(run: Run) -> None:
 def run(run_id: str) -> Run | None:
     """One transaction of two reads. None if there is none."""
     item, details = table.get_together((table.runs, keys.run(run_id)), (table.runs, keys.details(run_id)))
-    # An earlier release stored it as one item. Without its details, it has expired.
-    if item is None or (details is None and "rules" not in item):
-        return None
-    return _run((details or {}) | item)
+    return _whole(item, details) if item else None
 
 
 def has_ended(run_id: str) -> bool:
@@ -131,9 +128,8 @@ def delete(run_id: str) -> None:
 def unfinished() -> Iterator[Run]:
     """Every run that has not ended; a scan, for the start of a service that runs alone."""
     for item in table.runs.scan(_UNFINISHED_RUN, _UNFINISHED_VALUES):
-        details = table.runs.get(keys.details(str(item["run_id"])))
-        if details is not None:
-            yield _run(details | item)
+        if run := _whole(item, table.runs.get(keys.details(str(item["run_id"])))):
+            yield run
 
 
 def queue(organization_id: str) -> Queue:
@@ -222,6 +218,11 @@ def _item(run: Run) -> Item:
     }
     # None, or one for each rule in their order.
     return _RUNS.item(run) | derived | {"results": [_RESULTS.item(result) for result in run.results]}
+
+
+def _whole(item: Item, details: Item | None) -> Run | None:
+    """The run in two items. An earlier release stored it as one; without its details, it has expired."""
+    return _run((details or {}) | item) if details or "rules" in item else None
 
 
 def _run(item: Item) -> Run:
