@@ -98,6 +98,16 @@ def test_a_process_that_does_not_answer_is_killed_at_its_time_limit(checker: Che
     assert pid != pid_of(checker)
 
 
+def test_a_panic_that_was_caught_is_not_told_of_a_later_question(checker: Checker) -> None:
+    before = checker.call("any", {"do": "recovers"}, asker=ASKER)["pid"]
+    assert pid_of(checker) == before
+
+    with pytest.raises(CheckerFailed) as failed:
+        checker.call("any", {"do": "hang"}, timeout=0.1, asker=ASKER)
+
+    assert failed.value.crash == ""
+
+
 def test_a_stopped_process_does_not_block_a_question_too_long_for_its_buffers(checker: Checker) -> None:
     pid_of(checker)
     os.kill(checker.pids()[0], signal.SIGSTOP)

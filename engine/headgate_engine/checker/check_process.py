@@ -116,6 +116,9 @@ class Child:
         ProcessFailed when it does not answer in time, dies, or sends something else than an answer to this question.
         """
         deadline = time.monotonic() + seconds
+        # What it wrote at earlier questions, as of a panic that was caught, says nothing of this one.
+        self._listen()
+        self._stderr.clear()
         self._last_id += 1
         question = {**fields, "id": self._last_id, "op": op}
         self._send(json.dumps(question, separators=(",", ":")).encode() + b"\n", deadline)

@@ -45,14 +45,16 @@ func main() {
 	}
 }
 
+const componentCrash = "panic: out of my depth\n\ngoroutine 7 [running]:\n" +
+	"example.com/processor/exampleprocessor.begin(...)\n\t/x/processor/exampleprocessor/begin.go:7 +0x1"
+
 func misbehave(what string) {
 	switch what {
 	case "crash":
 		fmt.Fprintln(os.Stderr, "panic: on command\n\ngoroutine 1 [running]:")
 		os.Exit(2)
 	case "component_crash":
-		fmt.Fprintln(os.Stderr, "panic: out of my depth\n\ngoroutine 7 [running]:\n"+
-			"example.com/processor/exampleprocessor.begin(...)\n\t/x/processor/exampleprocessor/begin.go:7 +0x1")
+		fmt.Fprintln(os.Stderr, componentCrash)
 		os.Exit(2)
 	case "kill":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -194,6 +196,9 @@ func check(channel *os.File) {
 			}
 			time.Sleep(time.Hour)
 		default:
+			if what == "recovers" {
+				fmt.Fprintln(os.Stderr, componentCrash)
+			}
 			if what == "chatter" {
 				fmt.Fprint(os.Stderr, strings.Repeat("x", 1_000_000))
 				fmt.Print(strings.Repeat(`{"id": 1, "result": {}}`+"\n", 1000))
