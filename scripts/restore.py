@@ -32,6 +32,8 @@ _LEFT_OUT: Final = ("RunsTable",)
 _BATCH: Final = 25
 _POLL_SECONDS: Final = 10.0
 _TRIES: Final = 8
+# What takes longer, of notifications, only adds events.
+_MOST_ENDING_SECONDS: Final = 60
 
 Item = Mapping[str, Any]
 
@@ -136,7 +138,10 @@ def write(found: Difference) -> None:
 
 @contextmanager
 def held_still(stack_name: str) -> Iterator[None]:
-    """No function of the stack runs in the block: each has a reserved concurrency of zero meanwhile."""
+    """No function of the stack runs in the block: each has a reserved concurrency of zero meanwhile.
+
+    That ends nothing that runs already, so the block begins after the longest time that a function may take.
+    """
     client = boto3.client("lambda")
     names = [name for _, kind, name in stack.resources(stack_name) if kind == _FUNCTION]
     before = {
@@ -145,6 +150,8 @@ def held_still(stack_name: str) -> Iterator[None]:
     try:
         for name in names:
             client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
+        seconds = [client.get_function_configuration(FunctionName=name)["Timeout"] for name in names]
+        time.sleep(min(_MOST_ENDING_SECONDS, max(seconds, default=0)))
         yield
     finally:
         for name, reserved in before.items():

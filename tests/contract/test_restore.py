@@ -56,10 +56,11 @@ STACK = {
                     "Code": {"ZipFile": "def handler(event, context): pass"},
                     "Handler": "index.handler",
                     "Runtime": "python3.13",
+                    "Timeout": timeout,
                     "Role": {"Fn::GetAtt": ["Role", "Arn"]},
                 },
             }
-            for name in ("OpampFunction", "FleetsFunction")
+            for name, timeout in (("OpampFunction", 1), ("FleetsFunction", 2))
         },
     }
 }
@@ -165,6 +166,15 @@ def test_no_function_runs_while_tables_are_written(tables: list[Pair]) -> None:
     with restore.held_still("headgate"):
         assert {reserved("OpampFunction"), reserved("FleetsFunction")} == {0}
     assert {reserved("OpampFunction"), reserved("FleetsFunction")} == {None}
+
+
+def test_what_runs_already_may_end_before_tables_are_written(
+    tables: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    with restore.held_still("headgate"):
+        assert waited == [2]
 
 
 @pytest.mark.parametrize("text", ["yesterday", "", "2999-01-01T00:00:00Z"])
