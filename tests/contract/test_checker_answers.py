@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ def cloudformation() -> Iterator[tuple[str, Told]]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Taking)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Taking)
     with listening(server):
         yield f"http://127.0.0.1:{server.server_port}/", told
 
