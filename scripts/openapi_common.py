@@ -16,6 +16,7 @@ A control plane for OpenTelemetry Collector configuration.
 
 Every request carries `Authorization: Bearer <token>`; a session also names its organization in `X-Service-Org`.
 Errors are RFC 9457 problems with a stable `code`. Times are RFC 3339 in UTC with milliseconds.
+API Gateway answers 431 with `{"message": …}` to a request line and headers of over 10,240 bytes.
 `x-audit-actions` names the action that a change has in the organization's record of changes.
 `x-extension` marks what is beyond the specification.
 """

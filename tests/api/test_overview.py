@@ -331,7 +331,7 @@ def test_the_cost_does_not_grow_with_collectors_and_configurations(fleet: Fleet)
     assert sum(after.values()) <= sum(before_any.values()) + 1
 
 
-def test_the_page_is_text_whatever_names_say_and_leads_to_what_is_mended(fleet: Fleet, collector: Collector) -> None:
+def test_the_page_is_text_whatever_names_say_and_leads_to_what_is_mended(fleet: Fleet) -> None:
     fleet.assign(1)
     agent = fleet.agent(host_name=EVIL)
     agent.start()
