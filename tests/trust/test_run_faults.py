@@ -24,18 +24,18 @@ from tests.support.faults.verdicts import secrets
 pytestmark = pytest.mark.sized
 
 _CALLS: Final = [
-    # prepare
-    "dynamodb.GetItem",
+    # prepare; a run is read and written with its details
+    "dynamodb.TransactGetItems",
     *["s3.GetObject"] * 2,
     *["s3.PutObject"] * 4,
-    "dynamodb.PutItem",
+    "dynamodb.TransactWriteItems",
     # evaluate
-    "dynamodb.GetItem",
+    "dynamodb.TransactGetItems",
     *["s3.GetObject"] * 2,
     # record
-    "dynamodb.GetItem",
+    "dynamodb.TransactGetItems",
     *["s3.GetObject"] * 2,
-    "dynamodb.PutItem",
+    "dynamodb.TransactWriteItems",
     # and room for the next run, which a fault may keep until a waiting one is looked at
     "dynamodb.GetItem",
     "dynamodb.PutItem",
