@@ -21,6 +21,7 @@ package guard
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -63,12 +64,14 @@ func Environment() []string {
 
 // Exec replaces this process by the collector, so that the supervisor's signals reach it. It returns only on failure.
 func Exec(collector string, arguments []string) error {
-	// The setting survives exec.
+	argv := append([]string{collector}, Arguments(arguments[1:], os.Getenv(Metrics))...)
+	environment := Bounded(Environment(), limitFiles...)
+	// The setting is this thread's, and survives its exec: nothing may come between that moves to another thread.
+	runtime.LockOSThread()
 	if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0); err != 0 {
 		return fmt.Errorf("tie the collector to its supervisor: %w", err)
 	}
-	argv := append([]string{collector}, Arguments(arguments[1:], os.Getenv(Metrics))...)
-	if err := syscall.Exec(collector, argv, Bounded(Environment(), limitFiles...)); err != nil {
+	if err := syscall.Exec(collector, argv, environment); err != nil {
 		return fmt.Errorf("start the collector %s: %w", collector, err)
 	}
 	return nil
