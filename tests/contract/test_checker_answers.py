@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -12,38 +11,24 @@ from headgate import checker
 from headgate.settings import settings
 from headgate.storage import aws
 from tests.support import lambda_invocations
+from tests.support.cloudformation import Answers, taking_answers
 from tests.support.lambda_invocations import Answer, answering
-from tests.support.listening import listening
 from validation import checker_answers
 
 pytestmark = pytest.mark.contract
 
 ARN = "arn:aws:lambda:us-east-1:123456789012:function:headgate-checker:7"
-Told = list[dict[str, Any]]
 
 
 @pytest.fixture
-def cloudformation() -> Iterator[tuple[str, Told]]:
-    """Where CloudFormation takes answers, and those that it got."""
-    told: Told = []
-
-    class Taking(BaseHTTPRequestHandler):
-        def do_PUT(self) -> None:
-            told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Taking)
-    with listening(server):
-        yield f"http://127.0.0.1:{server.server_port}/", told
+def cloudformation() -> Iterator[tuple[str, Answers]]:
+    with taking_answers() as taking:
+        yield taking
 
 
 @pytest.fixture
 def told_after(
-    cloudformation: tuple[str, Told], monkeypatch: pytest.MonkeyPatch
+    cloudformation: tuple[str, Answers], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., tuple[dict[str, Any], list[tuple[str, str, int]]]]]:
     """What CloudFormation is told if Lambda answers so, and what was invoked."""
     url, told = cloudformation

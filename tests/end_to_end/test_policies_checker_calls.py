@@ -19,9 +19,11 @@ from headgate_engine.rules import engine
 from headgate_engine.rules.model import Rule
 from headgate_local import calls, template
 from tests.support import recorded_here
+from tests.support.cloudformation import taking_answers
 from tests.support.lambda_invocations import Invocations, answering, running
 from tests.support.recorded_here import API, YAML, People, created
 from tests.support.runs import run_of
+from validation import checker_answers
 
 pytestmark = pytest.mark.end_to_end
 
@@ -130,6 +132,15 @@ def test_whoever_asks_signs_the_link_to_a_published_collector(people: People, pu
 
     assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 200, 201]
     assert answers[0].json()["version"] == published_version
+
+
+def test_a_deployment_asks_the_new_version_of_the_collectors_function(in_a_function: Invocations) -> None:
+    with taking_answers() as (url, answers), calls.of("CheckerAnswersFunction"):
+        event = {"RequestType": "Create", "ResponseURL": url, "ResourceProperties": {}}
+        checker_answers.handler(event | dict.fromkeys(("StackId", "RequestId", "LogicalResourceId"), "x"), None)
+
+    assert [answer["Status"] for answer in answers] == ["SUCCESS"]
+    assert in_a_function.invoked
 
 
 def test_a_large_output_is_judged_in_a_function_of_its_own(in_a_function: Invocations) -> None:
