@@ -94,5 +94,5 @@ class VersionTestsOut(BaseModel):
         return cls(
             items=[ListedTestOut.of(one) for one in overview.tests.tests],
             tests_sha256=overview.tests.sha256,
-            evidence=[EvidenceOut.of(one.evidence, one) for one in overview.evidence],
+            evidence=[EvidenceOut.of(known.evidence, known) for known in overview.evidence],
         )

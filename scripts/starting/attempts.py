@@ -19,7 +19,7 @@ WRONG: Final[Sequence[object]] = (
     *("headgate wrong", "(", "a[", "$", "", "localhost:1", "1s", -7, 0, 7, 7.5, True, None),
     *([], [""], ["("], ["headgate wrong"], [7], {}, {"headgate": "wrong"}, [{}]),
 )
-"""Values of each type: names that nothing has, and what is no pattern, path or expression."""
+"""Values of each type: unknown names, and invalid patterns, paths and expressions."""
 _SIGNALS: Final = ("logs", "metrics", "traces")
 # Connectors whose settings name pipelines, and the signal of those.
 _SIGNAL: Final = {"failover": "logs", "routing": "logs"}

@@ -39,8 +39,7 @@ class Mistake:
 class Tried:
     """What trying has shown of one component: `valid` of `values` values were accepted by `validate`.
 
-    `refused` is why its settings themselves are no base to try from, `by_itself` what starting with right settings
-    shows.
+    `refused` says why its settings cannot be tried, `by_itself` what a start with right settings shows.
     """
 
     component: str

@@ -3,6 +3,7 @@
 import pytest
 
 from headgate.instances.state.intervals import QUICK_SECONDS
+from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
@@ -29,17 +30,14 @@ class Told:
         self.seconds = 0
         self.hears(self.agent.start())
 
-    def hears(self, answer: object) -> None:
-        told = getattr(answer, "connection_settings").opamp.heartbeat_interval_seconds  # noqa: B009
-        self.seconds = told or self.seconds
+    def hears(self, answer: wire.ServerToAgent) -> None:
+        self.seconds = answer.connection_settings.opamp.heartbeat_interval_seconds or self.seconds
 
     def heartbeat(self) -> int:
         self.hears(self.agent.heartbeat())
         return self.seconds
 
     def applies(self) -> int:
-        from headgate.opamp.wire import opamp_pb2 as wire
-
         self.hears(self.agent.report(wire.RemoteConfigStatuses_APPLYING))
         self.hears(self.agent.report(wire.RemoteConfigStatuses_APPLIED))
         return self.seconds

@@ -112,7 +112,7 @@ def full_disk(folder: Path) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a disk that is full")
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
 def test_a_full_disk_leaves_the_host_as_it_was(group: Hosts) -> None:
     with full_disk(group.hosts[group.canary].root / "var" / "programs"):
         stays(group, group.publish("a full disk", collector=SECOND), FIRST, "apply_failed", "the disk is full")

@@ -209,6 +209,7 @@ class _End:
             code = 0 if ended.code is None else ended.code
             self._status = code & 0xFF if isinstance(code, int) else 1
             raise
+        # Any error: as for a started command, the interpreter prints it and the status is 1.
         except Exception:
             self._status = 1
             raise

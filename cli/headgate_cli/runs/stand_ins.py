@@ -46,12 +46,12 @@ def stand_ins(command: _Command) -> _Command:
 
     @wraps(command)
     def with_fields(*arguments: Any, **options: Any) -> Any:
-        given = {_OUTPUTS: options.pop(_OUTPUTS), _SKIP: options.pop(_SKIP)}
+        lists = {_OUTPUTS: options.pop(_OUTPUTS), _SKIP: options.pop(_SKIP)}
         by_component: dict[str, dict[str, Scalar]] = {}
         for component, key, value in options.pop(_ATTRIBUTES):
             by_component.setdefault(component, {})[key] = value
         # A server that does not know a field refuses it.
-        fields = {_ATTRIBUTES: by_component, **{field: list(ids) for field, ids in given.items()}}
+        fields = {_ATTRIBUTES: by_component, **{field: list(ids) for field, ids in lists.items()}}
         return command(*arguments, **options, replaced={field: value for field, value in fields.items() if value})
 
     outputs = click.option(

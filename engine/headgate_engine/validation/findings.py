@@ -103,22 +103,22 @@ def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[
 
 def _of_start(start: StartResult, lint: LintResult | None) -> Iterator[ListedFinding]:
     errors = _errors(lint)
-    for one in start.findings:
-        if not any(_same(one, item) for item in errors):
-            yield _of_collector(one, "error", "start")
+    for finding in start.findings:
+        if not any(_same(finding, item) for item in errors):
+            yield _of_collector(finding, "error", "start")
 
 
-def _of_collector(one: Finding, severity: Severity, source: Source) -> ListedFinding:
-    on_host = one.code in _ON_HOST
+def _of_collector(finding: Finding, severity: Severity, source: Source) -> ListedFinding:
+    on_host = finding.code in _ON_HOST
     return ListedFinding(
         "warning" if on_host else severity,
         source,
-        "depends_on_host" if on_host else one.code,
-        one.message,
-        component_path=one.component_path,
-        line=one.line or None,
-        column=one.column or None,
-        fix=one.fix,
+        "depends_on_host" if on_host else finding.code,
+        finding.message,
+        component_path=finding.component_path,
+        line=finding.line or None,
+        column=finding.column or None,
+        fix=finding.fix,
     )
 
 

@@ -32,7 +32,7 @@ def start(
     Components with an error in the verdict are left out. Raises TooCostly, and NotChecked if nothing could be started:
     an outage, or a collector without a checker.
     """
-    if any(one.code in _NOT_STARTED for one in verdict.errors):
+    if any(error.code in _NOT_STARTED for error in verdict.errors):
         return StartResult()
     version = version or asker.default_version
     try:

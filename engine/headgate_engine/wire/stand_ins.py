@@ -84,12 +84,12 @@ class StandIns(ShownStandIns, Input):
     env: Variables = Field(default={}, description=_ENV, json_schema_extra=_BEYOND, repr=False)
 
     @classmethod
-    def among(cls, given: Mapping[str, object]) -> Self:
+    def among(cls, fields: Mapping[str, object]) -> Self:
         """Those of a test, a request or a stored run, which were checked before."""
         values: dict[str, Any] = {
             name: list(value) if isinstance(value, tuple) else value
             for name in cls.model_fields
-            if (value := given.get(name)) is not None
+            if (value := fields.get(name)) is not None
         }
         return cast("Self", cls.model_construct(None, **values))
 

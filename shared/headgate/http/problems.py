@@ -30,7 +30,7 @@ _CODES: Final[Mapping[int, str]] = {
 }
 # After an outage; a checker starts again in this time.
 _RETRY_AFTER_OUTAGE: Final = "2"
-# Of a path that a problem names.
+# The most characters of a path in a problem.
 _LONGEST_PATH: Final = 200
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 

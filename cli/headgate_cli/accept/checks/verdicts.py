@@ -27,7 +27,7 @@ def _first(verdict: Entity) -> Entity:
 @check("verdicts.walls", "A collector answers, and names the walls around its processes.")
 def walls(bench: Bench) -> str:
     listed = expect.items(expect.entity(bench.write.get("/collector-versions")))
-    named = next((one.get("confined_by") for one in listed if one.get("default") is True), None)
+    named = next((version.get("confined_by") for version in listed if version.get("default") is True), None)
     expect.that(isinstance(named, list) and bool(named), f"the default collector names none: {expect.shown(named)}")
     return f"walls: {', '.join(map(str, named))}" if isinstance(named, list) else ""
 

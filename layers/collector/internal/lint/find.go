@@ -38,7 +38,7 @@ type finder struct {
 
 	declarations []*declaration
 	skipped      []Skipped
-	// unjudged is set if an entry is no text.
+	// unjudged is set if an entry is not a string.
 	unjudged bool
 	seen     map[string]bool
 	count    int
@@ -325,7 +325,7 @@ func (f *finder) skip(path string, node *yaml.Node, reason string) {
 	})
 }
 
-// wrong skips what is no text: nobody can judge it, and the component refuses it, or crashes on it.
+// wrong skips an entry that is not a string: it cannot be judged, and the component refuses it or crashes.
 func (f *finder) wrong(path string, node *yaml.Node) {
 	f.skip(path, node, "a string is expected here, not a "+kindName(node))
 	f.unjudged = true

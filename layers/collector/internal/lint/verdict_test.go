@@ -150,7 +150,7 @@ func TestWhatCannotBeJudgedIsSkipped(t *testing.T) {
 		},
 	} {
 		result := lintYAML(t, test.text)
-		// What is no text is not right either.
+		// An entry that is not a string makes the text invalid.
 		if len(result.Skipped) != 1 || result.Checked != 0 || result.Valid == strings.HasPrefix(test.reason, "a string is expected") {
 			t.Errorf("%s: %s", name, asJSON(t, result))
 			continue

@@ -129,7 +129,7 @@ def _begun(before: Instance, rollout: RunningRollout) -> Watch:
 
 
 def _are_of_what_runs(counters: Counters, instance: Instance, at: datetime) -> bool:
-    """Whether all was counted since the instance applied what it runs: a version that was taken back is no measure."""
+    """Whether all was counted since the instance applied what it runs, and not in a version that was taken back."""
     applied = instance.trials.last_applied()
     return (
         applied is None
