@@ -3,10 +3,8 @@
 Here everything is in one process, so that AWS can be in a state that nobody gets it into from outside.
 """
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +29,7 @@ from headgate.settings import settings
 from headgate.storage import aws, table
 from headgate_local import calls, template, user_pool
 from tests.support import recorded_here
-from tests.support.listening import listening
+from tests.support.cloudformation import Answers, taking_answers
 from tests.support.opamp_agent import Agent
 from tests.support.recorded_here import API, LARGE, YAML, People, created
 from tests.support.world import create_state_machines
@@ -347,29 +345,13 @@ def test_somebody_with_an_account_is_invited_to_another_organization(people: Peo
     assert answer.status_code == 201, answer.text
 
 
-Answers = tuple[str, list[dict[str, str]]]
-
-
 @pytest.fixture
-def cloudformation() -> Iterator[Answers]:
-    """Where CloudFormation waits for the answer of a custom resource, and the answers."""
-    answers: list[dict[str, str]] = []
-
-    class Waiting(BaseHTTPRequestHandler):
-        def do_PUT(self) -> None:
-            answers.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Waiting)
-    with listening(server):
-        yield f"http://127.0.0.1:{server.server_port}/", answers
+def cloudformation() -> Iterator[tuple[str, Answers]]:
+    with taking_answers() as taking:
+        yield taking
 
 
-def test_cloudformation_makes_the_first_organization_once(cloudformation: Answers) -> None:
+def test_cloudformation_makes_the_first_organization_once(cloudformation: tuple[str, Answers]) -> None:
     """A deployment's own function, which a local service has no use for; its Admin had an account from a first try."""
     url, answers = cloudformation
     user_pool.add_account("first@example.com", "four words in a row")
