@@ -294,3 +294,12 @@ class Group:
 
     def with_new(self) -> list[Host]:
         return [host for host in self.hosts if host.has_new]
+
+
+HALVES: Final = Strategy((Step(30, percent=50), Step(120, percent=100)))
+AT_ONCE: Final = Strategy((Step(60, percent=100),))
+
+
+def applied(rollout: Rollout) -> bool:
+    """Whether every host whose turn has come runs the version."""
+    return rollout.hosts is not None and 0 < rollout.hosts.due == rollout.hosts.applied
