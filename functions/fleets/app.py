@@ -1,124 +1,28 @@
-"""The fleets endpoints: fleets, their deployment groups, and the commands that install into them."""
+"""The function of fleets: their API, and their pages."""
 
 from typing import Final
 
-from fastapi import Request, Response
-
-from fleets import (
-    capture_pages,
-    captures,
-    collector_pages,
-    env,
-    fleet_pages,
-    group_pages,
-    group_settings_pages,
-    groups,
-    home_pages,
-    instance_pages,
-    instances,
-    new_group_pages,
-    overview,
-    redaction_pages,
-    rollout_pages,
-    rollouts,
-)
-from fleets.filters import ByName
-from fleets.routing import by_hand, router
-from fleets.wire import (
-    CreateFleet,
-    FleetOut,
-    InstallOut,
-    InstallRequest,
-    RenewToken,
-)
-from headgate.deployments import service as deployments
-from headgate.deployments.model import DeploymentNotFound
-from headgate.fleets import service as fleets
+from fleets.api import captures, env, fleets, groups, instances, overview, rollouts
+from fleets.api.routing import by_hand, router
+from fleets.pages import capture_pages, fleet_pages, home_pages, redaction_pages
+from fleets.pages.groups import group_pages, new_pages, settings_pages
+from fleets.pages.instances import instance_pages, list_pages
+from fleets.pages.rollouts import rollout_pages
 from headgate.http.app import create_app, lambda_handler
-from headgate.http.auditing import add_details, audited
-from headgate.http.credentials import Reader, SessionAdmin, Writer
-from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import FleetId
-from headgate.http.paths import PUBLIC
-from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
-from headgate.http.wire import ids_in_body
-from headgate.installs import service as installs
-from headgate.instances import deletion
-from headgate.instances.counting import fleets as counting
 from web import pages
 
-__all__ = [
-    "captures",
-    "env",
-    "groups",
-    "instances",
-    "rollouts",
-    "router",
-]  # they add their routes when they are imported
-
-
-@router.get("", operation_id="listFleets")
-def list_fleets(caller: Reader, paging: Paging, name: ByName = None) -> Page[FleetOut]:
-    """The organization's fleets, newest first; with `name`, the one that has exactly this label, if there is one."""
-    return paging.page(counting.fleets(caller, paging.limit, paging.after, name), FleetOut.counted)
-
-
-@router.post(
-    "", operation_id="createFleet", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created")
-)
-def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
-    """Create a fleet and issue its token, which is not returned. A server fleet begins with a Default group."""
-    fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by)
-    response.headers["Location"] = f"{PUBLIC}/fleets/{fleet.id}"
-    return FleetOut.of_fleet(fleet)
-
-
-@router.get("/{fleet_id}", operation_id="getFleet")
-def get_fleet(fleet_id: FleetId, caller: Reader) -> FleetOut:
-    """One fleet."""
-    return FleetOut.counted(counting.fleet(caller, fleet_id))
-
-
-@router.delete(
-    "/{fleet_id}",
-    operation_id="deleteFleet",
-    status_code=204,
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("fleet.deleted"),
-)
-def delete_fleet(fleet_id: FleetId, caller: Writer, request: Request) -> None:
-    """Delete a fleet with its tokens. 409 if it has other groups than Default or a rollout, or a collector reports."""
-    add_details(request, {"name": deletion.delete_fleet(caller, fleet_id).label})
-
-
-@router.post(
-    "/{fleet_id}/install",
-    operation_id="composeInstall",
-    responses=documented(409),
-    openapi_extra=audited("install.composed"),
-)
-def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
-    """Compose the command that makes a host or a cluster join a deployment group."""
-    with ids_in_body(deployment_id=DeploymentNotFound):
-        return InstallOut.of_install(body.platform, installs.compose(caller, fleet_id, body.options()))
-
-
-@by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))
-def renew_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
-    """Issue the fleet's next token, which install commands contain from now on. With grace `none`, all others end."""
-    return FleetOut.of_fleet(fleets.renew_token(caller, fleet_id, body.grace))
-
+# They add their routes when they are imported.
+__all__ = ["captures", "env", "fleets", "groups", "instances", "rollouts", "router"]
 
 _PAGES: Final = (
     home_pages,
     redaction_pages,
     fleet_pages,
-    new_group_pages,
+    new_pages,
     group_pages,
-    group_settings_pages,
+    settings_pages,
     rollout_pages,
-    collector_pages,
+    list_pages,
     instance_pages,
     capture_pages,
 )

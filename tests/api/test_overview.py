@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from configurations.app import router as configurations_router
+from fleets.api.overview import router as overview_router
 from fleets.app import app as fleets_app
 from fleets.app import router as fleets_router
-from fleets.overview import router as overview_router
 from headgate import checker
 from headgate.checker import CheckerBusy
 from headgate.foundation import clock

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fleets import page_parts
 from fleets.app import app
+from fleets.pages import parts
 from headgate.instances.counting import shares
 from tests.support import released
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
@@ -73,7 +73,7 @@ def test_collectors_that_are_not_heard_are_not_told_to_run_what_is_assigned(
 def test_a_large_fleet_is_counted_behind_the_first_content(
     mixed: Fleet, browser: TestClient, path: Callable[[Fleet], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_parts, "AT_ONCE", 4)
+    monkeypatch.setattr(parts, "AT_ONCE", 4)
     first = browser.get(path(mixed)).text
     link = re.search(r'data-then="([^"]+)"', first)
 

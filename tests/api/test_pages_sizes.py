@@ -6,8 +6,8 @@ from urllib.parse import urljoin
 
 import pytest
 
-from fleets import collector_pages
 from fleets.app import app
+from fleets.pages.instances import list_pages
 from headgate.opamp import service as opamp
 from headgate.settings import settings
 from tests.support import sizes
@@ -30,7 +30,7 @@ QUERIES = 8
 def large(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     """A tenth of the hosts runs version 2, all others version 1."""
     monkeypatch.setenv("HEADGATE_NEW_INSTANCES_PER_MINUTE", str(HOSTS))
-    monkeypatch.setattr(collector_pages, "ENTRIES", ENTRIES)
+    monkeypatch.setattr(list_pages, "ENTRIES", ENTRIES)
     settings.cache_clear()
     fleet.assign(1)
     agents = []

@@ -43,7 +43,8 @@ __all__ = ["ada", "http"]
 
 
 def page_paths(ada: Person, method: str) -> list[str]:
-    modules = [importlib.import_module(f"{one.parent.name}.{one.stem}") for one in FUNCTIONS.glob("*/*_pages.py")]
+    files = [path.relative_to(FUNCTIONS).with_suffix("") for path in FUNCTIONS.rglob("*_pages.py")]
+    modules = [importlib.import_module(".".join(file.parts)) for file in files]
     found = [
         route.path.format(
             organization_id=ada.organization_id,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
-from fleets.rollouts_wire import StartRollout
+from fleets.api.rollouts_wire import StartRollout
 from headgate.rollouts.strategy import PRESETS, Gates, Step, Strategy
 
 NIGHT = {"start": "22:00", "end": "05:00", "time_zone": "UTC"}

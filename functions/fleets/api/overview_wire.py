@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field
 
-from fleets.wire import FleetOut
+from fleets.api.wire import FleetOut
 from headgate.foundation.caller import Caller
 from headgate.http.wire import Answer
 from headgate.overview.model import Notice, NoticeKind, Overview

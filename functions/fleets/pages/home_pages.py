@@ -5,7 +5,7 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.overview_wire import page_of
+from fleets.api.overview_wire import page_of
 from headgate.foundation.caller import Caller
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.state.model import INSTANCE_STATES

@@ -5,9 +5,9 @@ from typing import Final
 from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
-from fleets.captures_wire import CaptureOut, PutCaptures, RedactionOut, RedactionSettings, StartCapture
-from fleets.deployments_wire import DeploymentOut
-from fleets.routing import router
+from fleets.api.captures_wire import CaptureOut, PutCaptures, RedactionOut, RedactionSettings, StartCapture
+from fleets.api.deployments_wire import DeploymentOut
+from fleets.api.routing import router
 from headgate.captures import service as captures
 from headgate.deployments.model import DeploymentNotFound
 from headgate.http.auditing import add_details, audited

@@ -5,8 +5,8 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.deployments_wire import CreateDeployment
-from fleets.page_parts import configuration_field
+from fleets.api.deployments_wire import CreateDeployment
+from fleets.pages.parts import configuration_field
 from headgate.configurations import search
 from headgate.configurations import service as configurations
 from headgate.configurations.model import VersionNotFound

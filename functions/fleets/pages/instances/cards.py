@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fleets.page_parts import state_tag, version
+from fleets.pages.parts import state_tag, version
 from headgate.foundation.caller import Caller
 from headgate.instances.details import Known
 from headgate.instances.reported.host import Counters

@@ -8,10 +8,10 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.instance_cards import happened, health_card, then_shown, truth_card
-from fleets.order_card import NOTHING_TYPED, order_card, override_of
-from fleets.page_parts import state_tag
-from fleets.timelines import ENTRIES, After, AtMinute, Entry, timeline
+from fleets.pages.instances.cards import happened, health_card, then_shown, truth_card
+from fleets.pages.instances.order_card import NOTHING_TYPED, order_card, override_of
+from fleets.pages.parts import state_tag
+from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
 from headgate.audit import service as audit
 from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound

@@ -5,11 +5,11 @@ from typing import Annotated, Final
 
 from fastapi import Query, Response
 
-from fleets.fleet_pages import group_tags
-from fleets.mount_card import mount_of, mounts_card
-from fleets.page_parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
-from fleets.rollout_parts import summary
-from fleets.timelines import ENTRIES, After, AtMinute, Entry, timeline
+from fleets.pages.fleet_pages import group_tags
+from fleets.pages.groups.mount_card import mount_of, mounts_card
+from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
+from fleets.pages.rollouts.parts import summary
+from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
 from headgate.deployments import service as deployments
 from headgate.deployments.events import GroupEvent

@@ -9,8 +9,8 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.page_parts import named, share_bar
-from fleets.rollout_parts import Act, acts, status_tag, step_size
+from fleets.pages.parts import named, share_bar
+from fleets.pages.rollouts.parts import Act, acts, status_tag, step_size
 from headgate.audit.actions import Action
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from fleets.deployments_wire import Message, Number, WarningOut, warnings_of
-from fleets.instances_wire import VersionOut
-from fleets.wire import LabelKey, LabelValue
+from fleets.api.deployments_wire import Message, Number, WarningOut, warnings_of
+from fleets.api.instances_wire import VersionOut
+from fleets.api.wire import LabelKey, LabelValue
 from headgate.deployments.assignments import Check
 from headgate.deployments.versions import NamedVersion
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut

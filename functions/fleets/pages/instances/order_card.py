@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, TypedDict
 
-from fleets.page_parts import version
+from fleets.pages.parts import version
 from headgate.configurations import service as configurations
 from headgate.deployments.events import LONGEST_MESSAGE
 from headgate.deployments.model import FieldRefused

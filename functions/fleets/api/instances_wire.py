@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from fleets.deployments_wire import Message, Number
-from fleets.wire import AssignmentOut, InstanceOut
+from fleets.api.deployments_wire import Message, Number
+from fleets.api.wire import AssignmentOut, InstanceOut
 from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.http.parameters import moment

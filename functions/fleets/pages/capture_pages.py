@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import Query, Response
 
-from fleets.captures_wire import StartCapture
+from fleets.api.captures_wire import StartCapture
 from headgate.captures import service as captures
 from headgate.captures.model import LONGEST_CONDITION, LONGEST_SECONDS, MOST_RECORDS, Status
 from headgate.captures.service import Known

@@ -5,8 +5,8 @@ from typing import Final, TypeAlias
 
 from fastapi import Response
 
-from fleets.rollouts_wire import RolloutOut, RolloutStarted, StartRollout
-from fleets.routing import router
+from fleets.api.rollouts_wire import RolloutOut, RolloutStarted, StartRollout
+from fleets.api.routing import router
 from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.auditing import audited

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from fleets.page_parts import named, share_bar
+from fleets.pages.parts import named, share_bar
 from headgate.foundation.caller import Caller
 from headgate.rollouts.model import Rollout, Status
 from headgate.rollouts.strategy import Step

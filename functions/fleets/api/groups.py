@@ -2,7 +2,7 @@
 
 from fastapi import Request, Response
 
-from fleets.deployments_wire import (
+from fleets.api.deployments_wire import (
     AssignedThenOut,
     AssignmentCheck,
     CheckAssignment,
@@ -15,8 +15,8 @@ from fleets.deployments_wire import (
     PutVolumeMounts,
     warnings_of,
 )
-from fleets.filters import ByName
-from fleets.routing import by_hand, router
+from fleets.api.filters import ByName
+from fleets.api.routing import by_hand, router
 from headgate.checker import Asker
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import assigned, assignments, history, mounts, selectors

@@ -5,7 +5,8 @@ from typing import Annotated, Final
 
 from fastapi import Query, Response
 
-from fleets.page_parts import (
+from fleets.api.wire import CreateFleet
+from fleets.pages.parts import (
     bars,
     names_of,
     no_collectors,
@@ -14,8 +15,7 @@ from fleets.page_parts import (
     state_tags,
     version,
 )
-from fleets.renewal_card import grace_of, renewal_card
-from fleets.wire import CreateFleet
+from fleets.pages.renewal_card import grace_of, renewal_card
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets

@@ -7,10 +7,10 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.deployments_wire import PatchDeployment, PutSelector
-from fleets.env import PatchEnv, named_changes
-from fleets.renewal_card import grace_of, renewal_card
-from fleets.variables_card import variables_card
+from fleets.api.deployments_wire import PatchDeployment, PutSelector
+from fleets.api.env import PatchEnv, named_changes
+from fleets.pages.groups.variables_card import variables_card
+from fleets.pages.renewal_card import grace_of, renewal_card
 from headgate.deployments import own_tokens, selectors, variables
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment, NameTaken

@@ -2,10 +2,10 @@
 
 from fastapi import Request, Response
 
-from fleets.filters import WantedInstances
-from fleets.instances_wire import HappenedOut, InstanceDetail, MoveOut, OrderOut, OverrideOut, PutOverride, ThenOut
-from fleets.routing import router
-from fleets.wire import InstanceOut
+from fleets.api.filters import WantedInstances
+from fleets.api.instances_wire import HappenedOut, InstanceDetail, MoveOut, OrderOut, OverrideOut, PutOverride, ThenOut
+from fleets.api.routing import router
+from fleets.api.wire import InstanceOut
 from headgate.audit import service as audit
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.auditing import add_details, audited

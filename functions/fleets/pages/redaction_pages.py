@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.captures_wire import RedactionSettings
+from fleets.api.captures_wire import RedactionSettings
 from headgate.captures import service as captures
 from headgate.captures.model import KINDS, Kind, Redaction
 from headgate.foundation import errors

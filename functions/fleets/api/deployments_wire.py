@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic.config import JsonDict
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from fleets.wire import AssignmentOut, InstancesOut, LabelKey, LabelValue
+from fleets.api.wire import AssignmentOut, InstancesOut, LabelKey, LabelValue
 from headgate.deployments.assignments import Changed, Check
 from headgate.deployments.events import LONGEST_MESSAGE, EventKind
 from headgate.deployments.model import Role, VolumeMount

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BeforeValidator
 
-from fleets.overview_wire import OverviewOut
+from fleets.api.overview_wire import OverviewOut
 from headgate.http.credentials import Reader
 from headgate.http.parameters import true_or_false
 from headgate.http.routing import EXTENSION

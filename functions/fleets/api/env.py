@@ -6,9 +6,9 @@ from typing import Annotated, Self
 from fastapi import Request
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from fleets.deployments_wire import DeploymentOut
-from fleets.routing import by_hand, router
-from fleets.wire import RenewToken
+from fleets.api.deployments_wire import DeploymentOut
+from fleets.api.routing import by_hand, router
+from fleets.api.wire import RenewToken
 from headgate.deployments import own_tokens, variables
 from headgate.deployments.environment import Environment
 from headgate.deployments.variables import MOST

@@ -8,7 +8,7 @@ from typing import Annotated, Final, cast
 
 from fastapi import Depends, Query, Response
 
-from fleets.page_parts import names_of, no_collectors, state_tag, version
+from fleets.pages.parts import names_of, no_collectors, state_tag, version
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation.caller import Caller
