@@ -16,15 +16,13 @@ from grpc_tools import protoc
 
 ROOT: Final = Path(__file__).parents[1]
 NAMES: Final = ("anyvalue", "opamp")
-# The fleet service's, and those of the hosts that `headgate demo` simulates: the command line knows no other package.
-PACKAGES: Final = {
-    "headgate.opamp.wire": ROOT / "shared" / "headgate" / "opamp" / "wire",
-    "headgate_cli.demo.wire": ROOT / "cli" / "headgate_cli" / "demo" / "wire",
-}
+# A package of its own, in the wheel of the command line and in the layer of the functions.
+PACKAGE: Final = "headgate_opamp"
+FOLDER: Final = ROOT / "shared" / PACKAGE
 
 
-def generate(package: str, into: Path) -> None:
-    """Write the modules of the package and their types. Raises RuntimeError if the compiler refuses the descriptors."""
+def generate(into: Path) -> None:
+    """Write the modules of the messages, with types. Raises RuntimeError if the compiler refuses the descriptors."""
     with tempfile.NamedTemporaryFile(suffix=".binpb") as descriptors:
         subprocess.run(
             ["go", "run", "./descriptors"],
@@ -39,11 +37,10 @@ def generate(package: str, into: Path) -> None:
     for name in NAMES:
         for path in (into / f"{name}_pb2.py", into / f"{name}_pb2.pyi"):
             # The compiler imports the other module as if it were at the top of the path.
-            text = re.sub(r"^import (\w+_pb2) as", rf"from {package} import \1 as", path.read_text(), flags=re.M)
+            text = re.sub(r"^import (\w+_pb2) as", rf"from {PACKAGE} import \1 as", path.read_text(), flags=re.M)
             path.write_text(text)
 
 
 if __name__ == "__main__":
-    for package, folder in PACKAGES.items():
-        generate(package, folder)
+    generate(FOLDER)
     sys.stdout.write(f"Wrote {', '.join(f'{name}_pb2' for name in NAMES)}\n")

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import httpx
 from playwright.sync_api import Page, expect
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.agents_of_service import post_to
 from tests.support.chromium import chromium
 from tests.support.console import Made, Visit, verdict, visit

@@ -57,7 +57,7 @@ def command_line(source: Source, target: Path) -> Path:
     """`headgate`: the command line, its completions and its manual page; `local` and `lsp` are extras."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
-        copy_tracked(stage, "cli/headgate_cli", "README.md", "LICENSE", "NOTICE")
+        copy_tracked(stage, "cli/headgate_cli", "shared/headgate_opamp", "README.md", "LICENSE", "NOTICE")
         for shell, place in _SHELLS.items():
             completion = get_completion_class(shell)
             assert completion is not None

@@ -14,9 +14,9 @@ from fleets.app import router as fleets_router
 from headgate.captures import service as captures
 from headgate.captures.model import Wanted
 from headgate.checker import Asker
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from headgate.storage import aws
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, make_fleet, now
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, application

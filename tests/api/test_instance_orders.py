@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from httpx2 import Response
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now, revision, version
 from tests.support.members import API

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, hash_of, now, version
 from tests.support.members import API
 from tests.support.opamp_agent import Agent

@@ -2,9 +2,9 @@
 
 from headgate.fleets import keys
 from headgate.identity import service as identity
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from headgate.storage import aws, items
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, hash_of, make_fleet, now, revision, version
 from tests.support.members import API, Member
 

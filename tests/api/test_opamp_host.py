@@ -5,7 +5,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
 

@@ -3,8 +3,8 @@
 import pytest
 
 from headgate.instances.state.intervals import QUICK_SECONDS
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
 from tests.support.opamp_agent import Agent

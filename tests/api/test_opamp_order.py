@@ -1,6 +1,6 @@
 """Messages that are lost, late, twice there or of two processes, and what heals them."""
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 
 __all__ = ["ann", "fleet", "now"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.opamp import service
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.opamp_agent import Agent
 from tests.support.passing import Passage, passing

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.opamp.pipelines import runs_nothing
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, ann, fleet, hash_of, version
 
 __all__ = ["ann", "fleet"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now, revision
 from tests.support.members import API
 

@@ -16,8 +16,8 @@ from headgate.checker import CheckerBusy
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.runs import store
+from headgate_opamp import opamp_pb2 as wire
 from testing.app import router as runs_router
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Clock, Fleet, make_fleet, now

@@ -6,7 +6,7 @@ from configurations.app import router as configurations_router
 from fleets.app import app
 from fleets.app import router as fleets_router
 from headgate.identity import service as identity
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, make_fleet
 from tests.support.in_process import TestClient
 from tests.support.members import JoinWith

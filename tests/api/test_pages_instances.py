@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fleets.app import app
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now
 from tests.support.in_process import TestClient
 from tests.support.members import API

@@ -32,8 +32,8 @@ from fleets.app import router as fleets_router
 from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.opamp import service
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.aws import aws_for
 from tests.support.fleet_of_agents import make_fleet
 from tests.support.members import join

@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Page
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.admin import YAML
 from tests.support.agents_of_service import post_to
 from tests.support.chromium import chromium

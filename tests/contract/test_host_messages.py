@@ -12,7 +12,7 @@ from headgate.configurations.delivery import DISCARDING
 from headgate.instances.reported.host import Counters, Exporter
 from headgate.opamp import messages
 from headgate.opamp.messages import Reply
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 
 GOLDEN = Path(__file__).parents[2] / "layers" / "supervisor" / "internal" / "host" / "testdata"
 

@@ -25,11 +25,11 @@ from headgate.identity import service as identity
 from headgate.identity import signing
 from headgate.instances import store
 from headgate.instances.counting import fleets as counting
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template
 from headgate_local.moto_data import MotoData
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.lambda_runtime import LambdaFunction, started
 from tests.support.opamp_agent import Agent
 from tests.support.signing_host import signed

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from headgate.foundation import clock
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support import sizes
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import Member

@@ -11,8 +11,8 @@ import pexpect
 import pytest
 import yaml
 
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate_opamp import opamp_pb2 as wire
 from tests.support import cli_commands, sizes
 from tests.support.agents_of_service import post_to
 from tests.support.cli_support import EDGE, Cli

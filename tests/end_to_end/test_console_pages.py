@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, StorageState, ViewportSize, expect
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.agents_of_service import post_to
 from tests.support.console import (
     DESK,

@@ -22,7 +22,6 @@ from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import RuleSet, StoredRule
 from headgate.settings import settings
@@ -30,6 +29,7 @@ from headgate.webhooks import service as webhooks
 from headgate.webhooks.service import Settings
 from headgate_engine.rules.model import Rule
 from headgate_local.options import read_options
+from headgate_opamp import opamp_pb2 as wire
 from tests.support import configurations as cfg
 from tests.support.chromium import chromium
 from tests.support.faults.every_page import HERE, PAGES

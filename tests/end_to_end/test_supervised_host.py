@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from headgate.opamp.reasons import cause
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_host import LOG
 from tests.support.listening import listening
 from tests.support.ports import free_port

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from headgate.opamp.wire import anyvalue_pb2
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import anyvalue_pb2
+from headgate_opamp import opamp_pb2 as wire
 
 SUPERVISOR: Final = (
     wire.AgentCapabilities_ReportsStatus

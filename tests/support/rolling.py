@@ -8,9 +8,9 @@ from typing import Any, Literal
 import pytest
 from httpx2 import Response
 
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rollouts import executions, service
 from headgate.rollouts.model import Tick
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, version
 from tests.support.members import API
 from tests.support.opamp_agent import Agent

@@ -25,7 +25,6 @@ from headgate.instances.model import instance_id
 from headgate.jobs import steps as job_steps
 from headgate.jobs import store as job_store
 from headgate.observability.log import logger
-from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rollouts import service as rollout_service
 from headgate.runs import steps, store, tracing
 from headgate.settings import settings
@@ -36,6 +35,7 @@ from headgate_engine.testing.trace import RecordedTrace
 from headgate_local.service import functions
 from headgate_local.stepfunctions import definition
 from headgate_local.template import Template
+from headgate_opamp import opamp_pb2 as wire
 from tests.support import released
 from tests.support.in_process import TestClient
 from tests.support.opamp_agent import Agent

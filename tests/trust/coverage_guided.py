@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["headgate.opamp", "headgate.instances"]
 
 from headgate.fleets import tokens
 from headgate.observability.log import logger
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support import world
 from tests.support.aws import aws_for
 from tests.support.opamp_agent import Agent

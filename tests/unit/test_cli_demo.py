@@ -10,8 +10,8 @@ from headgate_cli.demo import hosts
 from headgate_cli.demo.agent import Agent
 from headgate_cli.demo.content import FLEET, HOSTS, LABEL, MARK
 from headgate_cli.demo.remove import uid_of_id
-from headgate_cli.demo.wire import opamp_pb2 as wire
 from headgate_cli.errors import Failed
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from headgate_cli import VERSION
 from headgate_cli.demo.content import LABEL, Host
-from headgate_cli.demo.wire import anyvalue_pb2
-from headgate_cli.demo.wire import opamp_pb2 as wire
+from headgate_opamp import anyvalue_pb2
+from headgate_opamp import opamp_pb2 as wire
 
 Post = Callable[[bytes], bytes]
 """Sends a message and gives the body of the answer."""

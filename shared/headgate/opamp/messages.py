@@ -17,7 +17,7 @@ from headgate.instances.reported.model import Description, Health, Report, Repor
 from headgate.observability.log import logger
 from headgate.opamp import host_captures, host_reports, scan
 from headgate.opamp.reasons import cause, reason
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 
 _UID_BYTES: Final = 16
 # Longer texts of agents are cut to so many characters.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from headgate.opamp.wire import opamp_pb2 as wire
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.faults.rows import Row
 from tests.support.fleet_endpoints import FLEET
 from tests.support.opamp_agent import Agent

@@ -1,4 +1,4 @@
-from headgate.opamp.wire import anyvalue_pb2 as _anyvalue_pb2
+from headgate_opamp import anyvalue_pb2 as _anyvalue_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
