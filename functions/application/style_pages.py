@@ -4,6 +4,8 @@ from typing import Final
 
 from fastapi import Response
 
+from web import charts
+from web.charts import Line, Part
 from web.html import Html, html, joined
 from web.layout import page
 from web.pages import Visit, frame, page_router
@@ -75,6 +77,7 @@ _SHARES: Final = """\
 <ol class="timeline">
 <li><span class="soft small when">2026-11-22 20:00:00 UTC</span><span>What happened then</span></li>
 <li><span class="soft small when">2026-11-22 19:00:00 UTC</span><span>What happened before</span></li></ol></div>"""
+_CHARTS: Final = '<div class="card"><h2>Charts</h2>{charts}</div>'
 _GRAPH: Final = """\
 <div class="card"><h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Nodes in their states">
 <svg width="560" height="86" viewBox="0 0 560 86"><path d="M106 30 L150 30" class="edge signal-logs"></path>
@@ -111,6 +114,7 @@ def show_style(who: Visit) -> Response:
             Html(_OTHERS),
             Html(_SHARES),
             Html(_STEPS),
+            html(_CHARTS, charts=_charts()),
             html(_GRAPH, nodes=[_node(at, *one) for at, one in enumerate(_NODES)]),
         ]
     )
@@ -133,6 +137,20 @@ def _fields() -> list[Html]:
         text("wrong", "A field that was refused", "typed", most=100, error="What is wrong, and the way out"),
         choice("chosen", "A choice", (("a", "The first"), ("b", "The second")), "b"),
         area("long", "Several lines", "a: 1", most=1_000, rows=3),
+    ]
+
+
+def _charts() -> list[Html]:
+    falling: list[float | None] = [900.0 - 40 * place for place in range(12)]
+    rising: list[float | None] = [None, None, *(30.0 * place for place in range(10))]
+    states = [Part("applied", 20, "good"), Part("silent", 3, "bad"), Part("applying", 1, "warn"), Part("stale", 2, "")]
+    times = [f"{hour:02d}:00" for hour in range(12)]
+    return [
+        html("<p>{line}</p>", line=charts.sparkline(falling, "Records a second", "/s")),
+        charts.stacked(states, "Collectors", "style"),
+        charts.area("Records", [Line("accepted", falling), Line("sent", rising)], times, "/s"),
+        charts.strip("States of a day", states, times[0], times[-1]),
+        charts.bullet(70, 90, "Hosts that applied it", good=False),
     ]
 
 
