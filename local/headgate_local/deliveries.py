@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.webhooks import deliveries
-from headgate_local import calls
+from headgate_local import callers
 from headgate_local.handlers import FunctionError, Handler, invoke
 from headgate_local.running import Local
 from headgate_local.template import Node, Template
@@ -64,7 +64,7 @@ def take(handler: Handler) -> int:
     As Lambda does, with the rights of the function. Raises FunctionError if it fails: what was taken comes again.
     """
     sqs, url = _sqs(), settings().deliveries_queue
-    with calls.of(_FUNCTION):
+    with callers.acting(_FUNCTION):
         received = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=_AT_ONCE).get("Messages", [])
         if not received:
             return 0
@@ -82,7 +82,7 @@ def take(handler: Handler) -> int:
 
 def waiting() -> int:
     """How many messages the queue shows, as Lambda reads it to see how far it is behind."""
-    with calls.of(_FUNCTION):
+    with callers.acting(_FUNCTION):
         name = "ApproximateNumberOfMessages"
         answer = _sqs().get_queue_attributes(QueueUrl=settings().deliveries_queue, AttributeNames=[name])
     return int(answer["Attributes"][name])

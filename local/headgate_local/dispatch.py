@@ -14,7 +14,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headgate_local import calls
+from headgate_local import callers
 from headgate_local.template import Route
 
 _VARIABLE: Final = re.compile(r"\{[^{}/+]+\}")
@@ -38,7 +38,7 @@ class Dispatcher:
     def __init__(self, routes: Sequence[tuple[Route, ASGIApp]], nowhere: ASGIApp) -> None:
         ordered = sorted(routes, key=lambda entry: _specificity(entry[0]))
         self._rules = [
-            _Rule(route.method, _pattern(route.path), calls.attributed(application, route.function.logical_id))
+            _Rule(route.method, _pattern(route.path), callers.attributed(application, route.function.logical_id))
             for route, application in ordered
         ]
         self._nowhere = nowhere

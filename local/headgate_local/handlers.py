@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Final, TypeAlias
 
-from headgate_local import calls
+from headgate_local import callers
 from headgate_local.template import Function, Node, Template
 
 Handler: TypeAlias = Callable[[Node, object], Node]
@@ -37,7 +37,7 @@ def imported(function: Function) -> Handler:
 
     def handler(event: Node, context: object) -> Node:
         handle: Handler = getattr(import_module(module), name)
-        with calls.of(function.logical_id):
+        with callers.acting(function.logical_id):
             return handle(event, context)
 
     return handler

@@ -19,7 +19,7 @@ from headgate import checker
 from headgate.foundation import clock
 from headgate.http.paths import PUBLIC
 from headgate.settings import BadSetting, settings
-from headgate_local import aws_server, building, calls, light_imports, parts, releases, secrets_key, store, user_pool
+from headgate_local import aws_server, building, light_imports, parts, releases, secrets_key, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.errors import CannotStart
 from headgate_local.limits import Limited, Throttle
@@ -49,7 +49,6 @@ def run() -> None:
         # In the background, so that the collector becomes ready meanwhile.
         checker.warm()
         stack.callback(lambda: checker.of_this_process().close())
-        calls.record()
         light_imports.leave_out_batch()
         aws_url = stack.enter_context(aws_server.running(direct=True))
         fresh = stack.enter_context(store.restored(options.data, template))

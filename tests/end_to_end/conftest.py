@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from httpx._transports import default
 
-from headgate_local import calls
+from tests.support import calls
 from tests.support.cli_support import Cli, Founder
 from tests.support.local_service import LocalService
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate_local import calls, template
-from headgate_local.calls import Call
+from headgate_local import template
+from tests.support import calls
+from tests.support.calls import Call
 from tests.support.policies import lacking, roles, unused
 
 pytestmark = pytest.mark.end_to_end

@@ -17,7 +17,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.rules import engine
 from headgate_engine.rules.model import Rule
-from headgate_local import calls, template
+from headgate_local import callers, template
 from tests.support import recorded_here
 from tests.support.cloudformation import taking_answers
 from tests.support.lambda_invocations import Invocations, answering, running
@@ -126,7 +126,7 @@ def test_whoever_asks_signs_the_link_to_a_published_collector(people: People, pu
         # In a process of its own, each function reads what is published.
         published.forget()
         answers.append(people.ann.request(method, path, json=body))
-    with calls.of("RunStepsFunction"):
+    with callers.acting("RunStepsFunction"):
         published.forget()
         runner.give(run_of(collector_version=published_version))
 
@@ -135,7 +135,7 @@ def test_whoever_asks_signs_the_link_to_a_published_collector(people: People, pu
 
 
 def test_a_deployment_asks_the_new_version_of_the_collectors_function(in_a_function: Invocations) -> None:
-    with taking_answers() as (url, answers), calls.of("CheckerAnswersFunction"):
+    with taking_answers() as (url, answers), callers.acting("CheckerAnswersFunction"):
         event = {"RequestType": "Create", "ResponseURL": url, "ResourceProperties": {}}
         checker_answers.handler(event | dict.fromkeys(("StackId", "RequestId", "LogicalResourceId"), "x"), None)
 
@@ -145,7 +145,7 @@ def test_a_deployment_asks_the_new_version_of_the_collectors_function(in_a_funct
 
 def test_a_large_output_is_judged_in_a_function_of_its_own(in_a_function: Invocations) -> None:
     output = base64.b64encode(random.Random(1).randbytes(6_000_000)).decode()
-    with calls.of("RunStepsFunction"):
+    with callers.acting("RunStepsFunction"):
         engine.evaluate(["logs"], [Rule("any", "true", "log", "any")], output, asker=Asker(new_id("org"), "run_1"))
 
     assert in_a_function.invoked[0][2] < 10_000

@@ -27,7 +27,7 @@ from headgate.runs import store
 from headgate.runs.steps import RunGone
 from headgate.settings import settings
 from headgate.storage import aws, table
-from headgate_local import calls, template, user_pool
+from headgate_local import callers, template, user_pool
 from tests.support import recorded_here
 from tests.support.cloudformation import Answers, taking_answers
 from tests.support.opamp_agent import Agent
@@ -277,7 +277,7 @@ def test_a_run_whose_variables_are_gone_is_gone(people: People) -> None:
     for name in ("configuration.yaml", "sample"):
         store.put_file(run_id, name, "x")
 
-    with calls.of("RunStepsFunction"), pytest.raises(RunGone):
+    with callers.acting("RunStepsFunction"), pytest.raises(RunGone):
         run_steps.app.handler({"step": "prepare", "run_id": run_id}, None)
 
 
@@ -286,7 +286,7 @@ def test_a_rollout_that_has_lost_its_execution_gets_another_one(people: People, 
     execution = executions.new("flt_1", "dep_1", "rol_1")
     table.write(executions.write(execution, clock.now() - timedelta(hours=1)))
 
-    with calls.of("RolloutStepsFunction"):
+    with callers.acting("RolloutStepsFunction"):
         started = rollout_steps.app.handler({"step": "sweep"}, None)
 
     assert started == {"started": 1}
@@ -308,7 +308,7 @@ def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, a
     run_id = created(answer)
     as_running(run_id)
 
-    with calls.of("RunStepsFunction"):
+    with callers.acting("RunStepsFunction"):
         failed = {"Error": "States.TaskFailed", "Cause": "gone"}
         run_steps.app.handler({"step": "fail", "run_id": run_id, "stage": "collect", "error": failed}, None)
 
@@ -367,7 +367,7 @@ def test_cloudformation_makes_the_first_organization_once(cloudformation: tuple[
             "Url": "https://headgate.example",
         },
     }
-    with calls.of("FirstOrganizationFunction"):
+    with callers.acting("FirstOrganizationFunction"):
         # The first try, which came no further.
         identity_people.find_or_create("first@example.com", "https://headgate.example")
         first_organization.handler(event, None)

@@ -19,7 +19,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.table import transact
 from headgate.webhooks import model
-from headgate_local import calls, deliveries, template
+from headgate_local import callers, deliveries, template
 from tests.support import recorded_here
 from tests.support.events import waiting
 from tests.support.opamp_agent import Agent
@@ -44,7 +44,7 @@ def people(aws_here: template.Template) -> People:
 
 
 def sweep() -> None:
-    with calls.of("NotifyFunction"):
+    with callers.acting("NotifyFunction"):
         notify.app.handler({}, None)
 
 

@@ -16,8 +16,9 @@ from headgate import checker
 from headgate.identity import signing
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate_local import calls, deliveries, direct_dynamodb, moto_patches, secrets_key, template, user_pool
+from headgate_local import deliveries, direct_dynamodb, moto_patches, secrets_key, template, user_pool
 from headgate_local.moto_data import MotoData
+from tests.support import calls
 from tests.support.documented_data import Stored
 
 _import_private_key: Final = rsa_key.RSABinding.import_private_key

@@ -108,6 +108,7 @@ def _import_service() -> None:
     from headgate_local import gallery, light_imports, service, stepfunctions, template
     from headgate_local.dispatch import application_of
 
+    importlib.import_module("tests.support.calls")
     light_imports.leave_out_batch()
     described = template.read()
     vars(service)["read"] = lambda: described
@@ -141,7 +142,7 @@ def _load_service_models() -> None:
 
 _PROGRAMS: Final[Mapping[str, tuple[Sequence[str], Callable[[], None], str]]] = {
     "headgate": (("cli", "engine"), _import_commands, "headgate_cli.main"),
-    "headgate_local": (("shared", "engine", "functions", "local"), _import_service, "headgate_local"),
+    "headgate_local": (("shared", "engine", "functions", "local", "."), _import_service, "headgate_local"),
 }
 """The folders that it is imported from, what imports what it needs, and the module that runs it."""
 
@@ -186,6 +187,8 @@ def _run(channel: socket.socket) -> list[str]:
         os.close(descriptor)
     os.environ.clear()
     os.environ.update(asked["environment"])
+    if recorder := sys.modules.get("tests.support.calls"):
+        recorder.record()
     time.tzset()
     os.chdir(asked["folder"])
     return [str(one) for one in asked["arguments"]]

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from headgate_local.calls import Call
 from headgate_local.template import Template
+from tests.support.calls import Call
 from tests.support.iam import Condition, Decision, Request, Statement, applies, decide
 
 LEADING_KEYS = "dynamodb:LeadingKeys"

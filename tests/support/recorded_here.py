@@ -21,8 +21,9 @@ from headgate.identity import service as identity
 from headgate.identity.model import Member, User
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate_local import calls, gallery, template
+from headgate_local import gallery, template
 from headgate_local.service import functions
+from tests.support import calls
 from tests.support.in_process import TestClient
 
 API = "/api/v1/public"

@@ -11,15 +11,14 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import boto3
-from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headgate_local import callers
 
 if TYPE_CHECKING:
     from botocore.model import OperationModel
@@ -28,7 +27,6 @@ VARIABLE: Final = "HEADGATE_CALLS"
 
 Parameters: TypeAlias = Mapping[str, object]
 
-_function: ContextVar[str | None] = ContextVar("function", default=None)
 _TRANSACTED: Final = {
     "Put": "PutItem",
     "Update": "UpdateItem",
@@ -65,26 +63,6 @@ class Call:
     context_keys: tuple[str, ...] = ()
 
 
-@contextmanager
-def of(function: str) -> Iterator[None]:
-    """Attribute the calls in the `with` block, and in threads that inherit its context, to that function."""
-    token = _function.set(function)
-    try:
-        yield
-    finally:
-        _function.reset(token)
-
-
-def attributed(application: ASGIApp, function: str) -> ASGIApp:
-    """The application, its calls attributed to that function."""
-
-    async def attribute(scope: Scope, receive: Receive, send: Send) -> None:
-        with of(function):
-            await application(scope, receive, send)
-
-    return attribute
-
-
 def record() -> None:
     """Record the calls of every client that is created from now on, if the environment names a folder."""
     folder = os.environ.get(VARIABLE)
@@ -114,11 +92,11 @@ def record_to(path: Path) -> None:
         context["headgate_bucket"] = params.get("Bucket")
         # Signing a form makes no call; boto3 uses this operation's address for it.
         is_form = model.name == "CreateBucket" and context.get("is_presign_request") is True
-        if (function := _function.get()) and not is_form:
+        if (function := callers.current()) and not is_form:
             write(_asked(function, model, params))
 
     def after(parsed: Mapping[str, object], model: OperationModel, context: dict[str, object], **_: object) -> None:
-        function, error = _function.get(), parsed.get("Error")
+        function, error = callers.current(), parsed.get("Error")
         code = error.get("Code") if isinstance(error, dict) else None
         if function and code in _MISSING and model.service_model.service_name == "s3":
             # S3 answers 404 only to callers that may list the bucket; others get 403.
