@@ -22,7 +22,7 @@ export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache
 # Tests have collectors of their own, among them a reduced one that nobody is to run, unless the environment names a folder.
 TEST_COLLECTORS := $(or $(HEADGATE_COLLECTORS_DIR),$(HEADGATE_CACHE)/collectors-for-tests)
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
-collectors test go-test python-test trust bench licences sbom: export HEADGATE_COLLECTORS_DIR := $(TEST_COLLECTORS)
+collectors test go-test python-test trust bench sbom docs: export HEADGATE_COLLECTORS_DIR := $(TEST_COLLECTORS)
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -207,19 +207,13 @@ trust: venv console collectors supervisor docs $(SAM_VENV)/.ready ## Run in full
 	@$(PY) -m tests.trust.coverage_guided 360
 	@$(MAKE) --no-print-directory -C layers/collector schema-oracle go-fuzz
 
-docs: venv $(DOCS_VENV)/.ready ## Build the site of the documents into build/site, which a browser opens without a server
+docs: venv console collector $(SAM_VENV)/.ready $(DOCS_VENV)/.ready ## Build the site of the documents into build/site, which a browser opens without a server
 	@$(PY) -m scripts.site
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet
 	@echo "The site is in build/site: open build/site/index.html"
 
-policies: venv collector ## Write the policies into docs/policies.md from the built collector
-	@$(PY) -m scripts.policy_pages
-
-licences: venv console collectors $(SAM_VENV)/.ready ## Write docs/licences.md from the locks and the built programs
-	@$(PY) -m scripts.third_party
-
 sbom: venv console collectors $(SAM_VENV)/.ready ## Write build/sbom.json, a CycloneDX document
-	@$(PY) -m scripts.third_party --sbom build/sbom.json
+	@$(PY) -m scripts.third_party build/sbom.json
 
 # The programs of the other architecture, too: ARCH="amd64 arm64". The first time, 15 minutes more. ONLY=wheels makes a part.
 release: venv console $(SAM_VENV)/.ready ## Make a release in dist/: wheels, images and the rest that docs/releasing.md lists
@@ -282,4 +276,4 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			requirements/$$name.in -o requirements/$$name.txt; done
 
 .PHONY: help venv console console-built collector collectors collector-upgrade supervisor image publish-install dev build deploy accept restore destroy logs test test-console test-programs go-test python-test \
-	lint lint-style lint-types lint-template lint-api lint-go trust docs policies licences sbom release audit bench screenshots openapi protobuf lock
+	lint lint-style lint-types lint-template lint-api lint-go trust docs sbom release audit bench screenshots openapi protobuf lock

@@ -25,7 +25,7 @@ from headgate import checker
 from headgate.checker import Asker
 from headgate.foundation.errors import Unavailable
 from headgate_engine.collector import VERSION, by_age
-from scripts import component_reference, default_version, gallery_upgrade
+from scripts import default_version, gallery_upgrade
 from scripts.stack import ROOT, Stop
 
 LAYER: Final = ROOT / "layers" / "collector"
@@ -313,8 +313,7 @@ def described_changes(before: Mapping[str, object], after: Mapping[str, object])
 def _write_places(run: Raise, proven: Path) -> Outcome:
     contents = default_version.changes(ROOT, run.version)
     # What the gallery's tests have proved on this version. DEFAULT stays the last one.
-    pages = {ROOT / path: text for path, text in component_reference.pages(run.version).items()}
-    contents = {PROVEN: proven.read_text(encoding="utf-8"), **pages, **contents}
+    contents = {PROVEN: proven.read_text(encoding="utf-8"), **contents}
     default_version.write(contents)
     return Outcome("passed", f"{len(contents)} files", [str(path.relative_to(ROOT)) for path in contents])
 

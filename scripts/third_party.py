@@ -1,6 +1,5 @@
-"""What we use of others: docs/licences.md, and with `--sbom FILE` the same as a CycloneDX 1.6 document.
+"""What we use of others: the page of licences in the site, and a CycloneDX 1.6 document.
 
-make licences
 make sbom
 
 Python's comes from the locks and the metadata of what is installed from them; Go's from the modules that the built
@@ -21,7 +20,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 ROOT: Final = Path(__file__).parents[1]
-DOCUMENT: Final = ROOT / "docs" / "licences.md"
 LOCKS: Final = ("lambda", "local", "dev", "run", "sam")
 CONSOLE: Final = ROOT / "console" / "package-lock.json"
 COLLECTORS: Final = Path(os.environ.get("HEADGATE_COLLECTORS_DIR", Path.home() / ".cache" / "headgate" / "collectors"))
@@ -224,8 +222,8 @@ def written(found: list[Component]) -> str:
     lines = [
         "# Licences of what we use",
         "",
-        "Written by `make licences` from the lock files and the built programs. `test_supply_chain.py` fails if",
-        "something in use is missing here, or has a licence that is not on its list of accepted ones.",
+        "Read from the lock files and the built programs. `test_supply_chain.py` fails if something in use has a",
+        "licence that is not on its list of accepted ones.",
         "`lambda` is deployed with the functions, `collector` linked into the program in the layer and in the test",
         "runner's image, `supervisor` into the program that install links serve, `console` into the pages' scripts.",
         "`local`, `dev`, `sam` and `console-dev` are tools on a developer's machine and are not distributed.",
@@ -248,17 +246,6 @@ def written(found: list[Component]) -> str:
         lines += ["", f"## {use}", "", "| Name | Licence |", "|---|---|"]
         lines += sorted({f"| {one.name} | {one.licence} |" for one in found if one.use == use})
     return "\n".join(lines) + "\n"
-
-
-def read(document: str) -> set[tuple[str, str, str]]:
-    """The use, name and licence of every component of the document."""
-    found, use = set(), ""
-    for line in document.splitlines():
-        if line.startswith("## "):
-            use = line.removeprefix("## ")
-        elif use and (row := re.match(r"\| (\S+) \| (.+) \|$", line)) and row[1] != "Name":
-            found.add((use, row[1], row[2]))
-    return found
 
 
 def sbom(found: list[Component]) -> dict[str, object]:
@@ -290,13 +277,8 @@ def sbom(found: list[Component]) -> dict[str, object]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sbom", type=Path, help="write a CycloneDX document to this file instead")
-    target = parser.parse_args().sbom
-    everything = components()
-    if target is None:
-        DOCUMENT.write_text(written(everything), encoding="utf-8")
-        print(f"wrote {DOCUMENT.relative_to(ROOT)}")
-    else:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(sbom(everything), indent=1) + "\n", encoding="utf-8")
-        print(f"wrote {target}")
+    parser.add_argument("file", type=Path, help="the CycloneDX document to write")
+    target = parser.parse_args().file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(sbom(components()), indent=1) + "\n", encoding="utf-8")
+    print(f"wrote {target}")

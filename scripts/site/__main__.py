@@ -3,7 +3,11 @@
 make docs
 """
 
+from headgate import checker
 from scripts.site.staging import STAGED, stage
 
 if __name__ == "__main__":
-    stage(STAGED)
+    try:
+        stage(STAGED)
+    finally:
+        checker.close()

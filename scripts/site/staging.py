@@ -11,12 +11,15 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from scripts.site import api, commands, errors, settings
+from scripts import third_party
+from scripts.default_version import default
+from scripts.site import api, commands, components, errors, policies, settings
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 STAGED: Final = ROOT / "build" / "docs"
 # Whoever searches wants the documents, not what they link to.
+POLICIES: Final = "policies.md"
 _NOT_SEARCHED: Final = "---\nsearch: {exclude: true}\n---\n\n"
 # Fences and spans of code have no links.
 _CODE: Final = re.compile(r"(^```.*?^```$|`(?:[^`\n]|\n(?!\n))+`)", re.MULTILINE | re.DOTALL)
@@ -44,9 +47,11 @@ def stage(folder: Path) -> None:
             shutil.copyfile(source, target)
         else:
             target.write_text(_listing(source), encoding="utf-8")
-    for path, text in generated().items():
+    for path, text in (generated() | built()).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
+    with (folder / POLICIES).open("a", encoding="utf-8") as page:
+        page.write(policies.listed(default(ROOT)))
 
 
 def generated() -> dict[str, str]:
@@ -58,6 +63,11 @@ def generated() -> dict[str, str]:
         "reference/errors.md": errors.page(),
         "reference/settings.md": settings.page(),
     }
+
+
+def built() -> dict[str, str]:
+    """What the built programs tell of themselves, by the page's path in the site."""
+    return {**components.pages(default(ROOT)), "licences.md": third_party.written(third_party.components())}
 
 
 def place(source: Path) -> Path:

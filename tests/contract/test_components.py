@@ -17,9 +17,9 @@ from headgate.settings import settings
 from headgate_engine.collectors import service as collectors
 from headgate_engine.reference import documents
 from headgate_engine.reference.fields import MOST_FIELDS, fields
-from headgate_engine.reference.model import Kind, NotInThisBuild
+from headgate_engine.reference.model import KINDS, Kind, NotInThisBuild
 from headgate_local.options import read_options
-from scripts import component_reference
+from scripts.site import components as component_pages
 from tests.support.second_version import needs_second_version, second_version, versions_in_turn
 from tests.support.service import ROOT
 
@@ -133,10 +133,10 @@ def test_what_a_reduced_build_lacks_is_said_to_be_lacking() -> None:
         reference.component(VERSIONS[1], cast(Kind, lacking.kind), lacking.type)
 
 
-def test_the_generated_pages_are_what_the_collector_tells() -> None:
-    index = (ROOT / component_reference.FOLDER / "README.md").read_text()
-    version = re.search(r"Generated from collector (\S+) ", index)
-    assert version is not None
-    there = {path.relative_to(ROOT): path.read_text() for path in (ROOT / component_reference.FOLDER).iterdir()}
+def test_the_pages_of_the_site_have_each_component_with_its_settings() -> None:
+    pages = component_pages.pages(VERSIONS[0])
+    batch = pages["components/processors.md"].split("\n## batch\n")[1].split("\n## ")[0]
 
-    assert there == component_reference.pages(version[1]), "run `python -m scripts.component_reference`"
+    assert '| `timeout` | duration | `"200ms"` |' in batch
+    assert "https://pkg.go.dev/go.opentelemetry.io/collector/processor/batchprocessor@" in batch
+    assert set(pages) == {f"components/{name}.md" for name in ("index", *(f"{kind}s" for kind in KINDS))}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import collector_upgrade, component_reference, default_version
+from scripts import collector_upgrade, default_version
 from scripts.collector_upgrade import Outcome, Raise, Report
 from scripts.stack import Stop
 
@@ -34,12 +34,6 @@ def contents(folder: Path) -> dict[str, str]:
 
 def test_every_place_names_the_default_collector() -> None:
     assert default_version.changes(ROOT, OLD) == {}
-
-
-def test_the_pages_of_components_are_those_of_the_default_collector() -> None:
-    """What is on them, tests/contract/test_components.py compares with the collector."""
-    for page in (ROOT / component_reference.FOLDER).iterdir():
-        assert page.read_text().startswith(component_reference.MARK.format(version=OLD)), page
 
 
 def test_all_places_are_written_and_nothing_else_in_them(checkout: Path) -> None:
@@ -207,9 +201,6 @@ def test_what_changed_is_told_by_what_both_say_of_themselves() -> None:
 def steps(monkeypatch: pytest.MonkeyPatch, checkout: Path) -> Callable[..., int]:
     """Raises the default collector of the copy, with these outcomes in place of the long steps."""
     (checkout / "tests" / "end_to_end").mkdir(parents=True)
-    (checkout / component_reference.FOLDER).mkdir(parents=True)
-    pages = {component_reference.FOLDER / "README.md": f"pages of {NEW}"}
-    monkeypatch.setattr(component_reference, "pages", {NEW: pages}.__getitem__)
     monkeypatch.setattr(collector_upgrade, "ROOT", checkout)
     monkeypatch.setattr(collector_upgrade, "PROVEN", checkout / "tests" / "end_to_end" / "proven_flows.json")
 
@@ -240,7 +231,6 @@ def test_if_all_passes_the_version_is_the_default(steps: Callable[..., int], che
     assert steps() == 0
     assert default_version.changes(checkout, NEW) == {}
     assert (checkout / "tests" / "end_to_end" / "proven_flows.json").read_text() == "proven"
-    assert (checkout / component_reference.FOLDER / "README.md").read_text() == f"pages of {NEW}"
     report = (checkout / "build" / "collector-upgrade" / NEW / "report.txt").read_text()
     assert report.count("passed") == 8
     assert "not run" not in report

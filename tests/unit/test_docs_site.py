@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from headgate.configurations.model import VersionIsPublished
+from headgate_engine.reference.model import KINDS
 from headgate_engine.validation.model import Code
 from scripts.openapi import DOCUMENT
-from scripts.site import errors, hooks, settings
+from scripts.site import errors, hooks, policies, settings, staging
 from scripts.site.staging import DOCS, ROOT, stage
 from tests.support.cli_commands import walk
 from tests.support.markdown import broken_links
@@ -28,8 +29,13 @@ MKDOCS: Final = yaml.load((ROOT / "mkdocs.yml").read_text(), _Configuration)
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages; those that built programs tell are without text, tests/contract/ compares them."""
     folder = tmp_path_factory.mktemp("site") / "docs"
-    stage(folder)
+    names = ("components/index", *(f"components/{kind}s" for kind in KINDS), "licences")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(staging, "built", lambda: {f"{name}.md": f"# {name}\n" for name in names})
+        monkeypatch.setattr(policies, "listed", str)
+        stage(folder)
     return folder
 
 

@@ -1,42 +1,22 @@
-"""Writes the policies into docs/policies.md, from the answer of the default collector's program to `policy_list`.
-
-make policies
-
-`test_policies_of_the_collector.py` fails if the page is not what this writes.
-"""
+"""The list of policies at the end of docs/policies.md, from the answer of a collector's program to `policy_list`."""
 
 import textwrap
-from pathlib import Path
 from typing import Any, Final
 
-from headgate.checker import Asker, Checker
-from headgate.settings import settings
-from headgate_engine.checker.installed import Installed
-from headgate_engine.checker.limits import Limits
+from headgate import checker
+from headgate.checker import Asker
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "policies.md"
-BEGIN: Final = "<!-- Written by `make policies`: begin -->\n"
-END: Final = "<!-- Written by `make policies`: end -->\n"
 _WIDTH: Final = 120
 _SEVERITIES: Final = {"error": "error", "warning": "warning", "info": "information"}
 
 
-def main() -> None:
-    checker = Checker(Installed(Path(settings().collectors_dir)), settings().collector_version, Limits(processes=1))
-    try:
-        listed = checker.call("policy_list", {}, asker=Asker("org_of_the_page", "tok_of_the_page"))["policies"]
-    finally:
-        checker.close()
-    assert isinstance(listed, list)
-    PAGE.write_text(with_policies(PAGE.read_text(), listed))
-    print(f"wrote {PAGE.relative_to(Path.cwd())}")
-
-
-def with_policies(page: str, policies: list[dict[str, Any]]) -> str:
-    """The page with these policies between the marks."""
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    return before + BEGIN + "\n".join(_lines(policies)) + "\n" + END + after
+def listed(version: str) -> str:
+    """The policies of that collector: a table, and a section for each one."""
+    policies = checker.call("policy_list", {}, asker=Asker("org_of_the_page", "tok_of_the_page"), version=version)[
+        "policies"
+    ]
+    assert isinstance(policies, list)
+    return "\n".join(_lines(policies)) + "\n"
 
 
 def _lines(policies: list[dict[str, Any]]) -> list[str]:
@@ -64,7 +44,3 @@ def _versions(since: str, until: str) -> str:
 def _place(link: str) -> str:
     owner, repository, _, number = link.removeprefix("https://github.com/").split("/")
     return f"{owner}/{repository}#{number}"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,38 +1,25 @@
-"""Writes docs/components/: every component of the default collector with its settings, as its binary tells them.
-
-python -m scripts.component_reference [--version X.Y.Z]
+"""The reference of components: every component of the default collector with its settings, as its binary tells them.
 
 Only settings of the first level are on the pages; those inside are counted. Descriptions are not: they are sentences of
-the components' authors, which the service quotes and this repository does not copy (docs/decisions/0114).
+the components' authors, which the service quotes and the site does not copy.
 """
 
-import argparse
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
-from headgate import checker
 from headgate.reference import service as reference
-from headgate.settings import settings
 from headgate_engine.reference.fields import Field, fields
 from headgate_engine.reference.model import KINDS, Component, Kind
-from headgate_local.options import read_options
-from scripts.default_version import default
 
 _LONGEST_DEFAULT: Final = 80
-ROOT: Final = Path(__file__).parents[1]
-FOLDER: Final = Path("docs/components")
-MARK: Final = "<!-- Generated from collector {version} by `python -m scripts.component_reference`. Do not edit. -->"
 
 
-def pages(version: str) -> dict[Path, str]:
-    """The content of each page, by its path in the project."""
+def pages(version: str) -> dict[str, str]:
+    """The content of each page, by its path in the site."""
     found = {kind: reference.found(version, kind) for kind in KINDS}
     index = _page(
-        version,
         "Components",
         [
             f"What collector {version} can be configured with, as its binary tells it. "
@@ -44,14 +31,14 @@ def pages(version: str) -> dict[Path, str]:
             *(f"| [{kind.capitalize()}s]({kind}s.md) | {len(components)} |" for kind, components in found.items()),
         ],
     )
-    return {FOLDER / "README.md": index} | {
-        FOLDER / f"{kind}s.md": _page(version, f"{kind.capitalize()}s", _of_kind(kind, components))
+    return {"components/index.md": index} | {
+        f"components/{kind}s.md": _page(f"{kind.capitalize()}s", _of_kind(kind, components))
         for kind, components in found.items()
     }
 
 
-def _page(version: str, title: str, lines: Sequence[str]) -> str:
-    return "\n".join([MARK.format(version=version), "", f"# {title}", "", *lines, ""])
+def _page(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"# {title}", "", *lines, ""])
 
 
 def _of_kind(kind: Kind, components: Sequence[Component]) -> list[str]:
@@ -107,23 +94,3 @@ def _described(field: Field, inside: int) -> str:
 def _cell(code: str) -> str:
     """A code span in a table: a pipe would end the cell."""
     return code.replace("|", "\\|").replace("`", "'")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--version", default=default(ROOT), help="the collector version; the default one without it")
-    version = parser.parse_args().version
-    os.environ["HEADGATE_COLLECTORS_DIR"] = str(read_options(os.environ).collectors)
-    settings.cache_clear()
-    try:
-        written = pages(version)
-    finally:
-        checker.close()
-    for path, content in written.items():
-        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / path).write_text(content, encoding="utf-8")
-        print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main()
