@@ -3,6 +3,7 @@
 import pytest
 
 from headgate.instances.state.intervals import QUICK_SECONDS
+from headgate.rollouts import service as rollouts
 from headgate.settings import settings
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
@@ -137,3 +138,20 @@ def test_counters_that_an_earlier_release_wrote_lose_and_gain_nobody(fleet: Flee
     agent.heartbeat()
 
     assert fleet.counts() == {"total": 1, "pending_pickup": 1}
+
+
+def test_hosts_rest_while_their_rollout_waits_for_a_person(fleet: Fleet, host: Told) -> None:
+    path = f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/rollouts"
+    strategy = {"steps": [{"percent": 100, "soak_seconds": 600}]}
+    fleet.publish_up_to(2)
+    started = fleet.member.http.post(path, json={"version_number": 2, "strategy": strategy})
+    assert started.status_code == 201, started.text
+    rollout = started.json()["id"]
+    rollouts.tick(fleet.id, fleet.deployment_id, rollout)
+    assert 10 <= host.heartbeat() <= 30
+    assert 10 <= host.applies() <= 30
+
+    assert fleet.member.http.post(f"{path}/{rollout}/pause").status_code == 200
+    assert 54 <= host.heartbeat() <= 60
+    assert fleet.member.http.post(f"{path}/{rollout}/resume").status_code == 200
+    assert 10 <= host.heartbeat() <= 30

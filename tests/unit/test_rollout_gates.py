@@ -1,9 +1,11 @@
 """Gates of rollouts in memory: which hosts stop a rollout, and what is not put down to the version."""
 
+from dataclasses import replace
+
 import pytest
 
 from headgate.rollouts.strategy import Gates, Step, Strategy
-from tests.support.rolling_in_memory import AT_ONCE, ILL, OLD, Fare, Group, applied
+from tests.support.rolling_in_memory import AT_ONCE, ILL, OLD, QUIET, Fare, Group, applied
 
 
 @pytest.mark.parametrize(
@@ -142,6 +144,22 @@ def test_what_all_hosts_do_is_not_put_down_to_the_version(fares: Fare) -> None:
         host.elsewhere = ILL[fares]
 
     assert group.goes_on(lambda rollout: rollout.progress.step != 1).progress.step == 2
+
+
+@pytest.mark.parametrize("counts_later", [True, False])
+def test_a_first_step_waits_until_its_hosts_have_counted_and_not_without_end(counts_later: bool) -> None:
+    blank = replace(QUIET, seconds=1, accepted=1, sent=1, delivered={"logs": 1})
+    group = Group.of(4, fares="discards", elsewhere=blank)
+    group.start()
+    group.tick()
+    assert (group.rollout.reason, group.with_new()) == ("Waits for the counters of 1 instance", [])
+    for host in group.hosts:
+        host.elsewhere = QUIET if counts_later else blank
+
+    ended = group.ends()
+
+    # Without what a host delivered before, nobody can see that it delivers nothing now.
+    assert ended.status == ("rolled_back" if counts_later else "completed")
 
 
 def test_a_short_soak_waits_for_the_counters_of_hosts_that_reported_them_before() -> None:

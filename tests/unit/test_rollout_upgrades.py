@@ -11,7 +11,10 @@ from headgate.instances.desired.offers import obstacle
 from headgate.instances.model import Contact, Instance
 from headgate.instances.reported.host import Ability, Host
 from headgate.instances.reported.model import Description, Reported
+from headgate.instances.state.intervals import QUICK_SECONDS
+from headgate.opamp.intervals import to_tell
 from headgate.rollouts import acts
+from headgate.settings import settings
 from tests.support.rolling_in_memory import NEW, OLD, Group
 
 FILE = ProgramFile("a" * 64, True, "b" * 64, 1_000)
@@ -47,6 +50,20 @@ def test_a_host_counts_as_applied_only_if_it_was_seen_to_run_the_collector() -> 
     assert (due.instance.standing.state, due.instance.standing.message) == ("applying", said)
     ended = group.ends()
     assert (ended.status, ended.failures[0].gate) == ("rolled_back", "apply_failed")
+
+
+def test_a_host_that_needs_a_person_to_move_its_collector_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_FLEET_HEARTBEAT_SECONDS", "60")
+    settings.cache_clear()
+    group = Group.of(2, can=CAN)
+    group.hosts[0].can = ()
+    group.start(collector=SECOND)
+    assert group.ends().status == "completed"
+    group.beats()
+
+    assert [host.instance.standing.state for host in group.hosts] == ["pending_pickup", "applied"]
+    assert [to_tell(host.instance, None, group.at) > QUICK_SECONDS for host in group.hosts] == [True, True]
+    settings.cache_clear()
 
 
 def test_a_host_that_fails_goes_back_to_both() -> None:

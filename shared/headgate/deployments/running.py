@@ -35,7 +35,8 @@ class RunningRollout:
     """Instances whose place is not after `cut` are to run `to`, under the assignment `revision`.
 
     Those whose place is not after `watched` are measured: each of their heartbeats is stored. Instances with all of
-    the labels `canaries` come first. With a `collector` they move to it together with the version.
+    the labels `canaries` come first. With a `collector` they move to it together with the version. While it `rests`
+    it waits for a person, and its instances need not report quickly.
     """
 
     id: str
@@ -46,6 +47,7 @@ class RunningRollout:
     watched: Place = NOBODY
     canaries: Mapping[str, str] = field(default_factory=dict)
     collector: Program | None = None
+    rests: bool = False
 
     def place(self, instance_id: str, labels: Mapping[str, str]) -> Place:
         """By a hash with the rollout's id, which a host does not know: no host chooses its place in its tier."""

@@ -145,7 +145,7 @@ def decide(
         orders=replace(after.orders, move_until=None) if message.takes_place else after.orders,
         measured=_measured(stored, before, after, report, group, desired, at),
     )
-    interval = _interval(before, after, report, place, at)
+    interval = _interval(before, after, report, place, group, at)
     after = replace(after, contact=_contact(before.contact, report, place, interval, at))
     heard = captures.heard(after, capture, report.capture, at) if after.orders.capture else NOTHING_HEARD
     happened = [*timeline.of_message(stored, before, after, desired, at, done), *heard.events]
@@ -230,9 +230,11 @@ def _with_offer(instance: Instance, desired: Desired, texts: Texts, at: datetime
     return instance, None
 
 
-def _interval(before: Instance, after: Instance, report: Report, place: _Place, at: datetime) -> int | None:
+def _interval(
+    before: Instance, after: Instance, report: Report, place: _Place, group: Deployment, at: datetime
+) -> int | None:
     """The heartbeat to tell the agent; None if it knows it."""
-    interval = intervals.to_tell(after, at)
+    interval = intervals.to_tell(after, group.rollout, at)
     # A message with the number of the last one repeats it: the answer was lost.
     unsure = report.sequence_num in (0, before.contact.sequence_num) or place.asks_full_state
     return interval if report.takes_interval and (unsure or before.contact.told_seconds != interval) else None

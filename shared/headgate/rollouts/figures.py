@@ -11,8 +11,12 @@ from dataclasses import dataclass, field
 from statistics import median_low
 from typing import Final
 
-from headgate.instances.counting.watch import Sums
+from headgate.deployments.running import RunningRollout
+from headgate.instances.counting import measuring
+from headgate.instances.counting.watch import Sums, Watch
+from headgate.instances.model import Instance
 from headgate.instances.reported.host import Counters
+from headgate.instances.state.intervals import longest
 from headgate.rollouts.hosts import Host
 from headgate.rollouts.model import Rates
 
@@ -130,8 +134,30 @@ def seconds_since(host: Host) -> int:
 
 def was_counted(host: Host) -> bool:
     """Whether it reported enough before to be judged by its telemetry."""
-    before = host.watch.before
+    return _was_counted(host.watch)
+
+
+def _was_counted(watch: Watch) -> bool:
+    before = watch.before
     return before is not None and before.accepted + before.refused + before.sent + before.failed >= FEWEST
+
+
+def unmeasured(listed: Sequence[Host], running: RunningRollout) -> int:
+    """How many count what they take in and send, and have not told enough of it to be compared with it later.
+
+    Little is enough of an instance that told it for an interval.
+    """
+    instances = [host.instance for host in listed if host.instance.reported.host.counters is not None]
+    return sum(1 for instance in instances if not _is_measured(_watch(instance, running)))
+
+
+def _watch(instance: Instance, running: RunningRollout) -> Watch:
+    watch = instance.measured.watch
+    return watch if watch and watch.rollout_id == running.id else measuring.begun(instance, running)
+
+
+def _is_measured(watch: Watch) -> bool:
+    return _was_counted(watch) or 2 * watch.before_seconds >= longest(quick=False)
 
 
 def unjudged(listed: Sequence[Host]) -> int:

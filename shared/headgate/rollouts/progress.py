@@ -140,6 +140,11 @@ def _next(state: State, listed: Sequence[Host]) -> State:
     if number is None:
         return _completed(state, listed)
     target = _target(state, listed, number)
+    first = [host for host in listed if not host.due and host.place <= target] if state.progress.step == 0 else []
+    blank = figures.unmeasured(first, state.running)
+    if blank and state.at - max(state.rollout.created_at, state.progress.awake_since) < quiet_after():
+        measured = state.with_running(replace(state.running, watched=max(target, state.running.watched)))
+        return measured.with_rollout(reason=f"Waits for the counters of {_instances(blank)}")
     following = _next_step(state, listed, number)
     watched = target if following is None else _target(state, listed, following)
     progress = replace(

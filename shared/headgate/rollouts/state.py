@@ -18,6 +18,9 @@ SETTLED_WITHIN: Final = timedelta(minutes=10)
 """A step soaks after this time at the latest, whatever its instances do."""
 
 
+_RESTS: Final[frozenset[Status]] = frozenset({"paused", "waiting_for_approval", "halted"})
+
+
 class _RolloutChanges(TypedDict, total=False):
     status: Status
     finished_at: datetime
@@ -100,7 +103,9 @@ class State:
         return hosts(self.instances, self.group, self.rollout, self.at)
 
     def with_rollout(self, **changes: Unpack[_RolloutChanges]) -> State:
-        return replace(self, rollout=replace(self.rollout, **changes))
+        rollout, running = replace(self.rollout, **changes), self.group.rollout
+        changed = replace(self, rollout=rollout)
+        return changed.with_running(replace(running, rests=rollout.status in _RESTS)) if running else changed
 
     def with_progress(self, **changes: Unpack[_ProgressChanges]) -> State:
         return self.with_rollout(progress=replace(self.progress, **changes))

@@ -91,7 +91,7 @@ def watched(
     watch = before.measured.watch
     elapsed = max(0, int((at - before.contact.last_seen_at).total_seconds()))
     if watch is None or watch.rollout_id != rollout.id:
-        watch, elapsed = _begun(before, rollout), counters.seconds if counters else 0
+        watch, elapsed = begun(before, rollout), counters.seconds if counters else 0
     elif watch.revision != rollout.revision:
         # A retry: what was measured under the assignment before it does not count.
         anew = Watch(rollout.id, rollout.revision, None, None, watch.before, watch.before_seconds)
@@ -120,7 +120,8 @@ def watched(
     )
 
 
-def _begun(before: Instance, rollout: RunningRollout) -> Watch:
+def begun(before: Instance, rollout: RunningRollout) -> Watch:
+    """The measurement of an instance that a rollout has not measured yet: what its host reported last."""
     watch = Watch(rollout.id, rollout.revision)
     counters = before.reported.host.counters
     if counters is None or not _are_of_what_runs(counters, before, before.contact.last_seen_at):
