@@ -36,9 +36,9 @@ _ROW: Final = """\
 <tr><td class="path"><a href="/docs/{id}"><code>{method} {path}</code></a></td><td class="small">{summary}</td></tr>"""
 _SHAPES: Final = '<div class="card"><h2>Shapes</h2><ul>{entries}</ul></div>'
 _LINK: Final = '<li><a href="/docs/{name}">{name}</a></li>'
+_TITLED: Final = '<p class="small"><a href="/docs">API reference</a></p><h1>{name}</h1>{content}'
 _OPERATION: Final = """\
-<p class="small"><a href="/docs">API reference</a></p>
-<h1>{id}</h1><p class="path"><code>{method} {path}</code> {extension}</p>
+<p class="path"><code>{method} {path}</code> {extension}</p>
 {description}<p>Needs {credentials}.</p>
 {parameters}{body}
 <div class="card"><h2>Answers</h2><table><thead><tr><th>Status</th><th>Body</th><th>When</th></tr></thead>
@@ -46,9 +46,7 @@ _OPERATION: Final = """\
 <div class="card"><h2>Example</h2><pre tabindex="0" aria-label="Command"><code>{command}</code></pre></div>"""
 _ANSWER: Final = """\
 <tr><td>{status}</td><td class="small" data-label="Body">{type}</td><td class="small">{description}</td></tr>"""
-_SHAPE: Final = """\
-<p class="small"><a href="/docs">API reference</a></p><h1>{name}</h1>{description}
-{fields}<div class="card"><h2>Where it is</h2><ul>{places}</ul></div>"""
+_PLACES: Final = '<div class="card"><h2>Where it is</h2><ul>{places}</ul></div>'
 _REFERENCE: Final = '<a href="/docs/{name}">{name}</a>'
 _CODE: Final = "<code>{value}</code>"
 _EXAMPLE: Final = '<div class="soft">For example <code>{value}</code></div>'
@@ -97,12 +95,13 @@ def show(who: Visit, name: Name, if_none_match: IfNoneMatch = None) -> Response:
     """An operation by its id, or a shape by its name; ids begin with a small letter, and shapes with a capital."""
     whole = document()
     if name in whole.operations:
-        content = _operation(whole, whole.operations[name])
+        content = operation(whole, whole.operations[name])
     elif name in whole.components.schemas:
-        content = _shape(whole, name)
+        content = html("{shape}{places}", shape=shape(whole.components.schemas[name]), places=_places(whole, name))
     else:
         raise NotInTheReference
-    return revalidated(page(frame(who), name, html(_FRAME, content=content), wide=True), if_none_match)
+    content = html(_FRAME, content=html(_TITLED, name=name, content=content))
+    return revalidated(page(frame(who), name, content, wide=True), if_none_match)
 
 
 def prose(written: str) -> Html:
@@ -140,21 +139,21 @@ def _links(names: Iterable[str]) -> list[Html]:
     return [html(_LINK, name=name) for name in names]
 
 
-def _operation(whole: Document, operation: Operation) -> Html:
-    schema = operation.body.schema_ if operation.body else None
+def operation(whole: Document, shown: Operation) -> Html:
+    """What an operation takes and answers, and an example of it."""
+    schema = shown.body.schema_ if shown.body else None
     body = whole.components.schemas[schema.name] if schema and schema.ref else None
     return html(
         _OPERATION,
-        id=operation.id,
-        method=operation.method,
-        path=_breakable(operation.path),
-        extension=tag("beyond the specification") if operation.is_extension else NOTHING,
-        description=prose(operation.description),
-        credentials=" or ".join(operation.credentials) or "no credential",
-        parameters=_table("Parameters", map(_parameter, operation.parameters)) if operation.parameters else NOTHING,
+        method=shown.method,
+        path=_breakable(shown.path),
+        extension=tag("beyond the specification") if shown.is_extension else NOTHING,
+        description=prose(shown.description),
+        credentials=" or ".join(shown.credentials) or "no credential",
+        parameters=_table("Parameters", map(_parameter, shown.parameters)) if shown.parameters else NOTHING,
         body=_table(f"Body: {schema.name}", _fields(body)) if schema and body else NOTHING,
-        answers=[_answer(status, one) for status, one in sorted(operation.answers.items())],
-        command=command(operation, body),
+        answers=[_answer(status, one) for status, one in sorted(shown.answers.items())],
+        command=command(shown, body),
     )
 
 
@@ -163,25 +162,25 @@ def _answer(status: str, answer: Body) -> Html:
     return html(_ANSWER, status=status, type=shown, description=_inline(answer.description))
 
 
-def _shape(whole: Document, name: str) -> Html:
-    shape, others = whole.components.schemas[name], whole.components.schemas.items()
-    operations = [one.id for one in whole.operations.values() if name in one.shapes]
-    return html(
-        _SHAPE,
-        name=name,
-        description=prose(shape.description) if shape.description else NOTHING,
-        fields=_table("Fields", _fields(shape)) if shape.properties else NOTHING,
-        places=_links([*operations, *(other for other, one in others if name in one.shapes)]),
-    )
+def shape(schema: Schema) -> Html:
+    """What a shape means, and its fields."""
+    description = prose(schema.description) if schema.description else NOTHING
+    return html("{a}{b}", a=description, b=_table("Fields", _fields(schema)) if schema.properties else NOTHING)
+
+
+def _places(whole: Document, name: str) -> Html:
+    operations = [operation.id for operation in whole.operations.values() if name in operation.shapes]
+    shapes = [shape for shape, schema in whole.components.schemas.items() if name in schema.shapes]
+    return html(_PLACES, places=_links([*operations, *shapes]))
 
 
 def _table(title: str, rows: Iterable[Html]) -> Html:
     return html(_FIELDS, title=title, rows=rows)
 
 
-def _fields(shape: Schema) -> Iterable[Html]:
-    for name, field in shape.properties.items():
-        labels = ["required"] if name in shape.required else []
+def _fields(schema: Schema) -> Iterable[Html]:
+    for name, field in schema.properties.items():
+        labels = ["required"] if name in schema.required else []
         yield _field(name, labels, field, field.description, next(iter(field.examples), None))
 
 
