@@ -12,12 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import click
 
 from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
-from headgate_cli.responses import MOST_LINKED_BYTES, Answer, fetch, trusted
+from headgate_cli.http import Http, Unanswered
+from headgate_cli.responses import MOST_LINKED_BYTES, Answer
 from headgate_cli.untrusted import harmless, one_line, quoted
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ _WAYS_OUT: Final = {
     "organization_header": "sign in again with `headgate login`",
     "not_an_active_member": "ask an Admin to invite you, or sign in to another organization with `headgate login`",
 }
+_OF_PLACE: Final = ("message", "code", "line", "column")
 # What can be missing of the tests that publishing requires.
 _OF_TESTS: Final = ("no_tests", "tests_not_run", "text_changed", "tests_changed", "other_collector", "test_not_passed")
 _IN_PATH: Final = {"configuration": r"/(cfg_[^/]+)", "n": r"/versions/(\d+)", "fleet": r"/(flt_[^/]+)"}
@@ -96,7 +99,14 @@ class ServerError(Failed):
     """The server refused the request, or could not serve it. `code` is the problem's stable code (RFC 9457)."""
 
     def __init__(
-        self, status: int, code: str, detail: str, errors: list[Entity], way_out: str = "", retry_after: float = 0.0
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        errors: list[Entity],
+        way_out: str = "",
+        retry_after: float = 0.0,
+        request_id: str = "",
     ) -> None:
         """`retry_after` is how many seconds the server asks to wait; 0 if it does not say."""
         places = [_line_of(error) for error in errors if error.get("message") != detail]
@@ -109,6 +119,17 @@ class ServerError(Failed):
         self.detail = detail
         self.errors = errors
         self.retry_after = retry_after
+        self.request_id = request_id
+
+    @property
+    def places(self) -> list[Mapping[str, object]]:
+        return [
+            {
+                "place": _place_of(error),
+                **{name: error[name] for name in ("message", "code", "line") if error.get(name)},
+            }
+            for error in self.errors
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +239,14 @@ class Api(ABC):
 
     def _linked(self, url: str) -> Answer:
         """Fetch a signed link that the server gave, without the credential: that is for the server only."""
-        import httpx
-
         if self.url.startswith("https://") and not url.startswith("https://"):
             raise Unreachable(f"{self.url} redirects to an address without https://, which is not followed")
         try:
-            with httpx.Client(timeout=_SECONDS, verify=trusted(url)) as storage:
-                answer = fetch(storage, "GET", url, most=MOST_LINKED_BYTES)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            address = urlsplit(url)
+            storage = Http(f"{address.scheme}://{address.netloc}", seconds=_SECONDS)
+            answer = storage.fetch("GET", f"{address.path}?{address.query}", most=MOST_LINKED_BYTES)
+            storage.close()
+        except (Unanswered, ValueError) as error:
             raise Unreachable(
                 f"cannot fetch the output from the storage of {self.url}: {quoted(str(error))}"
             ) from error
@@ -241,42 +262,34 @@ class HttpApi(Api):
 
     def __init__(self, credential: Credential, *, waits: bool = True, base: str = "/api/v1/public") -> None:
         """`waits`: a refusal for too many requests is not raised at once, but after further tries."""
-        # Imported here: it takes a third of a command's start, and --help does without.
-        import httpx
-
         super().__init__(credential.url)
         self._source = credential.source
         self._key = credential.value.encode()
         self._waits = waits
         headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
         try:
-            address = f"{credential.url}{base}"
-            self._http = httpx.Client(base_url=address, headers=headers, timeout=_SECONDS, verify=trusted(address))
-        except httpx.InvalidURL as error:
+            self._http = Http(f"{credential.url}{base}", headers=headers, seconds=_SECONDS)
+        except ValueError as error:
             raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
 
     def _answer(self, request: Request) -> Answer:
-        import httpx
-
         repeatable = request.method in ("GET", "PUT") or "Idempotency-Key" in request.headers
         for tries_left in range(_RETRIES, -1, -1):
             self.requests += 1
             try:
-                answer = fetch(
-                    self._http,
+                answer = self._http.fetch(
                     request.method,
                     request.path,
-                    json=request.body,
-                    headers=dict(request.headers),
-                    params=dict(request.parameters) or None,
+                    json_body=request.body,
+                    headers=request.headers,
+                    parameters=request.parameters,
                 )
-            except (httpx.RemoteProtocolError, httpx.ReadError) as error:
-                # The connection was cut: the server may have done the request, and only the answer is lost.
-                if repeatable and tries_left:
+            except Unanswered as error:
+                if error.cut and repeatable and tries_left:
                     continue
-                reason = quoted(str(error)) or type(error).__name__
-                raise Unreachable(f"{self.url} closed the connection without an answer: {reason}") from error
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                if error.cut:
+                    reason = quoted(str(error)) or "it was cut"
+                    raise Unreachable(f"{self.url} closed the connection without an answer: {reason}") from error
                 raise Unreachable(_unreached(self.url, error)) from error
             if answer.status == 429 and tries_left and self._waits:
                 _wait(answer)
@@ -330,14 +343,18 @@ def _refusal(url: str, answer: Answer, source: str, named: Mapping[str, str]) ->
             f"{url} answered {answer.status}, not like a Headgate server: check the address, and any proxy before it"
         )
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
+    request_id = optional(problem, "request_id")
     if answer.status == 401 or code in _CREDENTIAL_CODES:
         return NotAuthenticated(
-            quoted(detail) + _way_out(code, named), f"server: {url}; credential: {source}" if source else ""
+            quoted(detail) + _way_out(code, named),
+            f"server: {url}; credential: {source}" if source else "",
+            code=code or "unauthenticated",
+            request_id=request_id,
         )
     errors = entities(problem, "errors")
     of_tests = code == "publish_requirements" and all(error.get("code") in _OF_TESTS for error in errors)
     way_out = _way_out(f"{code}_of_tests" if of_tests else code, named)
-    return ServerError(answer.status, code, detail, errors, way_out, _retry_after(answer) or 0.0)
+    return ServerError(answer.status, code, detail, errors, way_out, _retry_after(answer) or 0.0, request_id)
 
 
 def _named(path: str, body: Mapping[str, object]) -> Mapping[str, str]:
@@ -359,9 +376,13 @@ def _way_out(code: str, named: Mapping[str, str]) -> str:
     return f": {_WAYS_OUT[code].format(**named)}" if code in _WAYS_OUT else ""
 
 
-def _line_of(error: Entity) -> str:
+def _place_of(error: Entity) -> str:
     location = error.get("loc")
-    where = ".".join(str(part) for part in location[1:]) if isinstance(location, list) else ""
+    return ".".join(str(part) for part in location[1:]) if isinstance(location, list) else ""
+
+
+def _line_of(error: Entity) -> str:
+    where = _place_of(error)
     message = str(error.get("message"))
     if error.get("code"):
         # A finding, as `headgate validate` prints it.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from types import ModuleType
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import click
 
 from headgate_cli import VERSION
-from headgate_cli.errors import FAILED, INTERRUPTED, USAGE, Ended, Failed
+from headgate_cli.errors import FAILED, INTERRUPTED, USAGE, Ended, Failed, show_as_json
 from headgate_cli.untrusted import harmless, quoted
 
 # Each command's module and summary. Only the command that runs is imported.
@@ -135,8 +136,6 @@ def main() -> None:
     # https://no-color.org: any value but an empty string counts.
     colour = False if os.environ.get("NO_COLOR") else None
     code = 0
-    # httpx imports its own command line, and with it rich where that is installed: a quarter of a command's start.
-    sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
     _open_closed_streams()
     try:
         code = headgate.main(prog_name="headgate", standalone_mode=False, color=colour) or 0
@@ -161,6 +160,9 @@ def main() -> None:
 
 def _show(error: click.ClickException) -> None:
     """Print the error. Click's own errors quote arguments and file names unescaped, so they are made harmless first."""
+    if _wants_json(sys.argv[1:]) and not isinstance(error, click.exceptions.NoArgsIsHelpError):
+        show_as_json(error, error.format_message())
+        return
     if isinstance(error, Failed | click.exceptions.NoArgsIsHelpError):
         error.show()
         return
@@ -169,6 +171,11 @@ def _show(error: click.ClickException) -> None:
         click.UsageError(message, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(message)
     )
     escaped.show()
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the result was asked for as JSON; also if the arguments could not be parsed."""
+    return "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 
 def _open_closed_streams() -> None:

@@ -22,6 +22,7 @@ _GAP: Final = "  "
 # A narrower column would be unreadable.
 _NARROWEST: Final = 8
 # An id of the API: cut, it would name nothing.
+_NAMES: Final = frozenset({"NAME", "LABEL"})
 _ID: Final = re.compile(r"\b[a-z]{3}_[0-7][0-9a-z]{25}\b")
 # Unicode categories of marks that combine with the character before.
 _NO_CELL: Final = ("Mn", "Me")
@@ -115,7 +116,14 @@ def table(
             for paragraph in paragraphs or [_paragraph(headings, row, columns) for row in texts]:
                 print_result(paragraph)
             return
-        widths = _fitting(widths, columns, [any(map(_ID.search, column)) for column in zip(*texts, strict=True)])
+        ids = [any(map(_ID.search, column)) for column in zip(*texts, strict=True)]
+        named = [heading in _NAMES for heading in headings]
+        if any(named):
+            # Commands take names as well: ids give way first, and names last.
+            widths = _fitting(widths, columns, [not is_id for is_id in ids])
+            widths = _fitting(widths, columns, named)
+            ids = [False for _ in ids]
+        widths = _fitting(widths, columns, ids)
     print_result(click.style(_row(headings, widths), bold=True))
     for row in texts:
         print_result(_row(row, widths))

@@ -1,26 +1,36 @@
-"""Reading answers of a server that is not trusted: with bounds on size, time and depth of nesting."""
+"""Answers of a server that is not trusted, with bounds on size and depth of nesting."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
-
-from headgate_cli.errors import Unreachable
-
-if TYPE_CHECKING:
-    import ssl
-
-    import httpx
+from typing import Final
 
 # A Lambda function's answer is 6 MB at most.
 MOST_BYTES: Final = 8 * 1_048_576
 # The output of a run, fetched by a link: the service stores no more of it.
 MOST_LINKED_BYTES: Final = 64 * 1_048_576
-_MOST_SECONDS: Final = 120.0
 _MOST_LEVELS: Final = 100
+
+
+class Headers(Mapping[str, str]):
+    """Headers by their name in any case; repeated ones are joined."""
+
+    def __init__(self, headers: Iterable[tuple[str, str]]) -> None:
+        self._values: dict[str, str] = {}
+        for name, value in headers:
+            before = self._values.get(name.lower())
+            self._values[name.lower()] = value if before is None else f"{before}, {value}"
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,46 +63,6 @@ class Answer:
         except (ValueError, RecursionError):
             return None
         return content if isinstance(content, dict) and not _too_deep(content) else None
-
-
-class Request(TypedDict, total=False):
-    json: Mapping[str, object] | None
-    data: dict[str, str]
-    headers: dict[str, str]
-    # None keeps the query of the address, an empty dictionary removes it.
-    params: dict[str, str | int] | None
-
-
-def trusted(url: str) -> ssl.SSLContext | bool:
-    """What a client of this address verifies servers with: without TLS nothing, and the authorities are not read.
-
-    To read them takes a quarter of a short command.
-    """
-    import ssl
-
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.startswith("http://") else True
-
-
-def fetch(http: httpx.Client, method: str, url: str, *, most: int = MOST_BYTES, **request: Unpack[Request]) -> Answer:
-    """The answer to a request. Raises httpx.HTTPError, and Unreachable for an answer out of bounds."""
-    # No compression: a few bytes could expand without bound.
-    request["headers"] = {"Accept-Encoding": "identity", **request.get("headers", {})}
-    ends = time.monotonic() + _MOST_SECONDS
-    content = bytearray()
-    with http.stream(method, url, **request) as response:
-        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise Unreachable(f"{response.url.host} sent a compressed answer, which was not asked for")
-        for part in response.iter_raw():
-            content += part
-            if len(content) > most:
-                raise Unreachable(
-                    f"{response.url.host} sent more than {most // 1_048_576} MB, which is not a Headgate answer"
-                )
-            if time.monotonic() > ends:
-                raise Unreachable(
-                    f"{response.url.host} took longer than {_MOST_SECONDS:.0f} s for one answer: try again"
-                )
-        return Answer(response.status_code, response.headers, bytes(content))
 
 
 def _too_deep(content: object) -> bool:

@@ -34,7 +34,11 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         ("login --no-browser < /dev/null", 3, "headgate: the input ended before a code was pasted"),
         ("whoami --url localhost:8300", 2, "'localhost:8300' is not a server address: it must start with https://"),
         ("whoami --url http://me:secret@127.0.0.1", 2, "remove what is before the @"),
-        ("flow show ngnix", 1, "there is no flow 'ngnix': `headgate flow list` shows the flows"),
+        (
+            "flow show ngnix",
+            1,
+            "there is no flow 'ngnix' (did you mean 'nginx'?): `headgate flow list` shows the flows",
+        ),
         ("flow use ../identity", 1, "there is no flow '../identity': `headgate flow list` shows the flows"),
         (
             "validate edge.yaml --version latest",
@@ -51,6 +55,16 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
             "'x:all=' has no condition after the =",
         ),
         ("test run edge.yaml --sample s --rule =true", 2, "'=true' has no name before the ="),
+        (
+            """test run edge.yaml --sample s --rule 'log.body == "x"'""",
+            2,
+            """begins with a condition: write NAME=CONDITION, for example 'name=log.body == "x"'""",
+        ),
+        (
+            "config push empty.yaml",
+            1,
+            "headgate: empty.yaml is empty: write a configuration into it. Nothing was saved\n",
+        ),
         ("test run edge.yaml --sample s --rule x", 2, "'x' has no =: write NAME=CONDITION"),
         ("validate edge.yaml --env 1A=x", 2, "'1A' is not a variable name: use letters, digits and _, no digit first"),
         ("validate edge.yaml --env A", 2, "there is no = in it: write NAME=VALUE"),
@@ -67,6 +81,7 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     ],
 )
 def test_a_mistake_is_named_with_its_way_out(cli: Cli, line: str, code: int, said: str) -> None:
+    cli.write("empty.yaml", "")
     done = cli.shell(f"headgate {line}") if set(line) & set("<>|") else cli.run(*shlex.split(line))
 
     assert (done.code, "Traceback" in done.err) == (code, False), done
@@ -102,6 +117,7 @@ def test_a_server_fleet_on_kubernetes_names_its_platforms(cli: Cli) -> None:
 def test_rules_are_refused_at_their_places_in_the_file(cli: Cli) -> None:
     cli.write("edge.yaml", EDGE)
     cli.ok("config", "create", "edge.yaml")
+    assert "that you can see (did you mean 'edge'?): `headgate" in cli.run("config", "show", "edgee").err
     cli.write("flow.yaml", "rules:\n  - name: x\n")
     cli.write("bad.yaml", "logs:\n  rules:\n    - condition: 'true'\n    - name: y\n")
 

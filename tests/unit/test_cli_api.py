@@ -221,7 +221,7 @@ def test_an_answer_is_never_unpacked(server: Server) -> None:
 
 
 def test_an_answer_that_drips_ends(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate_cli.responses._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("headgate_cli.http._MOST_SECONDS", -1.0)
     server.answers = [(200, {}, {})]
 
     with pytest.raises(Unreachable, match="took longer than"):
@@ -286,3 +286,24 @@ def test_a_way_out_names_the_configuration_that_both_sides_have(server: Server) 
         server.api().create("/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_a"}})
     with pytest.raises(ServerError, match="`headgate config versions CONFIGURATION` lists them"):
         server.api().create("/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_b"}})
+
+
+def test_a_connection_is_used_again_and_opened_again_if_the_server_closed_it(server: Server) -> None:
+    server.answers = [(200, {}, {"n": 1}), (200, {"Connection": "close"}, {"n": 2}), (200, {}, {"n": 3})]
+    api = server.api()
+
+    assert [api.patch("/a b", {}, kind="é&")["n"] for _ in range(3)] == [1, 2, 3]
+    assert server.requests[0][0] == "PATCH /api/v1/public/a%20b?kind=%C3%A9%26"
+
+
+def test_requests_go_through_the_proxy_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", server.url.replace("//", "//user:p%40ss@"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server.answers = [(200, {}, {"id": "x"})]
+
+    HttpApi(Credential("http://headgate.example", "sv_x")).get("/identity")
+    server.api().get("/identity")
+    (through, headers, _), (direct, _, _) = server.requests
+    assert through == "GET http://headgate.example/api/v1/public/identity"
+    assert (headers["Host"], headers["Proxy-Authorization"]) == ("headgate.example", "Basic dXNlcjpwQHNz")
+    assert direct == "GET /api/v1/public/identity"

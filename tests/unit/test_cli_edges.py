@@ -104,12 +104,12 @@ def test_a_diff_with_nothing_is_one_with_dev_null(edge: Server, run: Run) -> Non
     assert (code, told["equal"], told["differences"][0]["to"]) == (0, False, "/dev/null")
 
 
-def test_an_id_is_never_cut_on_a_narrow_terminal(
+def test_an_id_is_never_cut_where_the_row_has_no_name(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setattr(output.shutil, "get_terminal_size", lambda *_: terminal_size((40, 24)))
-    output.table(("ID", "NAME"), [(CONFIGURATION, "a name that is longer than the rest of the row")], nothing="none")
+    output.table(("ID", "REASON"), [(CONFIGURATION, "a reason that is longer than the rest of the row")], nothing="none")
 
     printed = capsys.readouterr().out
     assert CONFIGURATION in printed

@@ -104,3 +104,21 @@ def test_a_table_that_fits_stays_a_table(capsys: pytest.CaptureFixture[str], mon
     output.table(("ENUM", "VALUE"), [("SPAN_KIND_SERVER", 2)], nothing="", whole=True)
 
     assert click.unstyle(capsys.readouterr().out).splitlines() == ["ENUM              VALUE", "SPAN_KIND_SERVER  2"]
+
+
+def test_on_a_narrow_terminal_ids_give_way_to_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    key, name = "cfg_01m8b5x4dwfr3v07s145f6ttkr", "gateway-of-the-north"
+
+    output.table(
+        ("ID", "NAME", "LATEST", "PUBLISHED", "UPDATED (UTC)"), [(key, name, 12, 11, "2026-11-20 19:32")], nothing=""
+    )
+    output.table(("ID", "STATUS", "CONFIGURATION"), [(key, "Success", f"{name} and a tail that is long")], nothing="")
+
+    *_, named, _, only_id = click.unstyle(capsys.readouterr().out).splitlines()
+    assert name in named
+    assert len(named) <= 60
+    assert key in only_id

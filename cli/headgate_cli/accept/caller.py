@@ -7,16 +7,14 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate_cli import VERSION
 from headgate_cli.accept.errors import NotChecked
 from headgate_cli.accept.redaction import Redaction
 from headgate_cli.errors import Unreachable
-from headgate_cli.responses import Answer, fetch
-
-if TYPE_CHECKING:
-    import httpx
+from headgate_cli.http import Http, Unanswered
+from headgate_cli.responses import Answer
 
 PUBLIC: Final = "/api/v1/public"
 # What a run makes and has to take away.
@@ -65,12 +63,7 @@ class Caller:
         waiting: Callable[[float, str], None],
         left: Callable[[], float],
     ) -> None:
-        # Imported here: it takes a third of a command's start, and --help does without.
-        import httpx
-
-        self._http: httpx.Client = httpx.Client(
-            base_url=url, headers={"User-Agent": f"headgate-accept/{VERSION}", **headers}, timeout=_SECONDS
-        )
+        self._http = Http(url, headers={"User-Agent": f"headgate-accept/{VERSION}", **headers}, seconds=_SECONDS)
         self._record, self._waiting, self._left = record, waiting, left
 
     def send(
@@ -89,14 +82,12 @@ class Caller:
 
         Raises Unreachable, and NotChecked if the run's time does not suffice to wait.
         """
-        import httpx
-
         asked = 0
         while True:
             started = time.monotonic()
             try:
-                answer = fetch(self._http, method, f"{base}{path}", json=body, headers=dict(headers or {}))
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                answer = self._http.fetch(method, f"{base}{path}", json_body=body, headers=headers)
+            except Unanswered as error:
                 raise Unreachable(f"{method} {path} got no answer: {error or type(error).__name__}") from error
             limited = answer.status == 429 and (answer.entity() or {}).get("code") == "rate_limited"
             if not limited:

@@ -12,6 +12,7 @@ import click
 from headgate_cli.api import Api, Entity, number, optional, text
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
+from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.untrusted import one_line
 
 _LONGEST_NAME: Final = 200
@@ -44,8 +45,10 @@ def find(api: Api, wanted: str, *, archived_first: bool = False) -> str:
             return entry.id
     ids = ids_of(api, wanted, archived=archived_first) or ids_of(api, wanted, archived=not archived_first)
     if not ids:
+        similar = did_you_mean(wanted, names_of(api, "/configurations", "name"))
         raise Failed(
-            f"there is no configuration {wanted!r} that you can see: `headgate config list` shows those you can"
+            f"there is no configuration {wanted!r} that you can see{similar}: `headgate config list` shows those "
+            "you can"
         )
     if len(ids) > 1:
         raise Failed(f"{len(ids)} configurations are called {wanted!r}; use the id instead: {one_line(', '.join(ids))}")

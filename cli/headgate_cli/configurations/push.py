@@ -90,7 +90,7 @@ def create(
         raise click.UsageError("--name is empty: write a name, or leave --name out for the file's name")
     if file == STDIN and not label:
         raise click.UsageError("name the configuration with --name")
-    content = read(file)
+    content = _text_of(file)
     # The server removes white space around a name.
     label = (label or Path(file).stem).strip()
     ids = [one_line(configuration_id) for configuration_id in lookup.ids_of(api, label)]
@@ -238,7 +238,7 @@ def _folder_and_files(path: str, folders: dict[str, Folder]) -> tuple[Folder, li
 
 
 def _change(api: Api, folder: Folder, file: str, configuration: str, collector_version: str) -> Change:
-    content = read(str(folder.path / file))
+    content = _text_of(str(folder.path / file))
     entry = folder.entries.get(file)
     known = lookup.find(api, configuration) if configuration else entry.id if entry else ""
     if not known:
@@ -246,6 +246,14 @@ def _change(api: Api, folder: Folder, file: str, configuration: str, collector_v
     latest = lookup.latest(api, known) if known else None
     tests = _tests(api, folder.path / file, content, entry if entry and entry.id == known else None, latest)
     return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, collector_version, tests)
+
+
+def _text_of(file: str) -> str:
+    content = read(file)
+    if not content:
+        # The server refuses it also with --no-validate.
+        raise Failed(f"{one_line(name(file))} is empty: write a configuration into it. {_NOT_SAVED}")
+    return content
 
 
 def _tests(api: Api, path: Path, content: str, entry: Entry | None, latest: Latest | None) -> sync.Plan | None:

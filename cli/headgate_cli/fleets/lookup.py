@@ -7,6 +7,7 @@ from typing import Final
 
 from headgate_cli.api import Api, Entity, optional, text
 from headgate_cli.errors import Failed
+from headgate_cli.nearest import did_you_mean, names_of
 
 _ID: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 FLEET_ID: Final = re.compile(f"flt_{_ID}")
@@ -21,7 +22,8 @@ def fleet(api: Api, wanted: str) -> str:
     for fleet in api.items("/fleets", name=wanted):
         if fleet.get("label") == wanted:
             return text(fleet, "id")
-    raise Failed(f"there is no fleet {wanted!r}: `headgate fleet list` shows the fleets")
+    similar = did_you_mean(wanted, names_of(api, "/fleets", "label"))
+    raise Failed(f"there is no fleet {wanted!r}{similar}: `headgate fleet list` shows the fleets")
 
 
 def group(api: Api, fleet_id: str, wanted: str) -> str:
@@ -31,8 +33,9 @@ def group(api: Api, fleet_id: str, wanted: str) -> str:
     for group in api.items(f"/fleets/{fleet_id}/deployments", name=wanted):
         if group.get("name") == wanted:
             return text(group, "id")
+    similar = did_you_mean(wanted, names_of(api, f"/fleets/{fleet_id}/deployments", "name"))
     raise Failed(
-        f"the fleet has no deployment group {wanted!r}: `headgate deployment list {fleet_id}` shows its groups"
+        f"the fleet has no deployment group {wanted!r}{similar}: `headgate deployment list {fleet_id}` shows its groups"
     )
 
 

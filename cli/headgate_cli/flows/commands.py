@@ -12,6 +12,7 @@ from headgate_cli.api import Api, Entity, ServerError, entities, text
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
+from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.output import print_json, print_result, print_text, say, table
 from headgate_cli.suites.files import NAME
 from headgate_cli.untrusted import block, one_line
@@ -137,7 +138,8 @@ def _flow(api: Api, slug: str) -> Entity:
     except ServerError as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
-    raise Failed(f"there is no flow {slug!r}: `headgate flow list` shows the flows")
+    similar = did_you_mean(slug, names_of(api, "/flows", "slug"))
+    raise Failed(f"there is no flow {slug!r}{similar}: `headgate flow list` shows the flows")
 
 
 def _texts(flow: Entity, name: str) -> list[str]:

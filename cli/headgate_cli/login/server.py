@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import httpx
-
 from headgate_cli.errors import Unreachable
+from headgate_cli.http import Http, Unanswered
 from headgate_cli.login.errors import LoginFailed
-from headgate_cli.responses import fetch
 
 _SECONDS = 15.0
 
@@ -46,7 +44,7 @@ class Server:
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url.rstrip("/").removesuffix("/api/v1/public")
-        self._http = httpx.Client(base_url=f"{self.base_url}/api/v1/app", timeout=_SECONDS)
+        self._http = Http(f"{self.base_url}/api/v1/app", seconds=_SECONDS)
 
     def begin(self) -> Device:
         """Raises LoginFailed."""
@@ -79,8 +77,8 @@ class Server:
 
     def _post(self, path: str, form: Mapping[str, str]) -> tuple[int, Mapping[str, object]]:
         try:
-            answer = fetch(self._http, "POST", path, data=dict(form))
-        except httpx.HTTPError as error:
+            answer = self._http.fetch("POST", path, form=form)
+        except Unanswered as error:
             raise LoginFailed(f"cannot reach {self.base_url}: {error}. Check the address") from error
         except Unreachable as error:
             raise LoginFailed(error.message) from error

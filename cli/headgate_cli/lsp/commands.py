@@ -62,7 +62,7 @@ def lsp(
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name} names a server, and --local asks none: leave one of them out")
     # The protocol's library logs messages with their texts, which may hold secrets.
-    for name in ("pygls", "asyncio", "httpx", "httpcore"):
+    for name in ("pygls", "asyncio"):
         logging.getLogger(name).addHandler(logging.NullHandler())
         logging.getLogger(name).propagate = False
     _run(url, token or "", local=local, collector=collector or "", version=version or "")

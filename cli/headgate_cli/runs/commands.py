@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -313,6 +315,10 @@ def _only_pipeline(content: str, label: str) -> str:
     return defined[0]
 
 
+# The `=` is that of a comparison, or stands in a text in quotes.
+_IS_CONDITION: Final = re.compile(r"""==$|[!<>]=.?$|\"""")
+
+
 def _rule(given: str) -> dict[str, object]:
     """The rule of a --rule: `NAME[:EXPECT]=CONDITION`. The first `=` ends the name; the name may contain colons."""
     label, separator, condition = given.partition("=")
@@ -326,6 +332,10 @@ def _rule(given: str) -> dict[str, object]:
         )
     if expect not in _EXPECTED or not name:
         name, expect = label, "any"
+    if separator and _IS_CONDITION.search(f"{label}={condition[:1]}"):
+        raise _wrong_rule(
+            given, f"begins with a condition: write NAME=CONDITION, for example {shlex.quote(f'name={given}')}"
+        )
     if not separator:
         raise _wrong_rule(given, "has no =: write NAME=CONDITION or NAME:all=CONDITION")
     if not name.strip():

@@ -49,7 +49,7 @@ class ConfigurationArchived(errors.Conflict):
     code = "configuration_archived"
 
     def __init__(self) -> None:
-        super().__init__("This configuration is archived: restore it first (`POST /configurations/{id}/restore`)")
+        super().__init__("This configuration is archived: restore it first")
 
 
 class ConfigurationPublished(errors.Conflict):
@@ -59,7 +59,7 @@ class ConfigurationPublished(errors.Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "A configuration that was published cannot be deleted: archive it (`POST /configurations/{id}/archive`)"
+            "A configuration that was published cannot be deleted: archive it"
         )
 
 

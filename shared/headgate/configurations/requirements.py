@@ -58,7 +58,7 @@ def _mending(result: PolicyResult) -> Iterator[str]:
     if any(one.counts for one in result.findings):
         yield "Fix what is found in a draft, or suppress it with a comment if that is allowed"
     if any(one.severity == "error" for one in result.failed_rules):
-        yield "An Admin has to mend the rules that could not be evaluated (`PUT /policies`): no comment helps"
+        yield "An Admin has to mend the rules that could not be evaluated, with `headgate policy set`: no comment helps"
 
 
 def _broken(result: PolicyResult) -> list[FieldError]:
