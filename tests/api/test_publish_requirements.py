@@ -135,7 +135,8 @@ def test_a_rule_that_could_not_be_evaluated_does_not_pass(ann: Member, organizat
         "The rule strict could not be evaluated: no such key"
     ]
     assert refused.json()["detail"].endswith(
-        "no such key. An Admin has to mend the rules that could not be evaluated, with `headgate policy set`: no comment helps"
+        "no such key. An Admin has to mend the rules that could not be evaluated, with `headgate policy set`: "
+        "no comment helps"
     )
 
 

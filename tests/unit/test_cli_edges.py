@@ -109,7 +109,7 @@ def test_an_id_is_never_cut_where_the_row_has_no_name(
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setattr(output.shutil, "get_terminal_size", lambda *_: terminal_size((40, 24)))
-    output.table(("ID", "REASON"), [(CONFIGURATION, "a reason that is longer than the rest of the row")], nothing="none")
+    output.table(("ID", "REASON"), [(CONFIGURATION, "a reason that is longer than the row")], nothing="none")
 
     printed = capsys.readouterr().out
     assert CONFIGURATION in printed

@@ -69,8 +69,7 @@ class CapturesNotAllowed(errors.Conflict):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"Captures are off for the group {name}: an Admin allows them in a session, with "
-            "`headgate capture allow`"
+            f"Captures are off for the group {name}: an Admin allows them in a session, with `headgate capture allow`"
         )
 
 

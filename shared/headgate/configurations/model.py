@@ -58,9 +58,7 @@ class ConfigurationPublished(errors.Conflict):
     code = "configuration_published"
 
     def __init__(self) -> None:
-        super().__init__(
-            "A configuration that was published cannot be deleted: archive it"
-        )
+        super().__init__("A configuration that was published cannot be deleted: archive it")
 
 
 class NotTheOwner(errors.Forbidden):
