@@ -1,4 +1,4 @@
-"""The options `--env NAME=VALUE` and `--env-file FILE`, and the field of a request that they become.
+"""The options `--env NAME=VALUE`, `--env-file FILE` and `--file NAME=PATH`, and the fields of a request they become.
 
 Values may be secrets, so no message repeats one.
 """
@@ -36,6 +36,16 @@ class _Variable(click.ParamType[tuple[str, str]]):
         return variable, content
 
 
+class _File(click.ParamType[tuple[str, str]]):
+    name = "NAME=PATH"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        path, separator, file = str(value).partition("=")
+        if not (separator and path and file):
+            self.fail("write NAME=PATH, with the name that stands in ${file:NAME}", param, ctx)
+        return path, file
+
+
 def in_request(env: Sequence[tuple[str, str]]) -> dict[str, object]:
     """The field `env`; nothing without values."""
     return {"env": dict(env)} if env else {}
@@ -61,6 +71,22 @@ def env(command: _Command) -> _Command:
         help="A value for ${env:NAME}. Repeatable.",
     )
     return single(from_file(command))
+
+
+def files_in_request(files: Sequence[tuple[str, str]]) -> dict[str, object]:
+    """The field `files`, with what is in each file; nothing without files. Raises Failed."""
+    return {"files": {path: read(file) for path, file in files}} if files else {}
+
+
+def files(command: _Command) -> _Command:
+    """Give a command the option `--file`; it gets `files_of_texts`, paths in the text with files of this machine."""
+    return click.option(
+        "--file",
+        "files_of_texts",
+        multiple=True,
+        type=_File(),
+        help="The text of a file for ${file:NAME}, as in --file /etc/token=./token. Repeatable.",
+    )(command)
 
 
 def _remember(ctx: click.Context, _param: click.Parameter, files: Sequence[str]) -> None:

@@ -122,7 +122,7 @@ def restore_configuration(configuration_id: ConfigurationId, caller: Writer) -> 
     return ConfigurationSummary.of(configurations.restore(caller, configuration_id))
 
 
-@router.get("/{configuration_id}/versions", operation_id="listVersions")
+@router.get("/{configuration_id}/versions", operation_id="listVersions", response_model_exclude_unset=True)
 def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Paging) -> Page[VersionSummary]:
     """The versions, newest first, without YAML."""
     return paging.page(configurations.versions(caller, configuration_id, paging.limit, paging.after), VersionSummary.of)
@@ -131,6 +131,7 @@ def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Pag
 @router.post(
     "/{configuration_id}/versions",
     operation_id="appendVersion",
+    response_model_exclude_unset=True,
     status_code=201,
     responses=documented(409),
     openapi_extra=audited("version.created"),
@@ -138,14 +139,14 @@ def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Pag
 def append_version(
     configuration_id: ConfigurationId, body: AppendVersion, caller: Writer, response: Response
 ) -> VersionDetail:
-    """Append a draft version. It inherits the latest version's collector version."""
+    """Append a draft version. It inherits the latest version's collector version and feature gates."""
     added = configurations.append(caller, configuration_id, body.yaml, body.description)
     response.headers["Location"] = f"{PUBLIC}/configurations/{configuration_id}/versions/{added.n}"
     response.headers["ETag"] = added.etag
     return VersionDetail.with_yaml(added)
 
 
-@router.get("/{configuration_id}/versions/{n}", operation_id="getVersion")
+@router.get("/{configuration_id}/versions/{n}", operation_id="getVersion", response_model_exclude_unset=True)
 def get_version(
     configuration_id: ConfigurationId, n: VersionNumber, caller: Reader, response: Response
 ) -> VersionDetail:
@@ -158,6 +159,7 @@ def get_version(
 @router.patch(
     "/{configuration_id}/versions/{n}",
     operation_id="changeVersion",
+    response_model_exclude_unset=True,
     responses=documented(409, 412),
     openapi_extra=audited("version.changed"),
 )
@@ -179,6 +181,7 @@ def patch_version(
             yaml=body.yaml,
             collector_version=body.collector_version,
             description=body.description,
+            feature_gates=None if body.feature_gates is None else tuple(body.feature_gates),
             if_match=None if if_match is None else entity_tags(if_match),
             validate=validate,
         )
@@ -189,6 +192,7 @@ def patch_version(
 @router.post(
     "/{configuration_id}/versions/{n}/publish",
     operation_id="publishVersion",
+    response_model_exclude_unset=True,
     responses=documented(409),
     openapi_extra=audited("version.published"),
 )
@@ -227,7 +231,7 @@ def check_upgrade(
     """
     with checks.under_way(caller):
         version = configurations.get_version(caller, configuration_id, n)
-        text = body.text_of(version.yaml, version.collector_version, ("path", "n"))
+        text = body.text_of(version.yaml, version.collector_version, ("path", "n"), version.feature_gates)
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 

@@ -9,7 +9,7 @@ from headgate.configurations.model import Configuration, Status, Version
 from headgate.http.wire import Answer, ManagedBy, PrincipalOut
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.policies.model import Suppression
-from headgate_engine.wire.inputs import PRESENT, CollectorVersion, Input, Name, Patch, Yaml
+from headgate_engine.wire.inputs import PRESENT, CollectorVersion, Input, Name, Patch, StoredGates, Yaml
 from headgate_engine.wire.times import Time
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]
@@ -40,6 +40,7 @@ class PatchVersion(Patch):
     yaml: Annotated[Yaml | None, PRESENT] = Field(default=None)
     collector_version: Annotated[CollectorVersion | None, PRESENT] = Field(default=None)
     description: Annotated[Description | None, PRESENT] = Field(default=None, description="Notes on the version")
+    feature_gates: Annotated[StoredGates | None, PRESENT] = Field(default=None, json_schema_extra={"x-extension": True})
 
 
 class ConfigurationSummary(Answer):
@@ -77,6 +78,19 @@ class VersionSummary(Answer):
     created_at: Time
     updated_at: Time
     published_at: Time | None
+    feature_gates: list[str] = Field(
+        default=[],
+        json_schema_extra={"x-extension": True},
+        description="Those of the collectors that run it; left out if there are none",
+    )
+
+    @classmethod
+    def of(cls, *shown: object, **more: object) -> Self:
+        """Build the answer, without gates if there are none: what is not set is not part of it."""
+        summary = super().of(*shown, **more)
+        if not summary.feature_gates:
+            summary.model_fields_set.discard("feature_gates")
+        return summary
 
 
 class VersionDetail(VersionSummary):

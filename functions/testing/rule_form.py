@@ -65,10 +65,10 @@ class RuleForm:
         typed = self.typed
         own = _OWN_CONTEXTS[signal_type]
         # A connector may turn the pipeline's signal into another one.
-        others = [context for context in get_args(Context) if context not in own]
-        contexts = [(context, context) for context in own] + [
-            (context, f"{context} (from a connector)") for context in others
-        ]
+        others = [context for context in get_args(Context) if context not in (*own, "component_error")]
+        contexts: list[tuple[str, str]] = [(context, context) for context in own]
+        contexts += [("component_error", "error of a component (its message is the body)")]
+        contexts += [(context, f"{context} (from a connector)") for context in others]
         fields = html(
             "{name}{condition}{how}{count}",
             name=text("name", "Name", typed.get("name", ""), most=200, error=problems.pop("name", "")),

@@ -234,6 +234,22 @@ def test_a_new_version_inherits_the_latest_ones_collector_version(ann: Member) -
     assert added.json()["description"] == "why"
 
 
+def test_a_version_has_the_feature_gates_of_its_hosts_and_the_next_one_inherits_them(ann: Member) -> None:
+    configuration_id = create(ann)
+    path = f"/{configuration_id}/versions"
+    gates = ["+service.profilesSupport", "-a.b"]
+
+    changed = patch(ann, configuration_id, 1, feature_gates=gates)
+    added = append(ann, configuration_id, YAML)
+
+    assert [answer.json()["feature_gates"] for answer in (changed, added)] == [gates, gates]
+    assert [one["feature_gates"] for one in get(ann, path).json()["items"]] == [gates, gates]
+    assert publish(ann, configuration_id, 1).json()["feature_gates"] == gates
+    assert "feature_gates" not in patch(ann, configuration_id, 2, feature_gates=[]).json()
+    for wrong in (["+a b"], ["--a"], ["$(a)"], [""], ["a"] * 21, None):
+        assert patch(ann, configuration_id, 2, feature_gates=wrong).status_code == 422
+
+
 def test_publishing_again_gives_the_same_result(ann: Member) -> None:
     configuration_id = create(ann)
     first, again = publish(ann, configuration_id), publish(ann, configuration_id)

@@ -118,3 +118,24 @@ def test_an_assignment_check_saves_nothing(fleet: Fleet) -> None:
     kept = table.fleets.list_all(keys.of_fleet(fleet.id))
     before(fleet, 1)
     assert table.fleets.list_all(keys.of_fleet(fleet.id)) == kept
+
+
+def test_hosts_that_do_not_run_with_the_versions_gates_are_counted(fleet: Fleet) -> None:
+    assert cfg.append(fleet.member, fleet.configuration_id, yaml="receivers: {nop: }\n").status_code == 201
+    fleet.published += 1
+    version = f"{API}/configurations/{fleet.configuration_id}/versions/{fleet.published}"
+    changed = fleet.member.http.patch(version, json={"feature_gates": ["+service.profilesSupport", "-a.b"]})
+    assert cfg.publish(fleet.member, fleet.configuration_id, fleet.published).status_code == 200
+    for labels in ({}, {"headgate.feature-gates": "service.profilesSupport,-a.b,+c.d"}, {"zone": "a"}):
+        agent = fleet.agent()
+        agent.start()
+        agent.tells(json.dumps({"v": 1, "supervisor": {"version": "0.149.0"}, "labels": labels}).encode())
+
+    assert changed.json()["feature_gates"] == ["+service.profilesSupport", "-a.b"]
+    gates = "+service.profilesSupport,-a.b"
+    said = f"2 of this group's 3 collectors do not run with the version's feature gates ({gates})"
+    assert before(fleet, fleet.published) == [
+        ("feature_gates_not_on_hosts", f"{said}: install again with a new command")
+    ]
+    assert [code for code, _ in after(fleet, fleet.published)] == ["feature_gates_not_on_hosts"]
+    assert before(fleet, 1) == []

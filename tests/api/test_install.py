@@ -151,6 +151,25 @@ def test_a_host_gets_its_name_and_labels_on_every_platform(ann: Member) -> None:
         assert "HEADGATE_NAME=web" in said
 
 
+def test_a_host_runs_with_the_feature_gates_of_the_assigned_version(ann: Member) -> None:
+    configuration_id = cfg.create(ann)
+    version = f"{API}/configurations/{configuration_id}/versions/1"
+    assert ann.http.patch(version, json={"feature_gates": ["+service.profilesSupport", "-a.b"]}).status_code == 200
+    assert cfg.publish(ann, configuration_id, 1).status_code == 200
+    for platform in ("docker", "linux"):
+        fleet_id = create(ann, platform).json()["id"]
+        groups = f"{API}/fleets/{fleet_id}/deployments"
+        group = f"{groups}/{ann.http.get(groups).json()['items'][0]['id']}"
+        before = install(ann, fleet_id, platform).json()["command"]
+        assigned = ann.http.patch(group, json={"configuration_id": configuration_id, "version_number": 1})
+        answer = install(ann, fleet_id, platform).json()
+
+        assert assigned.status_code == 200
+        assert "FEATURE_GATES" not in before
+        assert "HEADGATE_FEATURE_GATES=+service.profilesSupport,-a.b" in answer["command"]
+        assert any("+service.profilesSupport, -a.b" in note for note in answer["notes"])
+
+
 @pytest.mark.parametrize(
     "fields",
     [

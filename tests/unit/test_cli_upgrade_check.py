@@ -78,8 +78,8 @@ def test_the_first_line_is_the_result_and_the_status_follows_it(
 
 
 NOT_COMPARED = (
-    "  what the pipelines put out was not compared: "
-    "`headgate test diff a.yaml --collector-version 0.139.0 --collector-version 0.158.0`"
+    "  what the pipelines put out was not compared: `headgate test diff a.yaml --sample SAMPLE --pipeline PIPELINE "
+    "--collector-version 0.139.0 --collector-version 0.158.0` does"
 )
 
 

@@ -6,6 +6,7 @@ from headgate import checker
 from headgate_engine.checker import crashes
 from headgate_engine.checker.errors import CheckerBusy, CheckerFailed, NoChecker, Refused
 from headgate_engine.errors import Unavailable
+from headgate_engine.policies.model import Text
 from headgate_engine.validation import starting
 from headgate_engine.validation.findings import listed
 from headgate_engine.validation.model import (
@@ -21,6 +22,7 @@ from headgate_engine.validation.model import (
 )
 from tests.support.askers import ASKER
 
+TEXT = Text("receivers:\n", "0.139.0", {}, (), ())
 VALID = ValidationResult(True, "0.139.0", "otelcol-contrib", (), (), ())
 PATH = "processors::tail_sampling"
 FAILED = Finding("it does not start: unknown policy", PATH, "start_failed", 4, 5)
@@ -40,7 +42,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: dict[str, object] | Excep
 
 
 def started(verdict: ValidationResult = VALID) -> StartResult:
-    return starting.start("receivers:\n", None, {}, verdict, asker=ASKER)
+    return starting.start(TEXT, verdict, asker=ASKER)
 
 
 def test_what_a_start_shows_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:

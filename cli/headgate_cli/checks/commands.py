@@ -9,7 +9,7 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError, entities, number, optional, text
-from headgate_cli.checks import findings, many
+from headgate_cli.checks import findings, fixing, many
 from headgate_cli.checks.findings import Finding
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.errors import FAILED, Ended, Failed, Unreachable
@@ -44,7 +44,7 @@ _version = click.option(
 )
 
 
-_gates = click.option(
+feature_gates = click.option(
     "--feature-gate",
     "feature_gates",
     multiple=True,
@@ -56,14 +56,17 @@ _gates = click.option(
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_version
-@_gates
+@feature_gates
 @variables.env
+@variables.files
+@click.option("--on-host", is_flag=True, help="End with 0 also if only the checking machine lacks what a host has.")
 @click.option(
     "--policies", is_flag=True, help="Also check the organization's policies; with --local the built-in ones."
 )
 @click.option(
     "--no-start", is_flag=True, help="Give the verdict only; do not start the processors and connectors in a sandbox."
 )
+@fixing.option
 @output_format
 @connected_or_local("Check")
 def validate(
@@ -72,26 +75,36 @@ def validate(
     version: str | None,
     feature_gates: Sequence[str],
     env: Sequence[tuple[str, str]],
+    files_of_texts: Sequence[tuple[str, str]],
+    on_host: bool,
     policies: bool,
     no_start: bool,
+    fix: bool,
     output: str,
 ) -> None:
     """Validate files on the real collector; `-` is standard input.
 
-    Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated. The processors and
-    connectors are also started in a sandbox, and it ends with 1 if one would end the collector when it starts. With
-    --policies also with 1 if a finding counts as an error in the organization, or if policies could not be checked.
+    Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated. With --on-host, what only
+    the host decides, such as a region or a service account, does not count as invalid; what stands in a ${file:} is
+    given with --file. The processors and connectors are also started in a sandbox, and it ends with 1 if one would end
+    the collector when it starts. With --policies also with 1 if a finding counts as an error in the organization, or if
+    policies could not be checked.
 
     \b
     Examples:
       headgate validate collector.yaml
       headgate validate --policies collector.yaml
+      headgate validate --fix collector.yaml
       headgate validate --format sarif collector.yaml gateway.yaml > headgate.sarif
       headgate validate --env ENDPOINT=otel:4317 --version 0.139.0 - < collector.yaml
+      headgate validate --env AWS_REGION=eu-west-1 --file /run/secrets/token=./token --on-host collector.yaml
       headgate validate --local --collector ./otelcol-contrib collector.yaml
     """
     request: dict[str, object] = {"version": version} if version else {}
-    request |= variables.in_request(env) | _gates_in_request(feature_gates)
+    request |= variables.in_request(env) | variables.files_in_request(files_of_texts)
+    request |= gates_in_request(feature_gates)
+    if fix:
+        fixing.mend(api, files, request)
     texts = _read(files)
     requests = [{"yaml": content, **request} for content in texts.values()]
     parts = {"policies": policies, "start": not no_start}
@@ -107,24 +120,28 @@ def validate(
     _show(answers, reported, output, complete=not failed)
     if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
-            if answer.get("valid"):
-                on = one_line(f"{text(answer, 'distribution')} {text(answer, 'version')}")
-                build = ", a reduced build that has all its components" if answer.get("reduced") is True else ""
-                say(f"{one_line(file)}: valid on {on}{build}")
+            say(f"{one_line(file)}: {_verdict(answer)}")
             _say_of_policies(file, answer)
     ends = any(finding.source == "start" and finding.severity == "error" for finding in reported)
-    _end(answers, failed=failed or ends)
+    _end(answers, failed=failed or ends, verdict="valid_on_host" if on_host else "valid")
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_version
-@_gates
+@feature_gates
 @click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
+@fixing.option
 @output_format
 @connected_or_local("Check")
 def lint(
-    api: Api, files: Sequence[str], version: str | None, feature_gates: Sequence[str], notes: bool, output: str
+    api: Api,
+    files: Sequence[str],
+    version: str | None,
+    feature_gates: Sequence[str],
+    notes: bool,
+    fix: bool,
+    output: str,
 ) -> None:
     """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.
 
@@ -134,11 +151,13 @@ def lint(
     Examples:
       headgate lint collector.yaml
       headgate lint --notes --version 0.139.0 collector.yaml
-      headgate lint --local collector.yaml
+      headgate lint --local --fix collector.yaml
       headgate lint --format github collector.yaml gateway.yaml
     """
     request: dict[str, object] = {"version": version} if version else {}
-    request |= _gates_in_request(feature_gates)
+    request |= gates_in_request(feature_gates)
+    if fix:
+        fixing.mend(api, files, request)
     texts = _read(files)
     asked = (many.answer(api, "/ottl/lint", {"yaml": content, **request}) for content in texts.values())
     answers, failed = _ask(texts, asked, "could not lint")
@@ -154,7 +173,7 @@ def lint(
     _end(answers, failed=failed)
 
 
-def _gates_in_request(feature_gates: Sequence[str]) -> dict[str, object]:
+def gates_in_request(feature_gates: Sequence[str]) -> dict[str, object]:
     return {"feature_gates": list(feature_gates)} if feature_gates else {}
 
 
@@ -222,11 +241,25 @@ def _show(answers: Answers, reported: Sequence[Finding], output: str, *, complet
             print_result(findings.as_text(shown, {file: content for file, (content, _) in answers.items()}))
 
 
-def _end(answers: Answers, *, failed: bool) -> None:
-    if failed or not all(_is_right(answer) for _, answer in answers.values()):
+def _verdict(answer: Entity) -> str:
+    on = one_line(f"{text(answer, 'distribution')} {text(answer, 'version')}")
+    if answer.get("valid"):
+        build = ", a reduced build that has all its components" if answer.get("reduced") is True else ""
+        return f"valid on {on}{build}"
+    match answer.get("valid_on_host"):
+        case True:
+            return f"invalid here, valid on a host that has what is named above ({on}); --on-host accepts it"
+        case None if "valid_on_host" in answer:
+            way_out = "give what stands in ${file:NAME} with --file NAME=PATH"
+            return f"invalid here, and not known for a host ({on}): {way_out}"
+    return f"invalid on {on}"
+
+
+def _end(answers: Answers, *, failed: bool, verdict: str = "valid") -> None:
+    if failed or not all(_is_right(answer, verdict) for _, answer in answers.values()):
         raise Ended(FAILED)
 
 
-def _is_right(answer: Entity) -> bool:
+def _is_right(answer: Entity, verdict: str) -> bool:
     policies = answer.get("policies")
-    return bool(answer.get("valid")) and not (isinstance(policies, dict) and policies.get("passed") is False)
+    return answer.get(verdict) is True and not (isinstance(policies, dict) and policies.get("passed") is False)

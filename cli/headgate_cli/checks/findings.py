@@ -43,7 +43,8 @@ _SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/
 class Finding:
     """`line` and `column` count from 1, in Unicode characters; 0 if the place is not known.
 
-    `suppressed` is the reason of the comment that suppresses it, None if there is none.
+    `suppressed` is the reason of the comment that suppresses it, None if there is none. `fixable` is set if the server
+    knows a change of the text that mends it.
     """
 
     file: str
@@ -56,6 +57,7 @@ class Finding:
     way_out: str = ""
     suppressed: str | None = None
     source: str = ""
+    fixable: bool = False
 
     @property
     def whole(self) -> str:
@@ -78,6 +80,7 @@ def finding_of(file: str, severity: Severity, entry: Entity) -> Finding:
         text(entry, "component_path"),
         _at(entry, "line"),
         _at(entry, "column"),
+        fixable=bool(entry.get("fix")),
     )
 
 
@@ -241,7 +244,9 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
 
 
 def _hint(finding: Finding, line: str) -> str:
-    """An invisible cause of the finding in this line; empty if there is none."""
+    """How to mend the finding, or an invisible cause of it in this line; empty if there is none."""
+    if finding.fixable and finding.severity == "error":
+        return "`headgate validate --fix` mends this"
     if finding.code == "yaml_syntax" and "\t" in line[: len(line) - len(line.lstrip())]:
         return "a tab is not indentation in YAML: use spaces"
     return ""

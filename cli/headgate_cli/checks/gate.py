@@ -9,7 +9,7 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api, ServerError, optional
-from headgate_cli.checks import findings, many
+from headgate_cli.checks import findings, many, wrapped
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import say
 from headgate_cli.untrusted import one_line
@@ -40,18 +40,20 @@ def require_valid_texts(
     unchecked: Sequence[str] = (),
     env: Sequence[tuple[str, str]] = (),
     advice: str = "",
+    unwrap: str = "",
 ) -> None:
     """Validate each text and start its components, and print the findings.
 
     `texts` holds the text and the collector version by the name to print. Raises Ended, unless `forced`, if a text is
     invalid, could not be validated, or ends the collector when it starts; the message is `undone` and `way_out`. An
     error with a code among `unchecked` is only a warning, and so is that the components could not be started. `env` has
-    the values of `${env:NAME}`. `advice` stands beside the collector that refuses a text.
+    the values of `${env:NAME}`. `advice` stands beside the collector that refuses a text, and `unwrap` is the option
+    that takes a configuration out of another text.
     """
     reported: list[findings.Finding] = []
     refused: dict[str, str] = {}
     ends: list[str] = []
-    stops = False
+    stops = holds = False
     shared = variables.in_request(env)
     requests = [{"yaml": content} | _collector(version) | shared for content, version in texts.values()]
     for (label, (_, version)), answer in zip(texts.items(), many.verdicts(api, requests, "?start=true"), strict=True):
@@ -68,6 +70,7 @@ def require_valid_texts(
             if answer.get("valid") is not True:
                 stops = True
                 refused[label] = optional(answer, "version") or version
+                holds |= wrapped.of_answer(answer) is not None
             elif any(finding.severity == "error" for finding in start):
                 stops = True
                 ends.append(label)
@@ -80,6 +83,8 @@ def require_valid_texts(
         say(f"{one_line(label)}: {collector} refuses it{f'; {advice}' if advice else ''}")
     for label in ends:
         say(f"{one_line(label)}: the collector ends when it starts with it")
+    if holds and unwrap:
+        say(f"To save the configuration inside, without what is around it: {unwrap}")
     if stops and not forced:
         say(f"{undone}; {way_out}" if way_out else undone)
         raise Ended(FAILED)

@@ -9,6 +9,7 @@ import click
 
 from headgate_cli.api import Entity, entities, optional
 from headgate_cli.comparisons.run import Compared
+from headgate_cli.runs.follow import complaints
 from headgate_cli.suites import differences
 from headgate_cli.untrusted import one_line
 
@@ -99,7 +100,18 @@ def _of_test(test: Entity) -> Iterator[str]:
     mark, colour = _MARKS.get(optional(test, "status"), ("?", "red"))
     name, pipeline = one_line(optional(test, "name")), one_line(optional(test, "target_pipeline"))
     yield f"  {click.style(mark, fg=colour)}  {name}  ({pipeline})  {one_line(outcome(test))}"
-    yield from (f"             {line}" for line in changes(test))
+    yield from (f"             {line}" for line in [*changes(test), *complaints_of(test)])
+
+
+def complaints_of(test: Entity) -> list[str]:
+    """What components complained of and the notes on the runs, each with its side; once if both sides have it."""
+    told = {name: [*complaints(side)] for name in ("left", "right") if isinstance(side := test.get(name), Mapping)}
+    left, right = told.get("left", []), told.get("right", [])
+    both = [f"both: {line}" for line in left if line in right]
+    only = [f"left: {line}" for line in left if line not in right] + [
+        f"right: {line}" for line in right if line not in left
+    ]
+    return [*both, *only]
 
 
 def _collector(compared: Compared, name: str) -> str:

@@ -13,6 +13,7 @@ import click
 from headgate_cli import variables
 from headgate_cli.api import Api, number, text
 from headgate_cli.checks.gate import require_valid_texts
+from headgate_cli.checks.wrapped import unwrapped
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.change import Change, collector_too, conflicts, published_too, say_conflict, show
@@ -28,6 +29,11 @@ from headgate_cli.untrusted import one_line
 
 _description = click.option("-m", "--description", default="", help="A description of the version.")
 _no_validate = click.option("--no-validate", is_flag=True, help="Save without validating first.")
+_unwrap = click.option(
+    "--unwrap",
+    is_flag=True,
+    help="Save only the configuration that is inside of a Kubernetes resource, a ConfigMap or Helm values.",
+)
 _publish = click.option("--publish", is_flag=True, help="Publish the version as well.")
 _collector_version = click.option(
     "--collector-version",
@@ -62,6 +68,7 @@ class Pushed:
 @_description
 @_publish
 @_collector_version
+@_unwrap
 @variables.env
 @_no_validate
 @as_json
@@ -73,6 +80,7 @@ def create(
     description: str,
     publish: bool,
     collector_version: str | None,
+    unwrap: bool,
     env: Sequence[tuple[str, str]],
     no_validate: bool,
     as_json: bool,
@@ -90,7 +98,7 @@ def create(
         raise click.UsageError("--name is empty: write a name, or leave --name out for the file's name")
     if file == STDIN and not label:
         raise click.UsageError("name the configuration with --name")
-    content = _text_of(file)
+    content = _text_of(api, file, unwrap=unwrap)
     # The server removes white space around a name.
     label = (label or Path(file).stem).strip()
     ids = [one_line(configuration_id) for configuration_id in lookup.ids_of(api, label)]
@@ -133,6 +141,7 @@ def create(
 @_description
 @_publish
 @_collector_version
+@_unwrap
 @variables.env
 @click.option("--dry-run", is_flag=True, help="Show what would change; save nothing.")
 @click.option(
@@ -148,6 +157,7 @@ def push(
     description: str,
     publish: bool,
     collector_version: str | None,
+    unwrap: bool,
     env: Sequence[tuple[str, str]],
     dry_run: bool,
     force: bool,
@@ -166,9 +176,10 @@ def push(
       headgate config push configurations --publish -m "Drop health checks"
       headgate config push collector.yaml --to edge
       headgate config push collector.yaml --collector-version 0.158.0
+      headgate config push configmap.yaml --unwrap
     """
     try:
-        changes = _changes(api, paths, configuration, collector_version or "")
+        changes = _changes(api, paths, configuration, collector_version or "", unwrap=unwrap)
     except WrongTests as error:
         raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     refused = [] if force else [change for change in changes if conflicts(change)]
@@ -198,10 +209,12 @@ def push(
 
 
 def _require_valid(api: Api, texts: Mapping[str, tuple[str, str]], env: Sequence[tuple[str, str]]) -> None:
-    require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=env, advice=_ADVICE)
+    require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=env, advice=_ADVICE, unwrap="--unwrap")
 
 
-def _changes(api: Api, paths: Sequence[str], configuration: str, collector_version: str) -> list[Change]:
+def _changes(
+    api: Api, paths: Sequence[str], configuration: str, collector_version: str, *, unwrap: bool
+) -> list[Change]:
     """The changes of the files, and of each file of the folders; each file once."""
     # One for each manifest: a second reader of the same manifest would write over what the first has recorded.
     folders: dict[str, Folder] = {}
@@ -213,7 +226,9 @@ def _changes(api: Api, paths: Sequence[str], configuration: str, collector_versi
         for file in files:
             key = os.path.realpath(folder.path), file
             if key not in changes:
-                changes[key] = _change(api, folder, file, configuration, collector_version)
+                path = str(folder.path / file)
+                content = _text_of(api, path, unwrap=unwrap)
+                changes[key] = _change(api, folder, file, content, configuration, collector_version)
     return list(changes.values())
 
 
@@ -237,8 +252,7 @@ def _folder_and_files(path: str, folders: dict[str, Folder]) -> tuple[Folder, li
     return folder, files
 
 
-def _change(api: Api, folder: Folder, file: str, configuration: str, collector_version: str) -> Change:
-    content = _text_of(str(folder.path / file))
+def _change(api: Api, folder: Folder, file: str, content: str, configuration: str, collector_version: str) -> Change:
     entry = folder.entries.get(file)
     known = lookup.find(api, configuration) if configuration else entry.id if entry else ""
     if not known:
@@ -248,8 +262,8 @@ def _change(api: Api, folder: Folder, file: str, configuration: str, collector_v
     return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, collector_version, tests)
 
 
-def _text_of(file: str) -> str:
-    content = read(file)
+def _text_of(api: Api, file: str, *, unwrap: bool) -> str:
+    content = unwrapped(api, name(file), read(file)) if unwrap else read(file)
     if not content:
         # The server refuses it also with --no-validate.
         raise Failed(f"{one_line(name(file))} is empty: write a configuration into it. {_NOT_SAVED}")

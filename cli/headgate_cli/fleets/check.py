@@ -15,7 +15,7 @@ from headgate_cli.fleets import lookup
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.untrusted import one_line, quoted
 
-_OF_HOSTS: Final = ("other_collector_version", "component_not_on_hosts")
+_OF_HOSTS: Final = ("other_collector_version", "feature_gates_not_on_hosts", "component_not_on_hosts")
 
 
 @click.command()

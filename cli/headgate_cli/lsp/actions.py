@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from headgate_cli.checks.fixing import Edit
 from headgate_cli.lsp import schema
 from headgate_cli.lsp.configuration import Configuration, Declaration, Use
 from headgate_cli.lsp.diagnostics import Diagnostic
@@ -50,6 +51,9 @@ def _all(
 ) -> Iterator[Action]:
     configuration = document.configuration(reference)
     for finding in here:
+        if finding.fix:
+            edits = {(edit.start, edit.end): edit.text for edit in finding.fix}
+            yield Action(_title(finding.fix), edits, finding, preferred=finding.severity == "error")
         yield from _similar(document, finding, reference)
     for use in configuration.uses:
         here_too = use.node.start <= end and start <= use.node.end and not use.node.is_gone
@@ -64,6 +68,10 @@ def _all(
             if unused is not None:
                 title = f"Remove the unused {KINDS[declared.section]} {declared.id}"
                 yield Action(title, {_lines_of(document, declared): ""}, unused)
+
+
+def _title(fix: Sequence[Edit]) -> str:
+    return "Put it in quotes" if all(edit.text[:1] in ("'", '"') for edit in fix) else "Mend it"
 
 
 def _similar(document: Document, finding: Diagnostic, reference: Reference | None) -> Iterator[Action]:

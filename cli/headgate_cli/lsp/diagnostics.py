@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from headgate_cli.api import Entity, entities, optional
+from headgate_cli.checks.fixing import Edit, edits_of
 from headgate_cli.lsp.text import Text
 from headgate_cli.lsp.tree import Broken, Node, Tree, parse
 from headgate_cli.untrusted import printable
@@ -23,7 +24,7 @@ _STEP: Final = re.compile(r"\[(\d+)\]")
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A finding between two offsets. `path` is the collector's own, `receivers::otlp::protocols`."""
+    """A finding between two offsets. `path` is the collector's own, `receivers::otlp::protocols`; `fix` mends it."""
 
     start: int
     end: int
@@ -32,6 +33,7 @@ class Diagnostic:
     message: str
     path: str = ""
     unnecessary: bool = False
+    fix: tuple[Edit, ...] = ()
 
 
 def of_answer(answer: Entity, text: Text) -> list[Diagnostic]:
@@ -53,7 +55,9 @@ def _diagnostic(entry: Entity, text: Text, tree: Tree | None) -> Diagnostic:
     severity: Severity = "hint" if code == _SKIPPED else _SEVERITIES.get(optional(entry, "severity"), "warning")
     message = "\n".join(part for part in (optional(entry, "message"), optional(entry, "way_out")) if part)
     start, end = _span(entry, path, text, tree)
-    return Diagnostic(start, end, severity, code, printable(message), path, unnecessary=code == "unused_component")
+    fix = tuple(edits_of(text.content, iter([entry])))
+    unused = code == "unused_component"
+    return Diagnostic(start, end, severity, code, printable(message), path, unnecessary=unused, fix=fix)
 
 
 def _span(entry: Entity, path: str, text: Text, tree: Tree | None) -> tuple[int, int]:

@@ -71,7 +71,9 @@ def complaints(answer: Entity) -> Iterator[str]:
     """What components complained of, and the notes on the run, which a Success may have as well, a line each."""
     for one in entities(answer, "component_errors"):
         often = f" ({number(one, 'count')} times)" if number(one, "count") > 1 else ""
-        told = f"{one_line(text(one, 'component'))}: {one_line(text(one, 'message'))}{often}"
+        record = one.get("record")
+        first = f", the first in record {record}" if isinstance(record, int) else ""
+        told = f"{one_line(text(one, 'component'))}: {one_line(text(one, 'message'))}{often}{first}"
         yield f"{click.style('error', fg='red')}: {told}"
     for one in entities(answer, "notes"):
         if text(one, "code") != "nothing_came_out":

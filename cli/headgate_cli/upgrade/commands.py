@@ -9,16 +9,18 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, ServerError, optional
+from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.checks import findings
-from headgate_cli.checks.commands import output_format
+from headgate_cli.checks.commands import feature_gates, gates_in_request, output_format
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
+from headgate_cli.comparisons.report import as_json
+from headgate_cli.comparisons.run import Compared
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.untrusted import one_line
-from headgate_cli.upgrade import report, targets
+from headgate_cli.upgrade import outputs, report, targets
 from headgate_cli.upgrade.bisect import bisect
 from headgate_cli.upgrade.fix import fix
 from headgate_cli.upgrade.targets import Target
@@ -42,6 +44,12 @@ def upgrade() -> None:
 class _Checked:
     target: Target
     report: Entity
+    outputs: Compared | None = None
+
+    @property
+    def as_json(self) -> Entity:
+        outputs = {"outputs": as_json(self.outputs)} if self.outputs else {}
+        return {**self.target.named, **self.report, **outputs}
 
 
 @upgrade.command()
@@ -56,8 +64,13 @@ class _Checked:
 @click.option("--all", "everything", is_flag=True, help="Check the latest version of every configuration.")
 @click.option("--published", is_flag=True, help="With --all: the newest published versions instead of the latest.")
 @click.option("--group", nargs=2, default=None, metavar="FLEET GROUP", help="Check what a deployment group runs.")
+@click.option(
+    "--tests", "with_tests", is_flag=True, help="Also run the text's tests on both versions, and compare the outputs."
+)
 @click.option("--strict", is_flag=True, help="End with 1 also if the texts work, but anything differs.")
 @variables.env
+@variables.files
+@feature_gates
 @output_format
 @connected_or_local("Check")
 def check(
@@ -68,21 +81,26 @@ def check(
     everything: bool,
     published: bool,
     group: tuple[str, str] | None,
+    with_tests: bool,
     strict: bool,
     env: Sequence[tuple[str, str]],
+    files_of_texts: Sequence[tuple[str, str]],
+    feature_gates: Sequence[str],
     output: str,
 ) -> None:
     """Check what another collector version changes, by dry runs on both versions. Nothing is saved.
 
     Takes files, the YAML files of folders, stored versions (shop@3; shop is its latest version), --all, or what a
     deployment group runs. Ends with 0 if all work on the version, with 1 if one breaks, or could not be checked or not
-    completely.
+    completely. With --tests the outputs of each text's tests are compared, record by record; with --strict they have to
+    be the same.
 
     \b
     Examples:
       headgate upgrade check collector.yaml --to 0.158.0
       headgate upgrade check edge@3 gateway.yaml --to 0.158.0 --from 0.139.0
       headgate upgrade check --all --to 0.158.0 --json
+      headgate upgrade check collector.yaml --to 0.158.0 --tests
       headgate upgrade check collector.yaml --to 0.158.0 --local
     """
     if (bool(arguments), everything, bool(group)).count(True) != 1:
@@ -95,11 +113,13 @@ def check(
         chosen = (targets.of_stored(one, source) for one in targets.everything(api, published=published))
     else:
         chosen = (_named(api, argument, source) for argument in targets.files_of_folders(arguments))
-    checked, failed = _check(api, chosen, {"to": to, **variables.in_request(env)}, output)
+    request = {"to": to} | variables.in_request(env) | variables.files_in_request(files_of_texts)
+    request |= gates_in_request(feature_gates)
+    checked, failed = _check(api, chosen, request, output, with_tests=with_tests)
     reported = [finding for each in checked for finding in report.findings(each.target.label, each.report)]
     match output:
         case "json":
-            print_json([{**each.target.named, **each.report} for each in checked])
+            print_json([each.as_json for each in checked])
         case "sarif":
             print_json_text(findings.as_sarif(reported, complete=not failed))
         case "github" if reported:
@@ -107,7 +127,8 @@ def check(
     if not checked and not failed:
         say("No configurations yet: create one with `headgate config create FILE`")
     wrong = report.changes if strict else report.breaks
-    if failed or any(wrong(each.report) for each in checked):
+    differs = strict and any(each.outputs.differs for each in checked if each.outputs)
+    if failed or differs or any(wrong(each.report) for each in checked):
         raise Ended(FAILED)
 
 
@@ -117,7 +138,9 @@ def _named(api: Api, argument: str, source: str | None) -> Target:
     return targets.of_stored(targets.stored(api, argument), source)
 
 
-def _check(api: Api, chosen: Iterator[Target], request: Entity, output: str) -> tuple[list[_Checked], bool]:
+def _check(
+    api: Api, chosen: Iterator[Target], request: Entity, output: str, *, with_tests: bool
+) -> tuple[list[_Checked], bool]:
     """The reports, shown for people as they arrive, and whether a text could not be checked."""
     checked: list[_Checked] = []
     failed = False
@@ -135,7 +158,12 @@ def _check(api: Api, chosen: Iterator[Target], request: Entity, output: str) -> 
             if isinstance(error, Unreachable):
                 break
             continue
-        checked.append(_Checked(target, answer))
+        tested = None
+        if with_tests and not report.breaks(answer):
+            tested = outputs.compared(api, target, answer)
+            # That there are no tests is told; what could not be compared may differ.
+            failed = failed or (tested is not None and not tested.compared)
+        checked.append(_Checked(target, answer, tested))
         line = f"{click.style(one_line(target.label), bold=True)}: {report.headline(answer)}"
         if output != "text":
             say(line)
@@ -149,10 +177,11 @@ def _check(api: Api, chosen: Iterator[Target], request: Entity, output: str) -> 
         others = report.other_gates(answer)
         if others:
             say(f"  {others} other feature gate{'' if others == 1 else 's'} changed stage: see --json")
-        if report.may_put_out_otherwise(answer):
-            source, to = one_line(optional(answer, "from")), one_line(optional(answer, "to"))
-            sides = f"--collector-version {source} --collector-version {to}"
-            say(f"  what the pipelines put out was not compared: `headgate test diff {one_line(target.label)} {sides}`")
+        if tested is not None:
+            for each in outputs.lines(tested):
+                print_result(each)
+        elif not report.breaks(answer):
+            say(f"  {outputs.way_to_compare(target, answer)}")
     return checked, failed
 
 

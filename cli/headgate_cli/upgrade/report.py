@@ -97,11 +97,6 @@ def other_gates(report: Entity) -> int:
     return len(entities(report, "feature_gates")) - len(_gates_of_components(report))
 
 
-def may_put_out_otherwise(report: Entity) -> bool:
-    """Whether something changed that only a comparison of outputs can judge."""
-    return bool(entities(report, "behaviours") or _gates_of_components(report) or entities(report, "defaults"))
-
-
 def _changed(report: Entity) -> list[str]:
     """What differs besides errors, counted: `2 renames`."""
     counts = (

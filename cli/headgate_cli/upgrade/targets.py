@@ -28,6 +28,10 @@ class Target:
     request: Mapping[str, object]
     content: str = ""
 
+    @property
+    def is_file(self) -> bool:
+        return "file" in self.named
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:

@@ -16,7 +16,7 @@ import {
   lineNumbers,
   tooltips,
 } from "@codemirror/view";
-import type { LintItem } from "../lib/types";
+import type { Edit, LintItem } from "../lib/types";
 import { assist, help } from "./assist";
 import { helpAtCursor } from "./help_at_cursor";
 import { expressions, located } from "./expressions";
@@ -65,6 +65,7 @@ export function shadowOf(host: HTMLElement): ShadowRoot {
 
 export class Editor {
   readonly view: EditorView;
+  private checked = "";
 
   constructor(host: HTMLElement, options: Options) {
     const root = shadowOf(host);
@@ -119,7 +120,8 @@ export class Editor {
   /** What a check of the text as it is now found. */
   show(problems: Shown[], items: LintItem[]): void {
     const { state } = this.view;
-    const diagnostics = problems.flatMap(({ severity, message, wayOut, source, line, column }): Diagnostic[] => {
+    this.checked = this.text;
+    const diagnostics = problems.flatMap(({ severity, message, wayOut, source, line, column, fix }): Diagnostic[] => {
       if (line === null || line < 1 || line > state.doc.lines) return [];
       const at = state.doc.line(line);
       const from = at.from + unitOf(at.text, column ?? 1);
@@ -131,6 +133,7 @@ export class Editor {
           severity,
           source,
           message: wayOut ? `${message}\n${wayOut}` : message,
+          ...(fix && !state.readOnly && { actions: [{ name: "Fix it", apply: () => this.mend(fix) }] }),
         },
       ];
     });
@@ -144,6 +147,23 @@ export class Editor {
     const at = doc.line(Math.max(1, Math.min(line, doc.lines)));
     const pos = at.from + (column === undefined ? Math.max(0, at.text.search(/\S/)) : unitOf(at.text, column));
     this.view.dispatch({ selection: { anchor: pos }, effects: EditorView.scrollIntoView(pos, { y: "center" }) });
+    this.view.focus();
+  }
+
+  /** Makes the changes of a finding's fix. Its places are those of the text that was checked; it does nothing to another. */
+  mend(fix: Edit[]): void {
+    if (this.text !== this.checked) return;
+    const { doc } = this.view.state;
+    const place = (line: number, column: number): number => {
+      const at = doc.line(Math.max(1, Math.min(line, doc.lines)));
+      return at.from + unitOf(at.text, column);
+    };
+    const changes = fix.map((edit) => ({
+      from: place(edit.line, edit.column),
+      to: place(edit.end_line, edit.end_column),
+      insert: edit.text,
+    }));
+    this.view.dispatch({ changes, userEvent: "input.fix" });
     this.view.focus();
   }
 

@@ -1,8 +1,8 @@
 // What stands beside the text: problems, graph, table, outline and tests.
 import { GraphPanel } from "../graph/panel";
 import { h } from "../lib/dom";
-import type { Check } from "../lib/types";
-import { type Tab, tabs } from "../lib/ui";
+import type { Check, Edit } from "../lib/types";
+import { button, type Tab, tabs } from "../lib/ui";
 import type { Entry } from "./place";
 import type { Shown } from "./problems";
 
@@ -10,17 +10,27 @@ const SIGN = { error: "✕ Error", warning: "! Warning", info: "i Info" };
 // More would not be read, and each is an element.
 const MOST = 300;
 
+/** What the panel does with the text. */
+export interface Changes {
+  mend(fix: Edit[]): void;
+  takeOut(yaml: string): void;
+}
+
 export class Panels {
   readonly element: HTMLElement;
   readonly graph: GraphPanel;
   private readonly problems = h("div", {});
   private readonly outline = h("div", {});
 
-  /** `tests` are those of a text that is saved; `opened` is called when somebody looks at another panel. */
+  /**
+   * `tests` are those of a text that is saved; `opened` is called when somebody looks at another panel. `changes` is null
+   * for a text that only can be read.
+   */
   constructor(
     private readonly goTo: (line: number, column?: number) => void,
     tests: HTMLElement | null = null,
     opened: (name: string) => void = () => undefined,
+    private readonly changes: Changes | null = null,
   ) {
     this.graph = new GraphPanel((line) => this.goTo(line));
     const [graph, table] = [h("div", {}), h("div", {})];
@@ -60,17 +70,26 @@ export class Panels {
         line === null
           ? h("div", { class: "problem" }, ...text)
           : h("button", { type: "button", class: "problem", click: () => this.goTo(line, one.column ?? 1) }, ...text),
+        ...this.offer(one.fix, "Fix it", (changes, fix) => changes.mend(fix)),
       );
     });
     const more = problems.length - rows.length;
     const needs = check.environment.map(({ name, has_default }) => (has_default ? `${name} (has a default)` : name));
+    const wrapped = check.wrapped?.yaml ?? null;
     this.problems.replaceChildren(
+      ...this.offer(wrapped, "Take the configuration out", (changes, yaml) => changes.takeOut(yaml)),
       rows.length ? h("ul", { class: "problems" }, ...rows) : h("p", { class: "soft" }, "Nothing found."),
       ...(more > 0 ? [h("p", { class: "soft" }, `${more} more`)] : []),
       ...(needs.length
         ? [h("p", { class: "soft small" }, `Variables that an install has to supply: ${needs.join(", ")}`)]
         : []),
     );
+  }
+
+  /** A button that changes the text, if it can be changed and there is something to change. */
+  private offer<T>(what: T | null, label: string, act: (changes: Changes, what: T) => void): HTMLElement[] {
+    const { changes } = this;
+    return changes && what !== null ? [button(label, () => act(changes, what), { class: "plain small" })] : [];
   }
 
   outlined(entries: Entry[]): void {

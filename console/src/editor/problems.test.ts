@@ -14,6 +14,7 @@ const finding = (parts: Partial<ListedFinding>): ListedFinding => ({
   column: 1,
   end_line: null,
   end_column: null,
+  fix: null,
   ...parts,
 });
 const check = (findings: ListedFinding[]): Check => ({

@@ -1,5 +1,5 @@
 // What a check found, as one list: the worst first, and then in the order of the text.
-import type { Check, ListedFinding } from "../lib/types";
+import type { Check, Edit, ListedFinding } from "../lib/types";
 
 export type Severity = "error" | "warning" | "info";
 
@@ -13,12 +13,13 @@ export interface Shown {
   path: string;
   line: number | null;
   column: number | null;
+  fix: Edit[] | null;
 }
 
 /** The service has merged them: here they are only put in order. */
 export function shown(check: Check): Shown[] {
   return check.findings
-    .map(({ severity, source, code, message, way_out, component_path, line, column }): Shown => ({
+    .map(({ severity, source, code, message, way_out, component_path, line, column, fix }): Shown => ({
       severity: severity === "note" ? "info" : severity,
       message,
       wayOut: way_out,
@@ -26,6 +27,7 @@ export function shown(check: Check): Shown[] {
       path: component_path,
       line,
       column,
+      fix,
     }))
     .sort(
       (a, b) =>

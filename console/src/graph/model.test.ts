@@ -52,6 +52,7 @@ const problem = (path: string, severity: Shown["severity"]): Shown => ({
   source: "s",
   line: 1,
   column: 1,
+  fix: null,
 });
 
 test("a connector joins the pipelines on both of its sides", () => {

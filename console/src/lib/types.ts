@@ -49,7 +49,16 @@ export interface Graph {
   incomplete: boolean;
 }
 
-/** One thing that a check found, whoever found it. The end is behind the last character. */
+/** A change of the text, in lines and columns from 1; the end is behind the last character. */
+export interface Edit {
+  line: number;
+  column: number;
+  end_line: number;
+  end_column: number;
+  text: string;
+}
+
+/** One thing that a check found, whoever found it. The end is behind the last character; `fix` mends it. */
 export interface ListedFinding {
   severity: "error" | "warning" | "note";
   source: "collector" | "start" | "lint" | "policy" | "schema";
@@ -61,6 +70,7 @@ export interface ListedFinding {
   column: number | null;
   end_line: number | null;
   end_column: number | null;
+  fix: Edit[] | null;
 }
 
 export interface Check {
@@ -69,6 +79,8 @@ export interface Check {
   errors: Finding[];
   warnings: Finding[];
   findings: ListedFinding[];
+  /** The configuration inside of a text that is something else. */
+  wrapped?: { path: string; yaml: string };
   environment: { name: string; has_default: boolean; component_path: string }[];
   lint?: { items: LintItem[]; skipped: { expression: string; reason: string }[] } | NotChecked;
   policies?: { passed: boolean; findings: PolicyFinding[] } | NotChecked;

@@ -49,8 +49,13 @@ const tests = new Tests(
   (mutants) => markCoverage(editor.view, mutants),
   goTo,
 );
-const panels = new Panels(goTo, tests.element, (name) => void opened(name));
 const changeable = given(root, "changeable") === "yes";
+const panels = new Panels(
+  goTo,
+  tests.element,
+  (name) => void opened(name),
+  changeable ? { mend: (fix) => editor.mend(fix), takeOut: (yaml) => (editor.text = yaml) } : null,
+);
 
 const session = new Session(
   api,

@@ -2,6 +2,7 @@
 import type { Api } from "../lib/api";
 import { h } from "../lib/dom";
 import { poll } from "../lib/poll";
+import { ofSides } from "./complaints";
 import type { ComparedTest, ComparisonResult, Job } from "./types";
 
 const STATUS = {
@@ -40,6 +41,7 @@ function result(test: ComparedTest): HTMLElement {
   const [label, kind] = STATUS[test.status];
   const found = test.differences?.differences ?? [];
   const left = (test.differences?.left_out ?? 0) + Math.max(0, found.length - MOST);
+  const complaints = ofSides(test.left, test.right);
   return h(
     "section",
     { class: "record" },
@@ -76,6 +78,7 @@ function result(test: ComparedTest): HTMLElement {
         ),
       ),
     left > 0 && h("p", { class: "soft small" }, `${left} more differences`),
+    complaints.length > 0 && h("ul", { class: "small" }, ...complaints.map((line) => h("li", {}, line))),
   );
 }
 

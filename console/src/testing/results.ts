@@ -3,6 +3,7 @@ import type { Api } from "../lib/api";
 import { h } from "../lib/dom";
 import { poll } from "../lib/poll";
 import { messageOf } from "../lib/ui";
+import { complaints } from "./complaints";
 import { stepThrough } from "./steps";
 import type { RuleResult, Run, Steps } from "./types";
 
@@ -89,14 +90,6 @@ export async function results(api: Api, run: Run, textOf: (line: number) => stri
     ),
   );
   return card;
-}
-
-/** What components complained of, and the notes on the run. */
-function complaints(run: Run): HTMLElement {
-  const errors = run.component_errors.map((one) =>
-    h("li", { class: "error" }, `${one.component}: ${one.message}${one.count > 1 ? ` (${one.count} times)` : ""}`),
-  );
-  return h("ul", {}, ...errors, ...run.notes.map((one) => h("li", {}, one.message)));
 }
 
 async function part(make: () => Promise<HTMLElement>): Promise<HTMLElement> {

@@ -7,9 +7,9 @@ import type { Expect, RuleIn } from "./types";
 
 // The first is the one that a rule has unless it says otherwise.
 const CONTEXTS: Record<string, string[]> = {
-  logs: ["log", "resource", "scope"],
-  traces: ["span", "spanevent", "resource", "scope"],
-  metrics: ["datapoint", "metric", "resource", "scope"],
+  logs: ["log", "resource", "scope", "component_error"],
+  traces: ["span", "spanevent", "resource", "scope", "component_error"],
+  metrics: ["datapoint", "metric", "resource", "scope", "component_error"],
 };
 const EXPECTS: [Expect, string][] = [
   ["any", "at least one matches"],
@@ -139,7 +139,8 @@ export class Rules {
     const text = condition.value.trim();
     if (text === "") return;
     try {
-      const body = { context: context.value, conditions: [text] };
+      // To a condition, an error of a component is a log record.
+      const body = { context: context.value === "component_error" ? "log" : context.value, conditions: [text] };
       const answer = await this.api.request<{ items: LintItem[] }>("POST", "/ottl/lint", { body });
       if (condition.value.trim() === text) mark(id, answer.body.items[0]?.error ?? "", false);
     } catch (error) {

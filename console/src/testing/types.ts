@@ -16,12 +16,16 @@ export interface RuleResult extends RuleIn {
   message: string;
 }
 
-export interface Run {
+/** What components complained of in a run, and the notes on it. */
+export interface Complaints {
+  component_errors: { component: string; count: number; message: string; record: number | null }[];
+  notes: { code: string; message: string }[];
+}
+
+export interface Run extends Complaints {
   id: string;
   status: "Queued" | "Running" | "Success" | "Fail" | "Error";
   stderr: string;
-  component_errors: { component: string; count: number; message: string }[];
-  notes: { code: string; message: string }[];
   validation_results: RuleResult[] | null;
   configuration_id: string | null;
   version_number: number | null;
@@ -87,6 +91,8 @@ export interface ComparedTest {
   target_pipeline: string;
   status: "equal" | "differs" | "not_compared";
   reason: string;
+  left: Complaints;
+  right: Complaints;
   differences: {
     differences: {
       signal: string;

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from headgate_engine.checker.plain_command import PlainVerdict
 
 
-GATED: Final = frozenset({"check", "validate", "lint", "policies", "graph", "inspect", "start"})
-"""The operations on a text that feature gates change."""
+ON_A_TEXT: Final = frozenset({"check", "validate", "lint", "policies", "graph", "inspect", "start"})
+"""The operations whose answer feature gates and the environment change."""
 ALONE: Final = frozenset({"start"})
 """The operations that a process answers of which nothing else is asked."""
 
@@ -91,7 +91,7 @@ class Asker:
                 raise error
             case Mapping() as answer:
                 return dict(answer)
-        if self.feature_gates and op in GATED:
+        if self.feature_gates and op in ON_A_TEXT:
             fields = {**fields, "feature_gates": list(self.feature_gates)}
         try:
             return self.collectors.call(op, fields, asker=self, version=version, timeout=timeout)

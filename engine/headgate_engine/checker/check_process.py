@@ -53,8 +53,12 @@ class Child:
         self.held_by = ""
 
     @classmethod
-    def start(cls, binary: Path, limits: Limits, means: tuple[str, ...] = MEANS) -> "Child":
+    def start(
+        cls, binary: Path, limits: Limits, means: tuple[str, ...] = MEANS, *, env: Mapping[str, str] | None = None
+    ) -> "Child":
         """Start the check process of `binary` and wait until it is warm. `means` are what may confine it.
+
+        It has no environment but `env`, whose names are those of `host_variables`.
 
         Raises NoChecker when this collector has no such command, OtherProtocol, and ProcessFailed when it does not get
         ready.
@@ -64,7 +68,7 @@ class Child:
             with theirs:
                 process = spawn(
                     [str(binary), "check", "--fd", "3", *(["--platform"] if confined_by_platform() else [])],
-                    env={},
+                    env=dict(env or {}),
                     data_bytes=limits.kill_bytes,
                     channel=theirs.fileno(),
                     files={},

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate_engine.checker import crashes
+from headgate_engine.checker import crashes, host_variables
 from headgate_engine.checker.errors import CheckerBusy, CheckerFailed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.root_directory import TIME_ZONES
@@ -50,7 +50,7 @@ class PlainCommand:
         """
         asked = rename(yaml, env)
         with self.place():
-            verdict = self._run(binary, asked)
+            verdict = self._run(binary, asked, host_variables.plain(env))
         return PlainVerdict(verdict.valid, asked.in_the_callers_names(verdict.message))
 
     @contextlib.contextmanager
@@ -63,12 +63,12 @@ class PlainCommand:
         finally:
             self._places.release()
 
-    def _run(self, binary: Path, asked: Renamed) -> PlainVerdict:
+    def _run(self, binary: Path, asked: Renamed, variables: dict[str, str]) -> PlainVerdict:
         deadline = time.monotonic() + self._limits.request_seconds
         try:
             process = spawn(
                 [str(binary), "validate", "--config", _CONFIGURATION],
-                env=_ENVIRONMENT | asked.env,
+                env=variables | _ENVIRONMENT | asked.env,
                 data_bytes=self._limits.kill_bytes,
                 files={_CONFIGURATION: asked.yaml},
                 time_zones=True,

@@ -4,9 +4,12 @@ import contextlib
 import dataclasses
 import threading
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
-from headgate_engine.checker.asker import ALONE, GATED, Asker
+from headgate_engine.checker import host_variables
+from headgate_engine.checker.asker import ALONE, ON_A_TEXT, Asker
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.descriptions import Described, Descriptions, short
 from headgate_engine.checker.errors import (
@@ -72,23 +75,32 @@ class Checker:
                 # The binary may be replaced between the choice of a pool and the question.
                 with contextlib.suppress(Retired):
                     binary = self._binary(version)
-                    gates = fields.get("feature_gates") if op in GATED else None
-                    if gates or op in ALONE:
-                        return self._ask_alone(binary, op, fields, gates, seconds)
-                    pool = self._pool(version, binary)
+                    gates = fields.get("feature_gates") if op in ON_A_TEXT else None
+                    variables = host_variables.plain(fields.get("env")) if op in ON_A_TEXT else {}
+                    ask: _Ask
+                    if gates or variables or op in ALONE:
+                        ask = partial(self._ask_alone, binary, gates or [], variables, seconds)
+                    else:
+                        ask = partial(_ask_pool, self._pool(version, binary), asker, seconds)
                     if self.collectors.is_first(binary):
-                        return self._ask_first(pool, asker, op, fields, seconds, version)
-                    return pool.ask(asker, op, fields, seconds)
+                        return self._ask_first(ask, op, fields, version)
+                    return ask(op, fields)
 
     def _ask_alone(
-        self, binary: Path, op: str, fields: Mapping[str, object], gates: object, seconds: float
+        self,
+        binary: Path,
+        gates: object,
+        variables: dict[str, str],
+        seconds: float,
+        op: str,
+        fields: Mapping[str, object],
     ) -> dict[str, object]:
-        """The result of one operation, by a process of its own: feature gates and started components stay in a process.
+        """The result of one operation, by a process of its own: gates, environment and what starts stay in a process.
 
         Raises what `call` does.
         """
         try:
-            child = Child.start(binary, self._limits)
+            child = Child.start(binary, self._limits, env=variables)
         except ProcessFailed as error:
             raise not_started(error) from error
         try:
@@ -183,19 +195,17 @@ class Checker:
         with contextlib.suppress(NotInstalled, CheckerFailed, NotReady):
             self._pool(None).warm()
 
-    def _ask_first(
-        self, pool: Pool, asker: Asker, op: str, fields: Mapping[str, object], seconds: float, version: str | None
-    ) -> dict[str, object]:
+    def _ask_first(self, ask: "_Ask", op: str, fields: Mapping[str, object], version: str | None) -> dict[str, object]:
         """Ask a first program. About a text with a component that it lacks it is asked nothing else, so says nothing.
 
         Raises BeingBuilt and BuildFailed for such a text.
         """
         try:
             if op != "validate" and "yaml" in fields:
-                text = {"yaml": fields["yaml"], "env": fields.get("env") or {}}
+                text = {name: fields.get(name) or {} for name in ("env", "files")} | {"yaml": fields["yaml"]}
                 with _unless_not_in_build():
-                    pool.ask(asker, "validate", text, seconds)
-            return pool.ask(asker, op, fields, seconds)
+                    ask("validate", text)
+            return ask(op, fields)
         except Refused as refused:
             if refused.code != NOT_IN_BUILD:
                 raise
@@ -225,6 +235,16 @@ class Checker:
         if replaced is not None:
             replaced.retire()
         return pool
+
+
+class _Ask(Protocol):
+    """Asks one process, or one of several, an operation."""
+
+    def __call__(self, op: str, fields: Mapping[str, object]) -> dict[str, object]: ...
+
+
+def _ask_pool(pool: Pool, asker: Asker, seconds: float, op: str, fields: Mapping[str, object]) -> dict[str, object]:
+    return pool.ask(asker, op, fields, seconds)
 
 
 @contextlib.contextmanager

@@ -103,6 +103,7 @@ def question(text: Text, organization: Settings) -> dict[str, object]:
     return {
         "yaml": text.yaml,
         "env": dict(text.env),
+        "files": dict(text.files),
         "rules": [_asked(rule) for rule in organization.rules],
         "not_suppressible": list(organization.not_suppressible),
         "today": datetime.now(UTC).date().isoformat(),
@@ -114,6 +115,7 @@ def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float |
 
     Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
     """
+    asker = asker.gated(text.feature_gates)
     with _failures(asker, "no policy was checked", text):
         answer = asker.ask("policies", question(text, organization), version=text.version, timeout=timeout)
         return _answers().validate_python(answer)

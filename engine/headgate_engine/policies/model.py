@@ -83,6 +83,8 @@ class Text:
     env: Mapping[str, str]
     loc: tuple[str, ...]
     version_loc: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+    feature_gates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

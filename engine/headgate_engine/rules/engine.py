@@ -228,9 +228,17 @@ def require_compilable(
 
 
 def evaluate(
-    signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker, version: str | None = None
+    signals: Sequence[Signal],
+    rules: Sequence[Rule],
+    output: str,
+    *,
+    asker: Asker,
+    version: str | None = None,
+    log: str = "",
 ) -> Results:
-    """Evaluate the rules on recorded output, and count its records. Raises Unavailable if that takes too long.
+    """Evaluate the rules on recorded output and on the collector's log, and count the output's records.
+
+    Raises Unavailable if that takes too long.
 
     A large output is sent in parts; each continues with the tallies of the part before.
     """
@@ -240,6 +248,7 @@ def evaluate(
     tallies: list[dict[str, JsonValue]] | None = None
     for part in parts(output, _PART_CHARACTERS):
         request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
+        request |= {"log": log} if tallies is None and log else {}
         timeout = min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
         answer = _ask("evaluate", request, _evaluations(), judge, timeout)
         tallies, results.verdicts = answer.tallies, answer.verdicts

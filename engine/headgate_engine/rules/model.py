@@ -5,7 +5,8 @@ from typing import Final, Literal
 
 from headgate_engine.collector import Signal
 
-Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint"]
+Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "component_error"]
+"""What a condition is about. A component error is what a component complained of in the collector's log."""
 
 
 Expect = Literal["any", "all", "none", "count"]

@@ -179,7 +179,7 @@ class Judge:
         outcome, written = left.outcome, left.stderr
         if written and not written.endswith("\n"):
             written += "\n"
-        found = self._evaluated(case, ready, left.output) if case.judged and outcome.ran else None
+        found = self._evaluated(case, ready, left.output, written) if case.judged and outcome.ran else None
         said = notes.told(
             outcome,
             written,
@@ -206,12 +206,14 @@ class Judge:
             seconds=left.seconds,
         )
 
-    def _evaluated(self, case: Case, ready: Ready, output: str) -> Results:
+    def _evaluated(self, case: Case, ready: Ready, output: str, log: str) -> Results:
         if time.monotonic() > self._deadline:
             raise Unworkable("its rules take too long; give it fewer cases, or smaller samples")
-        key = (case.collector_version, tuple(ready.signals), case.rules, output)
+        # Most rules are about the output alone, and the log has times.
+        log = log if any(rule.context == "component_error" for rule in case.rules) else ""
+        key = (case.collector_version, tuple(ready.signals), case.rules, output, log)
         if key not in self._known:
             self._known[key] = engine.evaluate(
-                ready.signals, case.rules, output, asker=self._asker, version=case.collector_version
+                ready.signals, case.rules, output, asker=self._asker, version=case.collector_version, log=log
             )
         return self._known[key]

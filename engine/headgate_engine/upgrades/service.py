@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Generic, TypeVar
 
@@ -43,13 +43,16 @@ _TOO_LONG: Final = "the check took too long; try again"
 class Text:
     """A configuration, the values of its `${env:NAME}`, and the part of the request that names it.
 
-    `collector_version` is the one that it is for; the default collector's without one.
+    `collector_version` is the one that it is for; the default collector's without one. `files` are the texts of its
+    `${file:PATH}`, and `feature_gates` those with which both versions run.
     """
 
     yaml: str
     env: Mapping[str, str]
     loc: tuple[str, ...]
     collector_version: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    feature_gates: tuple[str, ...] = ()
 
 
 def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -> Report:
@@ -88,11 +91,11 @@ class _Questions:
 
     def __init__(self, text: Text, version: str, field: str, ends: float, asker: Asker) -> None:
         self._text = text
-        self._request = {"yaml": text.yaml, "env": dict(text.env)}
+        self._request = {"yaml": text.yaml, "env": dict(text.env), "files": dict(text.files)}
         self._version = version
         self._field = field
         self._ends = ends
-        self._asker = asker
+        self._asker = asker.gated(text.feature_gates)
 
     def version_and_renaming(self) -> tuple[Version, Renaming]:
         version = self.version()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from headgate_engine.checker.asker import Asker
@@ -68,12 +68,16 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A text, the collector version that checks it (None for the default one), and how the collector runs with it."""
+    """A text, the collector version that checks it (None for the default one), and how the collector runs with it.
+
+    `files` are the texts that stand for `${file:PATH}`, by path.
+    """
 
     yaml: str
     version: str | None
     env: Mapping[str, str]
     feature_gates: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +95,22 @@ def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, e
 
     No part begins after `ends`, by the monotonic clock.
     """
-    yaml, version, env = request.yaml, request.version, request.env
+    yaml, version, env, files = request.yaml, request.version, request.env, request.files
     ends = ends or time.monotonic() + SECONDS
-    asker = asker.gated(request.feature_gates)
-    text = Text(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"))
+    gates = request.feature_gates
+    asker = asker.gated(gates)
+    text = Text(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"), files, gates)
     names = [name for name in ("lint", "policies", "graph") if getattr(parts, name)]
     places: Ends = {}
     if names:
         asker, places = together.asked(engine.question(text, settings), names, text.version, asker=asker)
-    verdict = validation.validate(yaml, version, env, asker=asker)
+    verdict = validation.validate(yaml, version, env, files=files, asker=asker)
     return Checked(
         verdict,
         _part(parts.lint, lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left), ends),
         _part(parts.policies, lambda left: judging.judge(settings, text, asker=asker, timeout=left), ends),
-        _part(parts.graph, lambda left: validation.graph(yaml, version, env, asker=asker, timeout=left), ends),
-        _part(parts.start, lambda left: starting.start(yaml, version, env, verdict, asker=asker, timeout=left), ends),
+        _part(parts.graph, lambda left: validation.graph(yaml, version, env, files, asker=asker, timeout=left), ends),
+        _part(parts.start, lambda left: starting.start(text, verdict, asker=asker, timeout=left), ends),
         places,
     )
 

@@ -66,7 +66,7 @@ def listed(
     """All findings. Parts that were not checked are told without a place: nothing that is not said counts as right."""
     found = [
         *_of_verdict(verdict, lint),
-        *(_of_lint(lint) if lint else ()),
+        *(_of_lint(lint, verdict) if lint else ()),
         *(_of_policies(policies) if policies else ()),
         *(_of_start(start, lint) if start else ()),
     ]
@@ -138,10 +138,14 @@ def _same(one: Finding, item: LintItem) -> bool:
     return linted in said
 
 
-def _of_lint(lint: LintResult) -> Iterator[ListedFinding]:
+def _of_lint(lint: LintResult, verdict: ValidationResult) -> Iterator[ListedFinding]:
+    split = {(one.line, one.column) for one in verdict.errors if one.code == "wrong_type"}
     for item in lint.items:
-        if item.error:
-            yield _at(item.location, "error", "ottl", item.error, item.note or "")
+        # The verdict on what YAML reads as a mapping says more.
+        if item.error and (item.location.line, item.location.column) not in split:
+            same = (one for one in verdict.errors if one.fix and _same(one, item))
+            finding = _at(item.location, "error", "ottl", item.error, item.note or "")
+            yield replace(finding, fix=next((one.fix for one in same), None))
         for note in item.notes:
             yield _at(item.location, "note", note.code, note.message, note.way_out)
     for skipped in lint.skipped:

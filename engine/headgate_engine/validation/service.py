@@ -11,7 +11,7 @@ from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecke
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors import service as collectors
 from headgate_engine.errors import FieldError, Unavailable
-from headgate_engine.validation import crashes, plain_messages
+from headgate_engine.validation import crashes, other_versions, plain_messages
 from headgate_engine.validation.model import (
     TOO_COSTLY,
     YAML_IN_BODY,
@@ -39,23 +39,25 @@ def validate(
     *,
     asker: Asker,
     version_field: str = "version",
+    files: Mapping[str, str] | None = None,
 ) -> ValidationResult:
     """The verdict of `otelcol-contrib validate` of that version (the default collector's without one).
 
-    `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises
-    CollectorVersionNotInstalled, about that field of the request, and TooCostly; and NotChecked when there is no
-    verdict: the default collector is not there, no process was free in time, or both ways of asking failed. It is
-    ComponentNotInBuild if that version's build lacks a component of the text.
+    `env` supplies the values of `${env:NAME}`, and of the `host_variables`; the collector has no other variables.
+    `files` are the texts of `${file:PATH}`. Raises CollectorVersionNotInstalled, about that field of the request, and
+    TooCostly; and NotChecked when there is no verdict: the default collector is not there, no process was free in time,
+    or both ways of asking failed. It is ComponentNotInBuild if that version's build lacks a component of the text.
     """
     version = version or asker.default_version
     variables = dict(env or {})
+    asked: dict[str, object] = {"yaml": yaml, "env": variables, "files": dict(files or {})}
     try:
         try:
-            answer = asker.ask("validate", {"yaml": yaml, "env": variables}, version=version)
-            return _result(answer, version)
+            answer = asker.ask("validate", asked, version=version)
+            return other_versions.explained(_result(answer, version), asker=asker)
         except NoChecker:
             _require_no_gates(asker)
-            _require_affordable(yaml, variables, asker)
+            _require_affordable(asked, asker)
             return _ask_plainly(yaml, version, variables, asker)
         except Unusable:
             # The plain command of such a program is not asked either: its verdicts may be those of another release.
@@ -71,7 +73,7 @@ def validate(
                 return _crashed(yaml, version, crash)
             _require_no_gates(asker)
             asker.collectors.fell_back()
-            _require_affordable(yaml, variables, asker)
+            _require_affordable(asked, asker)
             return _ask_plainly(yaml, version, variables, asker)
     except ComponentNotInBuild:
         raise
@@ -111,7 +113,13 @@ def lint_expressions(
 
 
 def graph(
-    yaml: str, version: str | None, env: Mapping[str, str], *, asker: Asker, timeout: float | None = None
+    yaml: str,
+    version: str | None,
+    env: Mapping[str, str],
+    files: Mapping[str, str] | None = None,
+    *,
+    asker: Asker,
+    timeout: float | None = None,
 ) -> Graph:
     """The pipelines of a configuration as that collector resolves it.
 
@@ -120,7 +128,8 @@ def graph(
     """
     version = version or asker.default_version
     try:
-        answer = asker.ask("graph", {"yaml": yaml, "env": dict(env)}, version=version, timeout=timeout)
+        asked = {"yaml": yaml, "env": dict(env), "files": dict(files or {})}
+        answer = asker.ask("graph", asked, version=version, timeout=timeout)
         return _graphs().validate_python(answer)
     except Refused as refused:
         if refused.code == TOO_COSTLY:
@@ -150,10 +159,10 @@ def _require_no_gates(asker: Asker) -> None:
         raise CheckerFailed("The collector could not be asked with these feature gates")
 
 
-def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> None:
+def _require_affordable(asked: Mapping[str, object], asker: Asker) -> None:
     """Raises TooCostly, and Unavailable if the price is unknown: the plain command itself has no limits."""
     try:
-        asker.ask("price", {"yaml": yaml, "env": variables})
+        asker.ask("price", asked)
     except Refused as refused:
         if refused.code == TOO_COSTLY:
             raise TooCostly(refused.message) from refused

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
@@ -11,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.errors import Unavailable
+from headgate_engine.policies.model import Text
 from headgate_engine.validation import crashes
 from headgate_engine.validation.model import TOO_COSTLY, NotChecked, StartResult, TooCostly, ValidationResult
 
@@ -18,15 +18,7 @@ from headgate_engine.validation.model import TOO_COSTLY, NotChecked, StartResult
 _NOT_STARTED: Final = {"yaml_syntax", "wrapped_configuration", "crash"}
 
 
-def start(
-    yaml: str,
-    version: str | None,
-    env: Mapping[str, str],
-    verdict: ValidationResult,
-    *,
-    asker: Asker,
-    timeout: float | None = None,
-) -> StartResult:
+def start(text: Text, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None) -> StartResult:
     """Start the processors and connectors in a process of their own, without files, network and other programs.
 
     Components with an error in the verdict are left out. Raises TooCostly, and NotChecked if nothing could be started:
@@ -34,11 +26,10 @@ def start(
     """
     if any(error.code in _NOT_STARTED for error in verdict.errors):
         return StartResult()
-    version = version or asker.default_version
+    version = text.version
+    asked = {"yaml": text.yaml, "env": dict(text.env), "files": dict(text.files)}
     try:
-        return _results().validate_python(
-            asker.ask("start", {"yaml": yaml, "env": dict(env)}, version=version, timeout=timeout)
-        )
+        return _results().validate_python(asker.ask("start", asked, version=version, timeout=timeout))
     except Refused as refused:
         if refused.code == TOO_COSTLY:
             raise TooCostly(refused.message) from refused
@@ -50,7 +41,7 @@ def start(
             f"Collector {version} is an official release, which is not started here: it gives verdicts and nothing more"
         ) from error
     except Unavailable as error:
-        crash = crashes.findings(yaml, error, version, asker=asker)
+        crash = crashes.findings(text.yaml, error, version, asker=asker)
         if crash:
             return StartResult(findings=crash)
         raise NotChecked(f"{error.detail}; nothing was started") from error

@@ -18,19 +18,23 @@ from headgate_engine.validation.model import (
     Variable,
     WrappedConfiguration,
 )
-from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Input, Variables, Yaml
+from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Files, Input, Variables, Yaml
 
 
 class CheckedText(Input):
-    """A whole configuration, the collector version that validates it, and values for its `${env:NAME}`."""
+    """A whole configuration, the collector version that validates it, and values for its `${env:NAME}`.
+
+    Values of variables that components read themselves, such as `AWS_REGION`, are in their environment as well.
+    """
 
     yaml: Yaml
     version: CollectorVersion | None = None
     env: Variables = Field(default_factory=dict)
+    files: Files = Field(default_factory=dict)
     feature_gates: FeatureGates = Field(default_factory=list)
 
     def request(self) -> Request:
-        return Request(self.yaml, self.version, self.env, tuple(self.feature_gates))
+        return Request(self.yaml, self.version, self.env, tuple(self.feature_gates), self.files)
 
 
 class LintedText(Input):

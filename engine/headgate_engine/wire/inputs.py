@@ -12,6 +12,7 @@ from pydantic import (
     model_validator,
 )
 
+from headgate_engine.checker import host_variables
 from headgate_engine.collector import VARIABLE_NAME, VERSION
 from headgate_engine.wire.bounds import Bounded
 
@@ -69,7 +70,31 @@ VariableName = Annotated[
 ]
 
 
-Variables = Annotated[dict[VariableName, Text], Field(max_length=MAX_VARIABLES)]
+def _settable(values: dict[str, str]) -> dict[str, str]:
+    for name in host_variables.NAMES & values.keys():
+        if not host_variables.fits(values[name]):
+            raise ValueError(
+                f"`{name}` is set in the collector's environment: it may have up to {host_variables.LONGEST} bytes, "
+                "and no character NUL"
+            )
+    return values
+
+
+Variables = Annotated[dict[VariableName, Text], Field(max_length=MAX_VARIABLES), AfterValidator(_settable)]
+
+
+MAX_FILES: Final = 20
+MAX_FILE: Final = 65_536
+FilePath = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+FileText = Annotated[str, StringConstraints(max_length=MAX_FILE)]
+Files = Annotated[
+    dict[FilePath, FileText],
+    Field(
+        max_length=MAX_FILES,
+        description="Texts that stand for `${file:PATH}`, by path; they are not stored",
+        json_schema_extra={"x-extension": True},
+    ),
+]
 
 
 CollectorVersion = Annotated[str, AfterValidator(_version_number)]
@@ -91,6 +116,12 @@ class Patch(Input):
 
 FeatureGate = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 GATES: Final = "`+name` or `name` enables a feature gate of the collector, `-name` disables it"
+StoredGate = Annotated[
+    str,
+    StringConstraints(pattern=r"^[+-]?[0-9A-Za-z][0-9A-Za-z.]*$", max_length=200),
+    refused_as("This must be the name of a feature gate, with + to enable or - to disable it"),
+]
+StoredGates = Annotated[list[StoredGate], Field(max_length=20, description=GATES)]
 FeatureGates = Annotated[
     list[FeatureGate], Field(max_length=20, description=GATES, json_schema_extra={"x-extension": True})
 ]

@@ -18,25 +18,33 @@ from headgate_engine.upgrades.model import (
 )
 from headgate_engine.upgrades.service import Text
 from headgate_engine.validation.model import YAML_IN_BODY, Finding
-from headgate_engine.wire.inputs import CollectorVersion, Input, Variables, Yaml
+from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Files, Input, Variables, Yaml
 
 
 class CheckUpgrade(Input):
-    """The collector version to move to, the one to compare with, and values for the text's `${env:NAME}`."""
+    """The collector version to move to, the one to compare with, and how hosts run with the text.
+
+    These are values for its `${env:NAME}`, texts for its `${file:PATH}`, and feature gates.
+    """
 
     to: CollectorVersion
     source: CollectorVersion | None = Field(
         default=None, alias="from", description="The version's own collector version, if it is left out"
     )
     env: Variables = Field(default_factory=dict)
+    files: Files = Field(default_factory=dict)
+    feature_gates: FeatureGates = Field(default_factory=list)
 
-    def text_of(self, yaml: str | None, collector_version: str, loc: tuple[str, ...]) -> Text:
-        """A stored version's text; `loc` is the part of the request that names it."""
-        return Text(yaml or "", self.env, loc, collector_version)
+    def text_of(
+        self, yaml: str | None, collector_version: str, loc: tuple[str, ...], feature_gates: Sequence[str] = ()
+    ) -> Text:
+        """A stored version's text, with its gates unless the request has some; `loc` names it in the request."""
+        gates = tuple(self.feature_gates or feature_gates)
+        return Text(yaml or "", self.env, loc, collector_version, self.files, gates)
 
 
 class CheckTextUpgrade(CheckUpgrade):
-    """A whole configuration, the collector versions to move it from and to, and values for its `${env:NAME}`."""
+    """A whole configuration, the collector versions to move it from and to, and how hosts run with it."""
 
     yaml: Yaml
     source: CollectorVersion | None = Field(
@@ -44,7 +52,7 @@ class CheckTextUpgrade(CheckUpgrade):
     )
 
     def text(self) -> Text:
-        return Text(self.yaml, self.env, YAML_IN_BODY)
+        return Text(self.yaml, self.env, YAML_IN_BODY, None, self.files, tuple(self.feature_gates))
 
 
 class Verdicts(BaseModel):

@@ -140,7 +140,7 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
     """
     with checks.under_way(caller):
         version = assigned.version(caller, fleet_id, deployment_id)
-        text = body.text_of(version.yaml, version.collector_version, ("path", "deployment_id"))
+        text = body.text_of(version.yaml, version.collector_version, ("path", "deployment_id"), version.feature_gates)
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 

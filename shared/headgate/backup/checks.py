@@ -18,6 +18,7 @@ Check = Callable[[Value], bool]
 _LONGEST: Final = 400_000
 _DEEPEST: Final = 16
 _KEY_BYTES: Final = 32
+_LONGEST_NAME: Final = 200
 # More renewals than a fleet or a group sees in its life.
 _MOST_TOKENS: Final = 10_000
 _CLOCKS_DIFFER: Final = timedelta(minutes=5)
@@ -99,6 +100,10 @@ def mapping(value: Value) -> bool:
 
 def entries(value: Value) -> bool:
     return isinstance(value, list) and _depth(value) <= _DEEPEST
+
+
+def names(value: Value) -> bool:
+    return isinstance(value, list) and all(text(_LONGEST_NAME)(entry) for entry in value)
 
 
 def texts(value: Value) -> bool:

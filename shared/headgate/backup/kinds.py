@@ -117,7 +117,12 @@ KINDS: Final = (
             "updated_at": checks.time,
             "revision": checks.number,
         },
-        {"description": _LONG, "published_at": checks.time, "published_of": an_id("cfg")},
+        {
+            "description": _LONG,
+            "published_at": checks.time,
+            "published_of": an_id("cfg"),
+            "feature_gates": checks.names,
+        },
     ),
     Kind(
         "Text of a version",

@@ -149,7 +149,10 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version. `yaml` is None in lists; `revision` counts its changes and makes its ETag."""
+    """A version. `yaml` is None in lists; `revision` counts its changes and makes its ETag.
+
+    `feature_gates` are those of the collectors that run it, as `--feature-gates` takes them.
+    """
 
     n: int
     status: Status
@@ -162,13 +165,19 @@ class Version:
     published_at: datetime | None
     revision: int
     yaml: str | None = None
+    feature_gates: tuple[str, ...] = ()
 
     @property
     def etag(self) -> str:
         return f'"{self.n}-{self.revision}"'
 
     def edit(
-        self, yaml: str | None, collector_version: str | None, at: datetime, description: str | None = None
+        self,
+        yaml: str | None,
+        collector_version: str | None,
+        at: datetime,
+        description: str | None = None,
+        feature_gates: tuple[str, ...] | None = None,
     ) -> "Version":
         """The version with the given fields changed. Raises VersionIsPublished."""
         if self.status == "published":
@@ -178,6 +187,7 @@ class Version:
             yaml=self.yaml if yaml is None else yaml,
             collector_version=self.collector_version if collector_version is None else collector_version,
             description=self.description if description is None else description,
+            feature_gates=self.feature_gates if feature_gates is None else feature_gates,
             updated_at=at,
             revision=self.revision + 1,
         )

@@ -1,6 +1,7 @@
 """What can be done with configurations, and by whom."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
@@ -231,7 +232,7 @@ def delete(caller: Caller, configuration_id: str) -> Configuration:
 
 
 def append(caller: Caller, configuration_id: str, yaml: str, description: str | None) -> Version:
-    """Add a draft, which inherits the latest version's collector version and the tests of the latest that one sees.
+    """Add a draft, which inherits the latest version's collector version, gates, and the tests of the latest one sees.
 
     Numbers have no gaps and no duplicates, however many requests append at once. Raises ConfigurationNotFound,
     NotTheOwner, ConfigurationArchived.
@@ -245,6 +246,7 @@ def append(caller: Caller, configuration_id: str, yaml: str, description: str | 
             raise LostRace
         n = latest.n + 1
         added = _draft(caller, before, n, yaml, latest.collector_version, description, clock.now())
+        added = replace(added, feature_gates=latest.feature_gates)
         # The tests of a draft that an Admin does not see are not told by way of a new version.
         seen = latest.n if before.shows_version(caller, latest) else before.published_version
         store.append(before, added, *(version_tests.carried(configuration_id, seen, n) if seen else ()))
@@ -261,14 +263,15 @@ def edit(
     yaml: str | None,
     collector_version: str | None,
     description: str | None = None,
+    feature_gates: tuple[str, ...] | None = None,
     if_match: frozenset[str] | None,
     validate: bool,
 ) -> Version:
     """Change a draft; with `validate`, only if the collector accepts the result.
 
     Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, ConfigurationArchived, VersionIsPublished,
-    VersionChanged, validation's YamlInvalid, TooCostly and CollectorVersionNotInstalled, and Unavailable if it could
-    not be checked. Nothing is saved then.
+    VersionChanged, validation's YamlInvalid, TooCostly, UnknownGate and CollectorVersionNotInstalled, and Unavailable
+    if it could not be checked. Nothing is saved then.
     """
 
     def once() -> Version:
@@ -276,11 +279,13 @@ def edit(
         configuration.require_not_archived()
         if if_match is not None and if_match.isdisjoint(("*", before.etag)):
             raise VersionChanged(before.etag)
-        after = before.edit(yaml, collector_version, clock.now(), description)
+        after = before.edit(yaml, collector_version, clock.now(), description, feature_gates)
         if validate:
             text = after.yaml or ""
-            result = validation.require_valid(text, after.collector_version, asker=Asker.of(caller))
-            verdicts.remember(caller.organization_id, text, result)
+            asker = Asker.of(caller).gated(after.feature_gates)
+            result = validation.require_valid(text, after.collector_version, asker=asker)
+            if not after.feature_gates:
+                verdicts.remember(caller.organization_id, text, result)
         store.edit(configuration, before, after)
         return after
 
@@ -342,7 +347,14 @@ def suppressions(caller: Caller, configuration_id: str, n: int) -> Sequence[Supp
 
 
 def _text(version: Version) -> Text:
-    return Text(version.yaml or "", version.collector_version, {}, ("path", "n"), ("path", "n"))
+    return Text(
+        version.yaml or "",
+        version.collector_version,
+        {},
+        ("path", "n"),
+        ("path", "n"),
+        feature_gates=version.feature_gates,
+    )
 
 
 def _visible(caller: Caller, configuration_id: str) -> Configuration:

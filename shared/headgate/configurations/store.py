@@ -19,7 +19,7 @@ from headgate.storage.stored import Stored
 from headgate.storage.table import Write
 
 _CONFIGURATIONS: Final = Stored(Configuration, names={"id": "configuration_id"}, unless_default=["assigned"])
-_VERSIONS: Final = Stored(Version, elsewhere=["yaml"])
+_VERSIONS: Final = Stored(Version, elsewhere=["yaml"], unless_default=["feature_gates"])
 _EXISTS: Final = "attribute_exists(organization_id)"
 _IN_USE: Final = f"{_EXISTS} AND attribute_not_exists(archived_at)"
 

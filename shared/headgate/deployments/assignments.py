@@ -23,6 +23,7 @@ from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import new_id
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
+from headgate_engine.checker.errors import UnknownGate
 from headgate_engine.policies.model import Settings
 from headgate_engine.validation import checking
 from headgate_engine.validation.checking import Parts, Request
@@ -284,10 +285,10 @@ def checked(caller: Caller, version: Version | None) -> Check:
     """Tells what is wrong with the version before a host does; it is assigned all the same."""
     if version is None:
         return Check()
-    request = Request(version.yaml or "", version.collector_version, {})
+    request = Request(version.yaml or "", version.collector_version, {}, version.feature_gates)
     try:
         result = checking.check(request, Parts(start=True), Settings(), asker=Asker.of(caller))
-    except (NotChecked, TooCostly, CollectorVersionNotInstalled) as error:
+    except (NotChecked, TooCostly, CollectorVersionNotInstalled, UnknownGate) as error:
         return Check(not_checked=error.detail)
     start = result.start
     return Check(

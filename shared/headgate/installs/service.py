@@ -1,10 +1,10 @@
 """Composing the command that makes a host or a cluster join a deployment group."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from headgate.deployments import deliveries, variables
+from headgate.deployments import assigned, deliveries, variables
 from headgate.deployments import service as deployments
 from headgate.deployments.environment import Environment
 from headgate.deployments.model import Deployment
@@ -42,11 +42,14 @@ class Options:
     deliveries: int = 1
     name: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    feature_gates: Sequence[str] = ()
 
     @property
     def variables(self) -> dict[str, str]:
-        """`env`, and what the supervisor calls the host by."""
+        """`env`, what the supervisor calls the host by, and the gates that it starts the collector with."""
         variables = dict(self.env)
+        if self.feature_gates:
+            variables["HEADGATE_FEATURE_GATES"] = ",".join(self.feature_gates)
         if self.name:
             variables["HEADGATE_NAME"] = self.name
         if self.labels:
@@ -93,8 +96,15 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
         token=token,
         code=code,
     )
+    gates = assigned.version(caller, fleet.id, group.id).feature_gates if group.assignment else ()
+    options = replace(options, feature_gates=gates)
     command = _command(options, group, connection, link, origin, token, stored if names else None)
     notes = _notes(options, group, connection)
+    if gates:
+        notes.append(
+            f"The host's collector runs with the feature gates of the assigned version: {', '.join(gates)}; "
+            "for a version with others, run a new command"
+        )
     if names:
         notes.append(f"The host fetches the variables that are stored with the group: {', '.join(names)}")
     if code and options.platform != "linux":

@@ -61,12 +61,16 @@ def _checked(caller: Caller, draft: Configuration) -> Verdict | str:
     text = version.yaml or ""
     try:
         with checks.under_way(caller):
-            result = validation.validate(text, version.collector_version, asker=Asker.of(caller))
+            asker = Asker.of(caller).gated(version.feature_gates)
+            result = validation.validate(text, version.collector_version, asker=asker)
     except (TooManyRequests, Unavailable):
         return _NOT_CHECKED
     except HeadgateError as error:
         # The text itself is why: it is too costly, or names a collector version that is not installed.
         return verdicts.cut(error.detail)
+    if version.feature_gates:
+        # What is remembered is of a collector without gates.
+        return verdicts.of(result)
     return verdicts.remember(caller.organization_id, text, result)
 
 

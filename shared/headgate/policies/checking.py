@@ -45,6 +45,6 @@ def _settings(caller: Caller, parts: Parts) -> Settings:
 
 def _check(caller: Caller, request: Request, parts: Parts, settings: Settings, ends: float | None) -> Checked:
     checked = checking.check(request, parts, settings, asker=Asker.of(caller), ends=ends)
-    if not request.env and not request.feature_gates:
+    if not (request.env or request.files or request.feature_gates):
         verdicts.remember(caller.organization_id, request.yaml, checked.verdict)
     return checked

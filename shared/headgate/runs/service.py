@@ -85,6 +85,7 @@ class _Source:
     published: bool
     named_at: tuple[str, ...]
     """What in the request names the text."""
+    feature_gates: tuple[str, ...] = ()
 
 
 def start(caller: Caller, asked: Start) -> Run:
@@ -103,6 +104,7 @@ def start(caller: Caller, asked: Start) -> Run:
     source = _source(caller, asked)
     rules = _rules(asked)
     version = asked.collector_version or source.collector_version
+    gates = tuple(asked.feature_gates) or source.feature_gates
     turns.require_room(caller.organization_id)
     case = Case(
         id="run",
@@ -112,7 +114,7 @@ def start(caller: Caller, asked: Start) -> Run:
         sample=asked.sample,
         collector_version=version,
         duration_seconds=asked.duration_seconds,
-        feature_gates=tuple(asked.feature_gates),
+        feature_gates=gates,
         rules=tuple(run_rule.rule for run_rule in rules),
         stand_ins=asked.stand_ins,
     )
@@ -139,7 +141,7 @@ def start(caller: Caller, asked: Start) -> Run:
         sample_is_otlp=asked.sample.is_otlp,
         sample_format=asked.sample.format,
         sample_name=asked.sample.name,
-        feature_gates=tuple(asked.feature_gates),
+        feature_gates=gates,
         trace=asked.trace,
         **asked.stand_ins.recorded(),
         env_names=tuple(sorted(asked.stand_ins.env)),
@@ -286,6 +288,7 @@ def _source(caller: Caller, asked: Start) -> _Source:
         version.collector_version,
         published=version.status == "published",
         named_at=("body", "version_number"),
+        feature_gates=version.feature_gates,
     )
 
 

@@ -110,12 +110,13 @@ def evaluate(run_id: str) -> Evaluation:
     try:
         outcome = runner.outcome(run)
         output = runner.output(run) if outcome.ran else None
+        log = runner.stderr(run) if any(one.rule.context == "component_error" for one in run.rules) else ""
     except Untrusted as lie:
         return Evaluation(fault=str(lie))
     if output is None:
         return Evaluation(outcome=outcome, no_steps=_record_steps(run, outcome))
     rules = [run_rule.rule for run_rule in run.rules]
-    results = engine.evaluate(run.signals, rules, output, asker=_asker(run), version=run.collector_version)
+    results = engine.evaluate(run.signals, rules, output, asker=_asker(run), version=run.collector_version, log=log)
     for verdict in results.verdicts:
         # They go through the state machine, whose input is limited, and quote the conditions.
         verdict.note = verdict.note[:_LONGEST_NOTE]

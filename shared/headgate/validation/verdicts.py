@@ -36,14 +36,19 @@ def cut(message: str) -> str:
 
 def remember(organization_id: str, yaml: str, result: ValidationResult) -> Verdict:
     """Remember a verdict that needed no values of variables, and return it; one put, whose fault goes to the log."""
-    problem = cut(result.errors[0].message) if result.errors else ""
-    verdict = Verdict(result.valid, len(result.errors), problem, clock.now())
+    verdict = of(result)
     key = keys.verdict(organization_id, digest(yaml), result.version)
     try:
         store.put(key, verdict, verdict.at + REMEMBERED)
     except (BotoCoreError, ClientError) as error:
         logger.warning("verdict_not_remembered", kind=type(error).__name__)
     return verdict
+
+
+def of(result: ValidationResult) -> Verdict:
+    """The short form of a verdict of now."""
+    problem = cut(result.errors[0].message) if result.errors else ""
+    return Verdict(result.valid, len(result.errors), problem, clock.now())
 
 
 def remembered(organization_id: str, texts: Mapping[_Of, tuple[str, str]]) -> dict[_Of, Verdict]:

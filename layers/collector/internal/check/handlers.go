@@ -37,6 +37,7 @@ var Handlers = map[string]operation.Handler{
 	"rename":         rename.Handle,
 	"price":          validate.HandlePrice,
 	"dry_run":        validate.HandleDryRun,
+	"settings":       validate.HandleSettings,
 	"lint":           lint.Handle,
 	"ottl_reference": ottlref.Handler(),
 	"mutants":        mutants.Handle,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
+	"github.com/headgate/headgate/layers/collector/internal/tell"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -98,6 +99,8 @@ type request struct {
 	Rules     []rules.Rule  `json:"rules"`
 	Documents string        `json:"documents"`
 	Tallies   []rules.Tally `json:"tallies"`
+	// Log is what the collector wrote to its standard error, with the first part of the output.
+	Log string `json:"log"`
 }
 
 type result struct {
@@ -106,7 +109,7 @@ type result struct {
 	Records  Records       `json:"records"`
 }
 
-// Handle answers `evaluate {signals, rules, documents, tallies}` with `{tallies, verdicts: [{matched, total, passed,
+// Handle answers `evaluate {signals, rules, documents, tallies, log}` with `{tallies, verdicts: [{matched, total, passed,
 // message}], records: {signal: n}}`, the first two in the order of the rules. A large output comes in parts: each
 // request continues from the tallies of the one before, and the verdicts of the last one count. Records are those of
 // the part.
@@ -140,6 +143,11 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		}
 		return nil, err
 	}
+	if first {
+		if err := countComplaints(ctx, asked.Log, conditions, tallies); err != nil {
+			return nil, err
+		}
+	}
 	verdicts := make([]Verdict, len(tallies))
 	for i, tally := range tallies {
 		verdicts[i] = NewVerdict(asked.Rules[i], tally)
@@ -151,6 +159,24 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		verdicts[i].Note = tally.Note
 	}
 	return result{tallies, verdicts, records}, nil
+}
+
+// countComplaints evaluates the conditions on what components complained of in the log, each message once.
+func countComplaints(ctx context.Context, log string, conditions []rules.Condition, tallies []rules.Tally) error {
+	batch := plog.NewLogs()
+	records := batch.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
+	for _, one := range tell.ComponentErrors(log) {
+		record := records.AppendEmpty()
+		record.Body().SetStr(one.Message)
+		record.Attributes().PutStr("component", one.Component)
+		record.Attributes().PutInt("count", int64(one.Count))
+	}
+	for i, condition := range conditions {
+		if err := rules.OnComplaints(ctx, condition, batch, &tallies[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // notesTime bounds looking for what is to be noted.

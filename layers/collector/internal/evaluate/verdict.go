@@ -24,6 +24,8 @@ var things = map[string][2]string{
 	"spanevent": {"span event", "span events"},
 	"metric":    {"metric", "metrics"},
 	"datapoint": {"data point", "data points"},
+
+	rules.ComponentError: {"component error", "component errors"},
 }
 
 // NewVerdict compares what was counted with what the rule expects.

@@ -65,6 +65,8 @@ var components = map[string]map[string]Lifetime{
 		"unroll":              {Since: "0.138.0"},
 	},
 	"exporters": {
+		"otlp_grpc":          {Since: "0.144.0", Instead: "otlp"},     // 14403
+		"otlp_http":          {Since: "0.144.0", Instead: "otlphttp"}, // 14396
 		"azureblob":          {Since: "0.124.0"},
 		"bmchelix":           {Since: "0.120.0"},
 		"carbon":             {Until: "0.141.0"},

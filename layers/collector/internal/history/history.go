@@ -59,10 +59,14 @@ func endsWith(path, end []string) bool {
 // words explains why a version does not know something.
 func (l Lifetime) words(version string) string {
 	var words []string
-	if l.Since != "" && IsBefore(version, l.Since) {
+	isLater := l.Since != "" && IsBefore(version, l.Since)
+	if isLater {
 		words = append(words, fmt.Sprintf("collectors know it from %s on", l.Since))
 	}
 	switch {
+	case isLater && l.Instead != "":
+		words = append(words, "before that use "+l.Instead)
+	case l.Since != "" && l.Until == "":
 	case l.Until != "" && IsBefore(version, l.Until):
 	case l.Until != "" && l.Instead != "":
 		words = append(words, fmt.Sprintf("it was removed in %s: use %s", l.Until, l.Instead))

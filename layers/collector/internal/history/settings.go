@@ -18,6 +18,12 @@ var settings = []setting{
 	{under: "http", key: "cors_allowed_origins", Lifetime: Lifetime{Until: "0.41.0", Instead: "cors::allowed_origins"}},                                               // 4492
 	{under: "http", key: "cors_allowed_headers", Lifetime: Lifetime{Until: "0.41.0", Instead: "cors::allowed_headers"}},                                               // 4492
 	{under: "processors::memory_limiter", key: "ballast_size_mib", Lifetime: Lifetime{Until: "0.39.0"}},                                                               // 4365
+	{under: "exporters::splunk_hec", key: "max_connections", Lifetime: Lifetime{Until: "0.88.0", Instead: "max_idle_conns and max_idle_conns_per_host"}},              // contrib 27610
+	{under: "exporters::signalfx", key: "max_connections", Lifetime: Lifetime{Until: "0.88.0", Instead: "max_idle_conns and max_idle_conns_per_host"}},                // contrib 27610
+	{under: "service::telemetry::resource", key: "attributes", Lifetime: Lifetime{Since: "0.151.0", Instead: "a mapping of names to texts as resource"}},              // 14411
+	{under: "service::telemetry::resource", key: "detection/development", Lifetime: Lifetime{Since: "0.157.0"}},                                                       // 14311
+	{under: "keepalive", key: "enabled", Lifetime: Lifetime{Since: "0.140.0", Instead: "no such section to turn it off"}},                                             // 14021
+	{under: "protocols::*", key: "enabled", Lifetime: Lifetime{Since: "0.140.0", Instead: "no such section to turn it off"}},                                          // 14021
 	{under: "exporters::debug", key: "loglevel", Lifetime: Lifetime{Instead: "verbosity"}},                                                                            // 5878
 	{under: "service::telemetry::logs", key: "disable_zap_resource", Lifetime: Lifetime{Since: "0.142.0"}},
 	{under: "cors", key: "exposed_headers", Lifetime: Lifetime{Since: "0.154.0"}},

@@ -40,10 +40,12 @@ type finder struct {
 	skipped      []Skipped
 	// unjudged is set if an entry is not a string.
 	unjudged bool
-	seen     map[string]bool
-	count    int
-	visits   int
-	err      error
+	// split are expressions that YAML reads as mappings.
+	split  []Item
+	seen   map[string]bool
+	count  int
+	visits int
+	err    error
 }
 
 var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
@@ -214,6 +216,14 @@ func (f *finder) scalarInstead(w walk, node *yaml.Node, part string) {
 func (f *finder) leaf(declared *declaration, w walk, node *yaml.Node) {
 	listed := w.field.pattern[len(w.field.pattern)-1] == "[]"
 	switch {
+	case isSplit(node):
+		f.counted()
+		message := "YAML reads this as a mapping, because `: ` separates a key from its value: put it in quotes"
+		f.split = append(f.split, Item{
+			Location: Location{Path: w.path, Line: node.Line, Column: node.Column}, Kind: w.field.kind,
+			Expression: node.Content[0].Value + ": " + node.Content[1].Value, Error: &message,
+		})
+		return
 	case node.Kind != yaml.ScalarNode:
 		if len(w.field.pattern) > 2 || !declared.component.together {
 			f.wrong(w.path, node)
@@ -238,6 +248,15 @@ func (f *finder) leaf(declared *declaration, w walk, node *yaml.Node) {
 	f.counted()
 	e.position = f.text.Scalar(node).Position
 	declared.expressions = append(declared.expressions, e)
+}
+
+// isSplit tells whether a mapping is an expression without quotes: its only key cannot be a setting's name.
+func isSplit(node *yaml.Node) bool {
+	if node.Kind != yaml.MappingNode || node.Style&yaml.FlowStyle != 0 || len(node.Content) != 2 {
+		return false
+	}
+	key := node.Content[0]
+	return key.Kind == yaml.ScalarNode && key.Style == 0 && strings.ContainsAny(key.Value, `("=<> `)
 }
 
 // surroundings reads the settings that decide how the expression is read. It returns the reason if the expression

@@ -32,7 +32,9 @@ func (l *linter) configuration(text string, root *yaml.Node, built func(section,
 	}
 	result := newResult(OTTLVersion(l.env.BuildInfo.Version))
 	result.Skipped = append(result.Skipped, found.skipped...)
-	result.Valid = result.Valid && !found.unjudged
+	result.Items = append(result.Items, found.split...)
+	result.Checked += len(found.split)
+	result.Valid = result.Valid && !found.unjudged && len(found.split) == 0
 	for _, d := range found.declarations {
 		// What a component reads only when it starts, or for one signal, building it may not have read.
 		d.accepted = built(d.component.section, d.name) && !d.component.start && len(creations(d.expressions)) == 0

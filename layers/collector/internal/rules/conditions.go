@@ -152,6 +152,27 @@ func (c logCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) e
 	return nil
 }
 
+// complaintCondition is a condition on what components complained of. Nothing of the output is of its context.
+type complaintCondition struct {
+	noLogs
+	noTraces
+	noMetrics
+	of Condition
+}
+
+func (c complaintCondition) complaints(ctx context.Context, batch plog.Logs, tally *Tally) error {
+	return c.of.Logs(ctx, batch, tally)
+}
+
+// OnComplaints evaluates a condition on what components complained of, as log records. A condition of another context is
+// passed over.
+func OnComplaints(ctx context.Context, condition Condition, batch plog.Logs, tally *Tally) error {
+	if of, is := condition.(complaintCondition); is {
+		return of.complaints(ctx, batch, tally)
+	}
+	return nil
+}
+
 type spanCondition struct {
 	noLogs
 	noMetrics

@@ -99,5 +99,12 @@ func (e *engine) compile(context, condition string) (Condition, error) {
 	if _, reason := pricing.Expression(condition, pricing.Condition); reason != nil {
 		return nil, reason
 	}
+	if context == ComponentError {
+		of, err := e.compile(ottllog.ContextName, condition)
+		if err != nil {
+			return nil, err
+		}
+		return complaintCondition{of: of}, nil
+	}
 	return e.parsers.ParseConditionsWithContext(context, ottl.NewConditionsGetter([]string{condition}), true)
 }

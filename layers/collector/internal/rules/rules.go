@@ -39,12 +39,16 @@ var contextsOf = map[string][]string{
 	"metrics": {"metric", "datapoint"},
 }
 
+// ComponentError is the context of conditions on what components complained of in the collector's log. To a condition each
+// is a log record: its body is the message, its attributes are component and count.
+const ComponentError = "component_error"
+
 // ErrUnknownSignal is for a signal other than logs, traces and metrics.
 var ErrUnknownSignal = errors.New("unknown signal")
 
 // Contexts returns the contexts that conditions on telemetry of these signals may have.
 func Contexts(signals []string) ([]string, error) {
-	contexts := []string{"resource", "scope"}
+	contexts := []string{"resource", "scope", ComponentError}
 	for _, signal := range signals {
 		own, known := contextsOf[signal]
 		if !known {

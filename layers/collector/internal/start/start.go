@@ -195,7 +195,7 @@ func (s *starter) note(section string, id component.ID, what string, err error, 
 		code, message = validate.Crash, err.Error()
 	case err != nil && ended:
 		message = err.Error()
-		if onHost, depends := validate.OnHost(message); depends {
+		if onHost, depends := validate.OnHost(err); depends {
 			code, message = validate.DependsOnHost, onHost
 		} else {
 			message = fmt.Sprintf("it %s: %s", what, message)

@@ -13,6 +13,11 @@ import (
 // maxCauses is how many variables a finding names.
 const maxCauses = 3
 
+// withoutValue are the errors that no value of a setting causes.
+var withoutValue = []Code{
+	ProviderNotAllowed, UnknownSection, UnknownComponent, UnknownKey, UndefinedReference, PipelineGraph, Crash,
+}
+
 // variableCauses adds to each error the variables that it may come from: those in its value, and those without a value in
 // what it is about.
 func (r *report) variableCauses(request Request) {
@@ -27,37 +32,42 @@ func (r *report) variableCauses(request Request) {
 	}
 	for i := range r.result.Errors {
 		finding := &r.result.Errors[i]
-		if finding.Code == ProviderNotAllowed || len(finding.path) == 0 {
+		if len(finding.path) == 0 || slices.Contains(withoutValue, finding.Code) {
 			continue
 		}
-		if causes := causesOf(*finding, references, request); causes != "" {
+		if causes, unset := causesOf(*finding, references, request); causes != "" {
 			finding.Message += "; " + causes
+			finding.unset = unset
 		}
 	}
 }
 
-func causesOf(finding Finding, references []reference, request Request) string {
+// causesOf returns the variables that a finding may come from, and whether one of them has no value here.
+func causesOf(finding Finding, references []reference, request Request) (causes string, unset bool) {
 	var inValue, named, empty []string
+	hasValue := true
 	for _, one := range references {
 		what := one.value(request)
 		switch {
 		case isWithin(finding.path, one.path):
 			inValue = append(inValue, "the value is from "+what.words)
+			hasValue = hasValue && !what.isUnset
 		case isWithin(one.path, finding.path) && what.isEmpty:
 			words := fmt.Sprintf("its %s is from %s", lastName(one.path), what.words)
 			if mentions(finding.Message, one.path) {
 				named = append(named, words)
 			}
 			empty = append(empty, words)
+			hasValue = hasValue && !what.isUnset
 		}
 	}
 	for _, causes := range [][]string{inValue, named, empty} {
 		if len(causes) > 0 {
 			causes = slices.Compact(causes)
-			return strings.Join(causes[:min(len(causes), maxCauses)], "; ")
+			return strings.Join(causes[:min(len(causes), maxCauses)], "; "), !hasValue
 		}
 	}
-	return ""
+	return "", false
 }
 
 // isWithin tells whether a path leads to what another one leads to, or below it.
@@ -85,6 +95,8 @@ func mentions(message string, path []string) bool {
 type variableValue struct {
 	words   string
 	isEmpty bool
+	// isUnset is set if the request has no value for it, and the text no default.
+	isUnset bool
 }
 
 func (one reference) value(request Request) variableValue {
@@ -93,15 +105,33 @@ func (one reference) value(request Request) variableValue {
 	shown := fmt.Sprintf("${env:%s}", name)
 	switch {
 	case !isSet && !one.hasDefault:
-		return variableValue{shown + ", which has no value here", true}
+		return variableValue{words: shown + ", which has no value here", isEmpty: true, isUnset: true}
 	case !isSet && byDefault == "":
-		return variableValue{shown + ", whose default is empty", true}
+		return variableValue{words: shown + ", whose default is empty", isEmpty: true}
 	case !isSet:
-		return variableValue{fmt.Sprintf("the default of %s, which YAML reads as %s", shown, kindOfText(byDefault)), false}
+		return variableValue{words: fmt.Sprintf("the default of %s, which YAML reads as %s", shown, kindOfText(byDefault))}
 	case value == "":
-		return variableValue{shown + ", which is empty", true}
+		return variableValue{words: shown + ", which is empty", isEmpty: true}
 	default:
-		return variableValue{fmt.Sprintf("%s, which YAML reads as %s", shown, kindOfText(value)), false}
+		return variableValue{words: fmt.Sprintf("%s, which YAML reads as %s", shown, kindOfText(value))}
+	}
+}
+
+// lineBreaks warns of values that end with a line break, as files of secrets often do: the collector keeps it.
+func (r *report) lineBreaks(request Request) {
+	for _, one := range r.references() {
+		name, _, _ := strings.Cut(one.uri, ":-")
+		value, known := request.Env[strings.TrimPrefix(name, "env:")]
+		if strings.HasPrefix(one.uri, fileScheme+":") {
+			value, known = fileOf(request.Files, one.uri)
+		}
+		line := strings.TrimRight(value, "\r\n")
+		if !known || line == value || line == "" || strings.Contains(line, "\n") || kindOfText(line) != "a text" {
+			continue
+		}
+		r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
+			"the value of ${%s} ends with a line break, which the collector keeps: no HTTP header may have one, and a password or key is another one with it; write it without, as printf does and echo does not",
+			name))
 	}
 }
 

@@ -40,10 +40,15 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 			message = fmt.Sprintf("'%s' %s", name, message)
 		}
 		code, where := kindOfDecodeError(err), atValue
+		if code == WrongType {
+			if words := history.Setting(d.env.BuildInfo.Version, path); words != "" {
+				message += "; " + words
+			}
+		}
 		if code == UnknownKey {
 			path, where = d.keyWithin(path, message), atKey
 		}
-		d.error(code, where, path, message)
+		d.ofComponent(code, where, path, message, err, nil)
 	})
 }
 
@@ -189,26 +194,26 @@ func seek(node *yaml.Node, path []string, key string, places *[][]string, depth 
 
 func kindOf(value any) string { return reflect.ValueOf(value).Kind().String() }
 
-// validateErrors takes what Validate returned apart: one finding for each structure that refused itself.
-func (d *diagnosis) validateErrors(path []string, err error) {
+// validateErrors takes what Validate returned apart: one finding for each structure that refused itself. `again` validates
+// once more. A component that only the host decides about is built all the same, which may find another error.
+func (d *diagnosis) validateErrors(path []string, err error, again func() error) {
 	if err == nil {
 		return
 	}
-	d.broken[componentOf(path)] = true
 	if many, isMany := err.(interface{ Unwrap() []error }); isMany && isPlainJoin(err, many.Unwrap()) {
 		for _, one := range many.Unwrap() {
-			d.validateErrors(path, one)
+			d.validateErrors(path, one, again)
 		}
 		return
 	}
 	// The collector's error is `a::b: what is wrong`, and what is wrong is what it wraps.
 	if inner := errors.Unwrap(err); inner != nil {
 		if names, found := strings.CutSuffix(err.Error(), ": "+inner.Error()); found && isPath(names) {
-			d.validateErrors(append(slices.Clone(path), strings.Split(names, separator)...), inner)
+			d.validateErrors(append(slices.Clone(path), strings.Split(names, separator)...), inner, again)
 			return
 		}
 		if err.Error() == inner.Error() {
-			d.validateErrors(path, inner)
+			d.validateErrors(path, inner, again)
 			return
 		}
 	}
@@ -216,11 +221,23 @@ func (d *diagnosis) validateErrors(path []string, err error) {
 	if errors.As(err, new(panicked)) {
 		code = Other
 	}
+	message := err.Error()
 	if len(path) > 1 && path[0] == "service" && path[1] == "pipelines" {
 		code = PipelineGraph
+		if named := pipelineFirst.FindStringSubmatch(message); named != nil && len(path) == 2 {
+			path = append(slices.Clone(path), named[1])
+		}
+		if strings.HasSuffix(message, " feature gate") {
+			message += "; to check it as hosts that run with it, send it in feature_gates (--feature-gate)"
+		}
 	}
-	d.error(code, atValue, path, err.Error())
+	if d.ofComponent(code, atValue, path, message, err, again) == "" {
+		d.broken[componentOf(path)] = true
+	}
 }
+
+// pipelineFirst matches an error about a pipeline that the collector reports of all of them.
+var pipelineFirst = regexp.MustCompile(`^pipeline "([^"]+)": `)
 
 // isPlainJoin tells a list of errors from one that adds words of its own.
 func isPlainJoin(whole error, parts []error) bool {

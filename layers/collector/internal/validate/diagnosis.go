@@ -127,7 +127,7 @@ func decodeSection[F component.Factory](
 			d.decodeErrors(path, configType(factory), err)
 		} else {
 			decoded[id] = config
-			d.validateErrors(path, validateConfig(config))
+			d.validated(path, config)
 		}
 	}
 	return decoded
@@ -153,6 +153,11 @@ func validateConfig(config any) (err error) {
 	return generation.Validate(config)
 }
 
+func (d *diagnosis) validated(path []string, config any) {
+	again := func() error { return validateConfig(config) }
+	d.validateErrors(path, again(), again)
+}
+
 // unknownType returns the message for an unknown type, with what may have been meant: another type, or another section.
 func (d *diagnosis) unknownType(section string, id component.ID, types []string) string {
 	message := fmt.Sprintf("unknown type: %q for id: %q", id.Type(), id)
@@ -162,10 +167,20 @@ func (d *diagnosis) unknownType(section string, id component.ID, types []string)
 	if others := d.kindsOf[id.Type()]; len(others) > 0 {
 		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
 	}
-	if words := history.Component(d.env.BuildInfo.Version, section, id.Type().String()); words != "" {
+	kind := id.Type().String()
+	if words := history.Component(d.env.BuildInfo.Version, section, kind); words != "" {
 		return message + "; " + words
 	}
-	return message + nearest.DidYouMean(id.Type().String(), types)
+	// Newer releases put underscores between the words of a type.
+	for _, known := range types {
+		if strings.ReplaceAll(known, "_", "") == strings.ReplaceAll(kind, "_", "") {
+			return message + fmt.Sprintf("; other releases call %q so, did you mean %q?", known, known)
+		}
+	}
+	if words := history.Other(kind); words != "" {
+		return message + "; " + words
+	}
+	return message + nearest.DidYouMean(kind, types)
 }
 
 // kindsOf are the sections in which there is a component of a type.
@@ -216,7 +231,7 @@ func (d *diagnosis) service(conf *confmap.Conf, factories otelcol.Factories) ser
 		d.decodeErrors(path, serviceType, err)
 		return decoded
 	}
-	d.validateErrors(path, validateConfig(decoded))
+	d.validated(path, decoded)
 	return decoded
 }
 

@@ -20,6 +20,7 @@ const maxBuilds = 8
 func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
 	graph := d.graph(p)
 	if graph == nil {
+		d.unfinished = true
 		return
 	}
 	for range maxBuilds {
@@ -42,13 +43,15 @@ func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
 		}
 		message := strings.TrimPrefix(err.Error(), "failed to build pipelines: ")
 		if section != "connectors" || !d.routes(p, id, message) {
-			d.error(code, atKey, path, message)
+			d.ofComponent(code, atKey, path, message, err, func() error { return graph.build(ctx) })
 		}
 		if !found || section == "connectors" {
+			d.unfinished = true
 			return
 		}
 		graph.takeOut(section, id)
 	}
+	d.unfinished = true
 }
 
 // graph returns the pipelines without the components that have errors of their own. It returns nil if a connector has

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ var outside = []string{"file", "http", "https", "aes", "s3", "secretsmanager", "
 
 // strict refuses those. The resolver itself refuses a scheme without a provider.
 var strict = refusing(outside, nil)
+
+const fileScheme = "file"
 
 // recorder records what a resolution asks for.
 type recorder struct {
@@ -104,6 +107,49 @@ func (v *variables) Retrieve(_ context.Context, uri string, _ confmap.WatcherFun
 
 func (*variables) Scheme() string                 { return "env" }
 func (*variables) Shutdown(context.Context) error { return nil }
+
+// files returns a factory whose provider, if it is the one for `file:`, knows the request's files. Others are refused.
+func (r *recorder) files(texts map[string]string, refused confmap.ProviderFactory) confmap.ProviderFactory {
+	return confmap.NewProviderFactory(func(settings confmap.ProviderSettings) confmap.Provider {
+		provider := refused.Create(settings)
+		if provider.Scheme() != fileScheme {
+			return provider
+		}
+		return &files{provider, texts, r}
+	})
+}
+
+type files struct {
+	confmap.Provider
+	texts    map[string]string
+	recorder *recorder
+}
+
+// Retrieve does what the collector's provider for `file:` does with a file of that content.
+func (f *files) Retrieve(ctx context.Context, uri string, watch confmap.WatcherFunc) (*confmap.Retrieved, error) {
+	text, known := fileOf(f.texts, uri)
+	if !known {
+		return f.Provider.Retrieve(ctx, uri, watch)
+	}
+	if err := errors.Join(f.recorder.spend(len(text)), f.recorder.spendValue(uri, text)); err != nil {
+		return nil, err
+	}
+	return confmap.NewRetrievedFromYAML([]byte(text))
+}
+
+// fileOf returns the text that a reference `file:PATH` stands for.
+func fileOf(texts map[string]string, uri string) (string, bool) {
+	name := strings.TrimPrefix(uri, fileScheme+":")
+	if text, known := texts[name]; known {
+		return text, true
+	}
+	for given, text := range texts {
+		if path.Clean(given) == path.Clean(name) {
+			return text, true
+		}
+	}
+	return "", false
+}
 
 // refusing returns factories of providers that fail for every request. With a recorder they record the request and
 // return nothing instead, so that the resolution goes on.

@@ -20,6 +20,8 @@ type report struct {
 	result   Result
 	document *source.Document
 	reported map[reported]bool
+	// unfinished is set if the search for errors ended before every component was looked at.
+	unfinished bool
 }
 
 // reported identifies a finding: each is reported once.
@@ -38,8 +40,26 @@ const (
 )
 
 // error adds an error at the path.
-func (r *report) error(code Code, where place, path []string, message string) {
-	r.add(&r.result.Errors, code, where, path, message)
+func (r *report) error(code Code, where place, path []string, message string) *Finding {
+	return r.add(&r.result.Errors, code, where, path, message)
+}
+
+// ofComponent adds a component's own error at the path. It returns what a host must have for the error not to occur there,
+// empty for an error of the text. `again` asks the component once more, nil if that is not possible.
+func (r *report) ofComponent(code Code, where place, path []string, message string, err error, again func() error) string {
+	needs := ""
+	if code == InvalidValue || code == Other {
+		needs = hostNeeds(err, again)
+	}
+	if needs != "" && slices.ContainsFunc(r.result.Errors, func(one Finding) bool {
+		return one.needs == needs && componentOf(one.path) == componentOf(path)
+	}) {
+		return needs
+	}
+	if added := r.error(code, where, path, message); added != nil {
+		added.needs = needs
+	}
+	return needs
 }
 
 func (r *report) warning(code Code, where place, path []string, message string) *Finding {
@@ -188,5 +208,5 @@ func (r *report) unexplained(verdict error) {
 		r.notYAML(verdict)
 		return
 	}
-	r.error(Other, atKey, path, message)
+	r.ofComponent(Other, atKey, path, message, verdict, nil)
 }

@@ -23,10 +23,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Request is a configuration and the environment variables that it may refer to; there are no others.
+// Request is a configuration, and the environment variables and files that it may refer to; there are no others.
 type Request struct {
 	YAML string            `json:"yaml"`
 	Env  map[string]string `json:"env"`
+	// Files are texts by the path in `${file:PATH}`.
+	Files map[string]string `json:"files"`
 }
 
 // Result is the verdict, the errors, the warnings, and the variables that the configuration refers to.
@@ -37,7 +39,7 @@ type Result struct {
 	Environment []Variable `json:"environment"`
 	// Wrapped is the configuration inside of a text that is something else.
 	Wrapped *Part `json:"wrapped,omitempty"`
-	// ValidOnHost is what remains without errors that depend on the host: true, false, or nil if that decides.
+	// ValidOnHost is what remains without errors that depend on the host: true, false, or nil if that is not known.
 	ValidOnHost *bool `json:"valid_on_host"`
 	// Reduced is set if this build lacks components of the official release, none of which is in the configuration.
 	Reduced bool `json:"reduced,omitempty"`
@@ -57,6 +59,10 @@ type Finding struct {
 
 	// path are the names of ComponentPath, and where it is shorter those that lead to the place.
 	path []string
+	// needs is what a host must have for this not to be an error, empty for an error of the text. unset is set if it may
+	// come from a variable that has no value here.
+	needs string
+	unset bool
 }
 
 // Variable is an environment variable that a configuration refers to, with its first position. HasDefault is set if
@@ -385,6 +391,7 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 		reading.resolved = resolved
 	}
 	if document.Exceeds(maxNodes, maxDepth) {
+		report.unfinished = true
 		return report.finish(verdict), nil
 	}
 	if resolved.conf == nil {
@@ -420,5 +427,6 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 		report.variableCauses(request)
 	}
 	report.changedValues(factories, request)
+	report.lineBreaks(request)
 	return report.finish(verdict), nil
 }

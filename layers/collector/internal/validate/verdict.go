@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
@@ -79,6 +80,12 @@ func (o onlooker) Convert(_ context.Context, conf *confmap.Conf) error {
 
 // resolverSettings are those of the command `validate`, but for the providers.
 func resolverSettings(request Request, recorder *recorder, refusing []confmap.ProviderFactory) confmap.ResolverSettings {
+	if len(request.Files) > 0 {
+		refusing = slices.Clone(refusing)
+		for i, factory := range refusing {
+			refusing[i] = recorder.files(request.Files, factory)
+		}
+	}
 	return confmap.ResolverSettings{
 		URIs:              []string{"yaml:" + request.YAML},
 		ProviderFactories: append([]confmap.ProviderFactory{recorder.text(), recorder.variables(request.Env)}, refusing...),

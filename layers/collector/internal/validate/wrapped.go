@@ -184,7 +184,7 @@ func (r *report) checkWrapped(ctx context.Context, env *operation.Environment, r
 	if text == "" {
 		text = part.YAML
 	}
-	inner, _, err := Check(ctx, env, Request{YAML: text, Env: request.Env})
+	inner, _, err := Check(ctx, env, Request{YAML: text, Env: request.Env, Files: request.Files})
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,8 @@ const (
 	Variable = "HEADGATE_GUARDED_COLLECTOR"
 	Storage  = "HEADGATE_GUARDED_STORAGE"
 	Metrics  = "HEADGATE_GUARDED_METRICS"
+	// Gates has the feature gates that the collector is started with, if there are any.
+	Gates = "HEADGATE_GUARDED_FEATURE_GATES"
 )
 
 const allowNoPipelines = "service.AllowNoPipelines"
@@ -58,13 +60,13 @@ func Collector() (string, bool) {
 func Environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return name == Variable || name == Storage || name == Metrics
+		return name == Variable || name == Storage || name == Metrics || name == Gates
 	})
 }
 
 // Exec replaces this process by the collector, so that the supervisor's signals reach it. It returns only on failure.
 func Exec(collector string, arguments []string) error {
-	argv := append([]string{collector}, Arguments(arguments[1:], os.Getenv(Metrics))...)
+	argv := append([]string{collector}, WithGates(Arguments(arguments[1:], os.Getenv(Metrics)), os.Getenv(Gates))...)
 	environment := Bounded(Environment(), limitFiles...)
 	// The setting is this thread's, and survives its exec: nothing may come between that moves to another thread.
 	runtime.LockOSThread()
@@ -118,6 +120,15 @@ func Arguments(arguments []string, added string) []string {
 		changed = append(changed, "--feature-gates=-"+allowNoPipelines)
 	}
 	return changed
+}
+
+// WithGates adds feature gates to arguments. A command of the collector that takes no gates stays as it is.
+func WithGates(arguments []string, gates string) []string {
+	takes := len(arguments) > 0 && (arguments[0] == "validate" || strings.HasPrefix(arguments[0], "-"))
+	if gates == "" || !takes {
+		return arguments
+	}
+	return append(slices.Clone(arguments), "--feature-gates="+gates)
 }
 
 // onlyToLearn reports whether the supervisor wrote the configuration to learn about the collector. A configuration that

@@ -41,6 +41,25 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestGatesOfTheHostAreThoseOfItsCollector(t *testing.T) {
+	const gates = "+service.profilesSupport,-a.b"
+	for given, becomes := range map[string]string{
+		"--config a":              "--config a --feature-gates=" + gates,
+		"validate --config new":   "validate --config new --feature-gates=" + gates,
+		"components":              "components",
+		"--config a --config b":   "--config a --config b --feature-gates=" + gates,
+		"":                        "",
+		"validate --config a --b": "validate --config a --b --feature-gates=" + gates,
+	} {
+		if got := strings.Join(guard.WithGates(strings.Fields(given), gates), " "); got != becomes {
+			t.Errorf("%q becomes %q, not %q", given, got, becomes)
+		}
+		if got := strings.Join(guard.WithGates(strings.Fields(given), ""), " "); got != given {
+			t.Errorf("%q becomes %q without gates", given, got)
+		}
+	}
+}
+
 func TestACollectorThatIsOnlyLearnedAboutServesNoMetrics(t *testing.T) {
 	for _, row := range []struct {
 		name, written string

@@ -38,11 +38,17 @@ const (
 	hostName     = "HEADGATE_NAME"
 	hostLabels   = "HEADGATE_LABELS"
 	platform     = "HEADGATE_PLATFORM"
+	featureGates = "HEADGATE_FEATURE_GATES"
 	nodeName     = "K8S_NODE_NAME"
 	namespace    = "K8S_NAMESPACE"
 )
 
 const linux = "linux"
+
+// gatesLabel is the label by which the service is told the feature gates that the collector runs with.
+const gatesLabel = "headgate.feature-gates"
+
+var gates = regexp.MustCompile(`^[+-]?[0-9A-Za-z.]+(,[+-]?[0-9A-Za-z.]+)*$`)
 
 // The service takes no more.
 const (
@@ -72,6 +78,8 @@ type Settings struct {
 	Labels map[string]string
 	// Platform is how this host was installed: linux, docker, kubernetes, or empty if nothing says so.
 	Platform string
+	// FeatureGates are those that the collector is started with, as --feature-gates takes them.
+	FeatureGates string
 	// StopTimeout is how long a collector may take to stop before another configuration is applied.
 	StopTimeout  time.Duration
 	token        string
@@ -112,6 +120,12 @@ func Read(arguments []string) (*Settings, error) {
 		if value := os.Getenv(name); value != "" {
 			s.Labels[key] = value
 		}
+	}
+	if s.FeatureGates = os.Getenv(featureGates); s.FeatureGates != "" {
+		if !gates.MatchString(s.FeatureGates) || len(s.FeatureGates) > longestValue {
+			return nil, fmt.Errorf("%s is %q, but must be names with commas between them, such as +service.profilesSupport, of up to %d bytes", featureGates, s.FeatureGates, longestValue)
+		}
+		s.Labels[gatesLabel] = s.FeatureGates
 	}
 	s.applyTimeout, err = time.ParseDuration(or(os.Getenv(applyTimeout), "10s"))
 	if err != nil || s.applyTimeout <= 0 {
@@ -176,6 +190,9 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 	c.Agent.Executable = self
 	c.Agent.Env = map[string]string{
 		guard.Variable: s.collector, guard.Metrics: filepath.Join(s.Storage, metrics.Name),
+	}
+	if s.FeatureGates != "" {
+		c.Agent.Env[guard.Gates] = s.FeatureGates
 	}
 	if s.Upgrades() {
 		c.Agent.Env[guard.Storage] = s.Storage

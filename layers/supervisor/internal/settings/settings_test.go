@@ -153,6 +153,27 @@ func TestNameAndLabelsComeFromTheEnvironment(t *testing.T) {
 	}
 }
 
+func TestTheCollectorRunsWithTheGatesOfTheEnvironmentAndTheServiceIsTold(t *testing.T) {
+	for given, works := range map[string]bool{
+		"+service.profilesSupport": true, "a.b,-c.d": true, "": true, "+a b": false, "a,,b": false, "a;b": false, "--a": false,
+	} {
+		host(t, map[string]string{"HEADGATE_FEATURE_GATES": given})
+		got, err := settings.Read(nil)
+		if (err == nil) != works {
+			t.Errorf("%q: %v", given, err)
+			continue
+		}
+		if !works {
+			continue
+		}
+		_, labelled := got.Labels["headgate.feature-gates"]
+		started := got.Supervisor("/self", "http://127.0.0.1:1/x").Agent.Env[guard.Gates]
+		if started != given || got.Labels["headgate.feature-gates"] != given || labelled != (given != "") {
+			t.Errorf("%q: started with %q, labels %v", given, started, got.Labels)
+		}
+	}
+}
+
 func TestAPodIsLabelledWithItsNodeAndNamespaceByItself(t *testing.T) {
 	host(t, map[string]string{"HEADGATE_LABELS": "zone=a", "K8S_NODE_NAME": "node-1", "K8S_NAMESPACE": "observed"})
 	got, err := settings.Read(nil)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # A page of the table: what is warned of needs no exact number.
 _MOST_READ: Final = 1_000
 _MOST_FINDINGS: Final = 50
+GATES_LABEL: Final = "headgate.feature-gates"
+"""The label by which a supervisor tells the gates that it starts its collector with, with commas between them."""
 # A version is its host's word, of up to 255 characters.
 _MOST_VERSIONS: Final = 5
 
@@ -45,7 +47,11 @@ class Hosts:
         """What they lack for the version."""
         if version is None:
             return ()
-        return [*_other_versions(self.hosts, version, self.among), *_lacking(self, version)]
+        return [
+            *_other_versions(self.hosts, version, self.among),
+            *_without_gates(self.hosts, version, self.among),
+            *_lacking(self, version),
+        ]
 
 
 def hosts_of(fleet_id: str, deployment_id: str) -> Hosts:
@@ -83,6 +89,26 @@ def _other_versions(hosts: Iterable[Instance], version: Version, among: str) -> 
             "",
             "other_collector_version",
         )
+
+
+def _without_gates(hosts: Sequence[Instance], version: Version, among: str) -> Iterable[Unsuited]:
+    """Hosts that do not run with the version's gates: their collectors judge its text by others."""
+    if not version.feature_gates:
+        return
+    needed = {_plain(gate) for gate in version.feature_gates}
+    n = sum(not needed <= {*map(_plain, host.reported.host.labels.get(GATES_LABEL, "").split(","))} for host in hosts)
+    if n:
+        gates = ",".join(version.feature_gates)
+        run = "does not run" if n == 1 else "do not run"
+        yield Unsuited(
+            f"{n:,} of {among} {run} with the version's feature gates ({gates}): install again with a new command",
+            "",
+            "feature_gates_not_on_hosts",
+        )
+
+
+def _plain(gate: str) -> str:
+    return gate.removeprefix("+")
 
 
 def _lacking(known: Hosts, version: Version) -> Iterable[Unsuited]:

@@ -1,0 +1,131 @@
+"""What other installed collector versions know of a key that a text's version does not know."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.errors import Refused
+from headgate_engine.collector import VERSION, by_age
+from headgate_engine.errors import Unavailable
+from headgate_engine.validation.model import Finding, ValidationResult
+
+_ABOUT_KEYS: Final = ("unknown_key", "ignored_key")
+# What a message ends with where the release's own history tells nothing: a word of similar letters, or nothing.
+_GUESS: Final = re.compile(r'; did you mean "[^"]*"\?$')
+_HISTORY: Final = re.compile(r"; (?:[^;]*, and )?(?:collectors know it from|it was removed in|use )[^;]*$")
+_MOST_VERSIONS: Final = 3
+_MOST_KEYS: Final = 50
+_MOST_NAMED: Final = 3
+_SECONDS: Final = 3.0
+# A version that could not be asked is left alone for so long.
+_REST_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a version knows of a key. `component` is False if its build lacks the component."""
+
+    component: bool
+    known: bool
+    beside: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    settings: list[Setting]
+
+
+def explained(result: ValidationResult, *, asker: Asker) -> ValidationResult:
+    """The result, in which messages about unknown keys name the version that knows them, rather than a similar word.
+
+    Versions that cannot be asked are passed over.
+    """
+    found = {
+        _path(one): None for one in (*result.errors, *result.warnings) if one.code in _ABOUT_KEYS and _is_open(one)
+    }
+    if not found:
+        return result
+    words = _words([*found][:_MOST_KEYS], result.version, asker)
+    if not words:
+        return result
+    return replace(
+        result,
+        errors=[_with(one, words) for one in result.errors],
+        warnings=[_with(one, words) for one in result.warnings],
+    )
+
+
+_Path = tuple[str, ...]
+
+
+def _path(finding: Finding) -> _Path:
+    return tuple(finding.component_path.split("::"))
+
+
+def _is_open(finding: Finding) -> bool:
+    return not _HISTORY.search(finding.message)
+
+
+def _with(finding: Finding, words: Mapping[_Path, str]) -> Finding:
+    more = words.get(_path(finding)) if finding.code in _ABOUT_KEYS and _is_open(finding) else None
+    return replace(finding, message=f"{_GUESS.sub('', finding.message)}; {more}") if more else finding
+
+
+def _words(paths: Sequence[_Path], version: str, asker: Asker) -> dict[_Path, str]:
+    """What the nearest of the other versions know, the newer ones first."""
+    words: dict[_Path, str] = {}
+    for other in _nearest(version, asker):
+        left = [path for path in paths if path not in words]
+        for path, setting in zip(left, _asked(left, other, asker), strict=False):
+            if setting.known:
+                words[path] = _told(path, setting, other, version, asker)
+    return words
+
+
+def _told(path: _Path, setting: Setting, other: str, version: str, asker: Asker) -> str:
+    if by_age(other) > by_age(version):
+        return f"collector {other} knows it, and {version} does not yet"
+    here = next(iter(_asked([path], version, asker)), None)
+    new = sorted(set(here.beside) - set(setting.beside)) if here else []
+    instead = f"; new in its place: {', '.join(new)}" if 0 < len(new) <= _MOST_NAMED else ""
+    return f"collector {other} knows it, and {version} does not any more{instead}"
+
+
+def _nearest(version: str, asker: Asker) -> list[str]:
+    try:
+        installed = asker.collectors.installed(asker=asker)
+    except Unavailable:
+        return []
+    others = [one for one in installed if one != version and VERSION.fullmatch(one)]
+    newer = sorted((one for one in others if by_age(one) > by_age(version)), key=by_age)
+    older = sorted((one for one in others if by_age(one) < by_age(version)), key=by_age, reverse=True)
+    return [*newer, *older][:_MOST_VERSIONS]
+
+
+_resting: dict[str, float] = {}
+
+
+def _asked(paths: Sequence[_Path], version: str, asker: Asker) -> Sequence[Setting]:
+    """What a version knows of each key; nothing if it cannot be asked."""
+    if not paths or _resting.get(version, 0.0) > time.monotonic():
+        return ()
+    try:
+        answer = asker.ask("settings", {"paths": [list(path) for path in paths]}, version=version, timeout=_SECONDS)
+        return _answers().validate_python(answer).settings
+    except (Refused, Unavailable, ValidationError):
+        # An official release, a program from before this question, or an outage.
+        _resting[version] = time.monotonic() + _REST_SECONDS
+        return ()
+
+
+@cache
+def _answers() -> TypeAdapter[_Settings]:
+    return TypeAdapter(_Settings)

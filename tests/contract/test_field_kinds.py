@@ -1,0 +1,171 @@
+"""Kinds of mistakes that public configurations of vendors have, each in a short text: what a check tells of them."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from headgate import checker
+from tests.support.members import API, JoinWith, Member
+from tests.support.second_version import needs_second_version, second_version
+from validation.app import router as validation_router
+
+pytestmark = pytest.mark.contract
+
+
+def of(exporters: str, more: str = "", signal: str = "traces", name: str = "") -> str:
+    name = name or exporters.split(":", 1)[0].strip()
+    return f"""\
+receivers: {{otlp: {{protocols: {{grpc: {{}}}}}}}}
+exporters:
+  {exporters}
+{more}service:
+  pipelines:
+    {signal}: {{receivers: [otlp], exporters: [{name}]}}
+"""
+
+
+RESOURCE: Final = of("debug: {}").replace(
+    "service:\n", "service:\n  telemetry: {resource: {attributes: [{name: a, value: b}]}}\n"
+)
+# What is told of each: the code of the error, words of its message, and what remains on a host.
+KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
+    "a name of a later release": (
+        of("debug: {}", "processors: {resource_detection: {}}\n"),
+        "unknown_component",
+        'other releases call "resourcedetection" so, did you mean "resourcedetection"?',
+        False,
+    ),
+    "a later name that is not the former one with underscores": (
+        of("otlp_grpc: {endpoint: 'a:1'}"),
+        "unknown_component",
+        "collectors know it from 0.144.0 on, and before that use otlp",
+        False,
+    ),
+    "a component of another distribution": (
+        of("debug: {}", "processors: {ecsattributes: {}}\n"),
+        "unknown_component",
+        "it is a component of Coralogix's distribution, and otelcol-contrib has none of that name",
+        False,
+    ),
+    "a removed setting of a vendor's exporter": (
+        of("splunk_hec: {token: t, endpoint: 'https://a', max_connections: 20}"),
+        "unknown_key",
+        "it was removed in 0.88.0: use max_idle_conns and max_idle_conns_per_host",
+        False,
+    ),
+    "a form of a later release": (
+        RESOURCE,
+        "wrong_type",
+        "collectors know it from 0.151.0 on, and before that use a mapping of names to texts as resource",
+        False,
+    ),
+    "a variable without a value": (
+        of("splunk_hec: {token: t, endpoint: '${env:SPLUNK_HEC_URL}'}"),
+        "invalid_value",
+        "its endpoint is from ${env:SPLUNK_HEC_URL}, which has no value here",
+        None,
+    ),
+    "a variable without a value, and a mistake": (
+        of("splunk_hec: {token: t, endpoint: '${env:SPLUNK_HEC_URL}', timeout: 5 parsecs}"),
+        "invalid_value",
+        "parsecs",
+        False,
+    ),
+    "a variable in what is not known at all": (
+        of("otlpgrpc: {endpoint: '${env:ENDPOINT}'}"),
+        "unknown_component",
+        'unknown type: "otlpgrpc"',
+        False,
+    ),
+    "the metadata of a task in ECS": (
+        of("debug: {}", signal="metrics")
+        .replace("otlp: {protocols: {grpc: {}}}", "awsecscontainermetrics: {}")
+        .replace("[otlp]", "[awsecscontainermetrics]"),
+        "depends_on_host",
+        "must have the metadata endpoint of an ECS task",
+        True,
+    ),
+    "credentials of AWS": (
+        of(
+            "otlphttp: {endpoint: 'https://a', auth: {authenticator: sigv4auth}}",
+            "extensions: {sigv4auth: {region: us-east-1}}\n",
+        ).replace("service:\n", "service:\n  extensions: [sigv4auth]\n"),
+        "depends_on_host",
+        "must have AWS credentials in its environment, or a role",
+        True,
+    ),
+    "a pipeline behind a feature gate": (
+        of("debug: {}", signal="profiles"),
+        "pipeline_graph",
+        "to check it as hosts that run with it, send it in feature_gates",
+        False,
+    ),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _checker_of_this_module() -> Iterator[None]:
+    checker.close()
+    yield
+    checker.close()
+
+
+def checked(ann: Member, texts: dict[str, str], query: str = "") -> dict[str, Any]:
+    items = [{"name": name, "yaml": text} for name, text in texts.items()]
+    answer = ann.http.post(f"{API}/validate/batch{query}", json={"items": items})
+    assert answer.status_code == 200, answer.text
+    return {one["name"]: one for one in answer.json()["items"]}
+
+
+def test_what_real_configurations_have_is_told_with_its_cause(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+
+    told = checked(ann, {name: text for name, (text, *_) in KINDS.items()})
+
+    for name, (_, code, words, on_host) in KINDS.items():
+        answer = told[name]
+        matching = [one for one in answer["errors"] if words in one["message"]]
+        assert [one["code"] for one in matching] == [code], (name, answer["errors"])
+        assert (answer["valid"], answer["valid_on_host"]) == (False, on_host), name
+    # What is of no value's making names no variable, and the sandbox's own words are left out.
+    assert "ENDPOINT" not in told["a variable in what is not known at all"]["errors"][0]["message"]
+    assert "AWS_EC2_METADATA_DISABLED" not in told["credentials of AWS"]["errors"][0]["message"]
+    assert told["a pipeline behind a feature gate"]["errors"][0]["component_path"] == "service::pipelines::profiles"
+
+
+@needs_second_version
+def test_a_key_of_another_installed_version_is_named_with_it(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    later = str(second_version())
+    filters = "  filter: {metric_conditions: ['name == \"a\"']}\n"
+    texts = {
+        "later": of("debug: {}", "processors:\n" + filters).replace(
+            "exporters: [debug]", "processors: [filter], exporters: [debug]"
+        ),
+        "mistyped": of("debug: {verbosty: normal}"),
+    }
+
+    told = checked(ann, texts, "?lint=true")
+
+    assert told["later"]["errors"][0]["message"].endswith(f"; collector {later} knows it, and 0.139.0 does not yet")
+    assert told["mistyped"]["errors"][0]["message"].endswith('; did you mean "verbosity"?')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'processors:\n  transform:\n    log_statements:\n      - set(log.body, "a: b")\n',
+        'processors:\n  filter:\n    logs:\n      log_record:\n        - body == "a: b"\n',
+    ],
+)
+def test_lint_tells_an_expression_that_yaml_reads_as_a_mapping(text: str, join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+
+    linted = ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()
+    found = checked(ann, {"it": text}, "?lint=true")["it"]["findings"]
+
+    assert (linted["valid"], linted["checked"]) == (False, 1)
+    assert "put it in quotes" in linted["items"][0]["error"]
+    # One mistake is one finding.
+    assert [one["code"] for one in found if one["line"] == linted["items"][0]["location"]["line"]] == ["wrong_type"]
