@@ -69,7 +69,7 @@ KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
     "a variable without a value, and a mistake": (
         of("splunk_hec: {token: t, endpoint: '${env:SPLUNK_HEC_URL}', timeout: 5 parsecs}"),
         "invalid_value",
-        "parsecs",
+        "unknown unit",
         False,
     ),
     "a variable in what is not known at all": (
