@@ -250,6 +250,17 @@ def test_a_version_has_the_feature_gates_of_its_hosts_and_the_next_one_inherits_
         assert patch(ann, configuration_id, 2, feature_gates=wrong).status_code == 422
 
 
+def test_a_version_has_as_many_gates_as_a_host_takes(ann: Member) -> None:
+    configuration_id = create(ann)
+
+    assert patch(ann, configuration_id, 1, feature_gates=["a" * 127, "b" * 127]).status_code == 200
+
+    refused = patch(ann, configuration_id, 1, feature_gates=["a" * 127, "b" * 128]).json()["errors"]
+    assert [(error["loc"], "have 256 characters together" in error["message"]) for error in refused] == [
+        (["body", "feature_gates"], True)
+    ]
+
+
 def test_publishing_again_gives_the_same_result(ann: Member) -> None:
     configuration_id = create(ann)
     first, again = publish(ann, configuration_id), publish(ann, configuration_id)

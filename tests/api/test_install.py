@@ -169,6 +169,13 @@ def test_a_host_runs_with_the_feature_gates_of_the_assigned_version(ann: Member)
         assert "HEADGATE_FEATURE_GATES=+service.profilesSupport,-a.b" in answer["command"]
         assert any("+service.profilesSupport, -a.b" in note for note in answer["notes"])
 
+        labels = {f"label-{n}": "" for n in range(64)}
+        full = install(ann, fleet_id, platform, labels=labels).json()["errors"]
+        assert full[0]["loc"] == ["body", "labels"]
+        assert full[0]["message"].startswith("This may have 63 labels, since the host adds headgate.feature-gates")
+        long = {f"label-{n}": "&" * 255 for n in range(3)}
+        assert "have 4,694 bytes" in install(ann, fleet_id, platform, labels=long).json()["detail"]
+
 
 @pytest.mark.parametrize(
     "fields",

@@ -164,6 +164,7 @@ def test_a_file_may_be_a_part_of_the_configuration(ann: Member) -> None:
         ({f"/{n}": "" for n in range(21)}, ["body", "files"]),
         ({"/a": "a" * 65_537}, ["body", "files", "/a"]),
         ({"": "a"}, ["body", "files", "", "[key]"]),
+        ({"/run/token": "a", "/run//x/../token": "b"}, ["body", "files"]),
     ],
 )
 def test_files_over_a_bound_are_refused(files: Mapping[str, str], field: list[str], ann: Member) -> None:

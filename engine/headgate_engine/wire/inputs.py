@@ -1,5 +1,6 @@
 """Models and types that the bodies of requests share."""
 
+import posixpath
 from typing import Annotated, Final, Self, TypeVar
 
 from pydantic import (
@@ -87,6 +88,23 @@ MAX_FILES: Final = 20
 MAX_FILE: Final = 65_536
 FilePath = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 FileText = Annotated[str, StringConstraints(max_length=MAX_FILE)]
+
+
+def _of_different_paths(texts: dict[str, str]) -> dict[str, str]:
+    paths: dict[str, str] = {}
+    for path in texts:
+        first = paths.setdefault(_cleaned(path), path)
+        if first != path:
+            raise ValueError(f"{first[:100]!r} and {path[:100]!r} are paths of the same file: leave out one of them")
+    return texts
+
+
+def _cleaned(path: str) -> str:
+    """The path without `.`, `..` and `//`. Python keeps two slashes at the beginning."""
+    cleaned = posixpath.normpath(path)
+    return cleaned[1:] if cleaned.startswith("//") else cleaned
+
+
 Files = Annotated[
     dict[FilePath, FileText],
     Field(
@@ -94,6 +112,7 @@ Files = Annotated[
         description="Texts that stand for `${file:PATH}`, by path; they are not stored",
         json_schema_extra={"x-extension": True},
     ),
+    AfterValidator(_of_different_paths),
 ]
 
 
@@ -121,7 +140,21 @@ StoredGate = Annotated[
     StringConstraints(pattern=r"^[+-]?[0-9A-Za-z][0-9A-Za-z.]*$", max_length=200),
     refused_as("This must be the name of a feature gate, with + to enable or - to disable it"),
 ]
-StoredGates = Annotated[list[StoredGate], Field(max_length=20, description=GATES)]
+MAX_STORED_GATES: Final = 255
+"""Characters of a version's gates with commas between them, as a host has them in one setting and one label."""
+
+
+def _of_a_host(gates: list[str]) -> list[str]:
+    size = len(",".join(gates))
+    if size > MAX_STORED_GATES:
+        raise ValueError(
+            f"These have {size} characters together, with commas between them, but a host takes up to "
+            f"{MAX_STORED_GATES}: leave out those that this text does not need"
+        )
+    return gates
+
+
+StoredGates = Annotated[list[StoredGate], Field(max_length=20, description=GATES), AfterValidator(_of_a_host)]
 FeatureGates = Annotated[
     list[FeatureGate], Field(max_length=20, description=GATES, json_schema_extra={"x-extension": True})
 ]

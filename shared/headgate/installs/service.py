@@ -1,5 +1,6 @@
 """Composing the command that makes a host or a cluster join a deployment group."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ from headgate.installs import commands
 from headgate.installs.commands import OPAMP_PATH, Architecture, Connection, Stored
 from headgate.installs.links import LIFETIME, SECRETS, VARIABLES, Link, Platform
 from headgate.installs.releases import CHART
+from headgate.instances.reported.host import GATES_LABEL, LARGEST_NAMES, MOST_LABELS
 
 
 class NotInstallable(errors.Invalid):
@@ -98,6 +100,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     )
     gates = assigned.version(caller, fleet.id, group.id).feature_gates if group.assignment else ()
     options = replace(options, feature_gates=gates)
+    _require_room(options)
     command = _command(options, group, connection, link, origin, token, stored if names else None)
     notes = _notes(options, group, connection)
     if gates:
@@ -120,6 +123,28 @@ def _code(caller: Caller, group: Deployment, options: Options, expires_at: datet
     if options.platform == "linux":
         return deliveries.issue(caller, group, deliveries.MOST_SEALED, expires_at, sealed=True)
     return deliveries.issue(caller, group, options.deliveries, expires_at, sealed=False)
+
+
+def _require_room(options: Options) -> None:
+    """The supervisor adds labels of its own to those of the request, and tells all of them with the name at once."""
+    added = {"k8s.node.name": "n" * 253, "k8s.namespace.name": "n" * 63} if options.platform == "kubernetes" else {}
+    if options.feature_gates:
+        added[GATES_LABEL] = ",".join(options.feature_gates)
+    labels = {**options.labels, **added}
+    if len(labels) > MOST_LABELS:
+        raise NotInstallable(
+            "labels",
+            f"This may have {MOST_LABELS - len(added)} labels, since the host adds {', '.join(added)}: leave some out",
+        )
+    text = json.dumps([options.name, labels], separators=(",", ":"), ensure_ascii=False)
+    # The supervisor writes six characters for each of these.
+    size = len(text.encode()) + 5 * sum(map(text.count, "<>&"))
+    if size > LARGEST_NAMES:
+        raise NotInstallable(
+            "labels",
+            f"The host's name and labels, with those that it adds itself, have {size:,} bytes, but may have "
+            f"{LARGEST_NAMES:,}: use fewer or shorter labels",
+        )
 
 
 def _require_apart(options: Options, stored: Sequence[str]) -> None:

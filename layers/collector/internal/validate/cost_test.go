@@ -25,6 +25,11 @@ func TestATextThatWouldTakeTooLongIsRefusedBeforeItIsJudged(t *testing.T) {
 		"variables that double":        {YAML: "receivers: {otlp: '${env:A30}'}", Env: variablesThatDouble(30)},
 		"a long variable often":        {YAML: "a: '" + strings.Repeat("${env:A}", 1_000) + "'", Env: map[string]string{"A": strings.Repeat("x", 10_000)}},
 		"a variable that names itself": {YAML: "a: ${A}", Env: map[string]string{"A": "${A}${A}"}},
+		"files whose names are composed": {
+			YAML:  "a: '" + strings.Repeat("${file:b:${env:A}}", 1_000) + "'",
+			Env:   map[string]string{"A": "c"},
+			Files: map[string]string{"b:c": strings.Repeat("x", 10_000)},
+		},
 		"an expression in a variable":  {YAML: "processors: {filter: {logs: {log_record: ['${env:A}']}}}", Env: map[string]string{"A": strings.Trim(grok, "'")}},
 		"a broken text beside it":      {YAML: "receivers: 7\nprocessors: {filter: {logs: {log_record: [" + grok + "]}}}"},
 		"a reference that is refused":  {YAML: "receivers: {otlp: '${file:a}'}\nprocessors: {filter: {logs: {log_record: [" + grok + "]}}}"},

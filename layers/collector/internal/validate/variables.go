@@ -13,8 +13,8 @@ import (
 // that each refer to the next one twice make 1 GB.
 const maxReplaced = 8 << 20
 
-// A name may itself be composed of values, `${env:${env:NAME}}`: the first group.
-var named = regexp.MustCompile(`\$\{(?:(?:env:|file:)?[^${}:]*(\$)|file:([^${}]+)\}|(?:env:)?([A-Za-z_][A-Za-z0-9_]*))`)
+// A name may itself be composed of values, `${env:${env:NAME}}`: the first group. A path may have colons.
+var named = regexp.MustCompile(`\$\{(?:(?:(?:env:)?[^${}:]*|file:[^${}]*)(\$)|file:([^${}]+)\}|(?:env:)?([A-Za-z_][A-Za-z0-9_]*))`)
 
 // replaced returns a *source.Cost if the text is too long with the values of its variables and files.
 func (r Request) replaced() error {

@@ -223,9 +223,6 @@ func readLabels(text string) (map[string]string, error) {
 		}
 		labels[key] = value
 	}
-	if len(labels) > mostLabels {
-		return nil, fmt.Errorf("%s has %d labels, but may have %d", hostLabels, len(labels), mostLabels)
-	}
 	return labels, nil
 }
 
@@ -233,6 +230,10 @@ func (s *Settings) check() error {
 	var problems []error
 	if len(s.Name) > longestValue || strings.ContainsFunc(s.Name, unicode.IsControl) {
 		problems = append(problems, fmt.Errorf("%s must be one line of up to %d bytes", hostName, longestValue))
+	}
+	if len(s.Labels) > mostLabels {
+		problems = append(problems, fmt.Errorf(
+			"%s: with those of its node, namespace and feature gates the host has %d labels, but may have %d", hostLabels, len(s.Labels), mostLabels))
 	}
 	if names, err := json.Marshal([]any{s.Name, s.Labels}); err != nil || len(names) > largestNames {
 		problems = append(problems, fmt.Errorf("%s and %s have %d bytes together, but may have %d", hostName, hostLabels, len(names), largestNames))

@@ -174,6 +174,19 @@ func TestTheCollectorRunsWithTheGatesOfTheEnvironmentAndTheServiceIsTold(t *test
 	}
 }
 
+func TestTheLabelOfTheGatesIsOneOfThoseThatAHostMayHave(t *testing.T) {
+	labels := make([]string, 64)
+	for i := range labels {
+		labels[i] = fmt.Sprintf("label-%d=a", i)
+	}
+	for gates, works := range map[string]bool{"": true, "a.b": false} {
+		host(t, map[string]string{"HEADGATE_LABELS": strings.Join(labels, ","), "HEADGATE_FEATURE_GATES": gates})
+		if _, err := settings.Read(nil); (err == nil) != works || err != nil && !strings.Contains(err.Error(), "65 labels") {
+			t.Errorf("with the gates %q: %v", gates, err)
+		}
+	}
+}
+
 func TestAPodIsLabelledWithItsNodeAndNamespaceByItself(t *testing.T) {
 	host(t, map[string]string{"HEADGATE_LABELS": "zone=a", "K8S_NODE_NAME": "node-1", "K8S_NAMESPACE": "observed"})
 	got, err := settings.Read(nil)

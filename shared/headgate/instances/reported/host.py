@@ -21,6 +21,10 @@ ABILITIES: Final[tuple[Ability, ...]] = (
 )
 Platform = Literal["linux", "docker", "kubernetes"]
 MOST_LABELS: Final = 64
+GATES_LABEL: Final = "headgate.feature-gates"
+"""The label by which a supervisor tells the gates that it starts its collector with, with commas between them."""
+LARGEST_NAMES: Final = 4 << 10
+"""Bytes of a host's name and labels as JSON, for which a report has room."""
 
 
 @dataclass(frozen=True, slots=True)

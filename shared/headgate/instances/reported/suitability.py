@@ -11,6 +11,7 @@ from headgate.configurations import pipelines
 from headgate.foundation import clock
 from headgate.instances import store
 from headgate.instances.reported import components
+from headgate.instances.reported.host import GATES_LABEL
 from headgate.instances.state.model import mark_of, stale
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 # A page of the table: what is warned of needs no exact number.
 _MOST_READ: Final = 1_000
 _MOST_FINDINGS: Final = 50
-GATES_LABEL: Final = "headgate.feature-gates"
-"""The label by which a supervisor tells the gates that it starts its collector with, with commas between them."""
 # A version is its host's word, of up to 255 characters.
 _MOST_VERSIONS: Final = 5
 
