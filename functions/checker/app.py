@@ -95,6 +95,8 @@ def _result(question: Message, asker: Asker) -> Mapping[str, object]:
     if not isinstance(request, dict):
         raise ValueError("a question has a request")
     version = None if question.get("version") is None else str(question["version"])
+    seconds = question.get("timeout")
+    timeout = min(float(seconds), _LONGEST_SECONDS) if isinstance(seconds, int | float) else None
     match question["op"]:
         case "installed":
             return {"versions": list(collectors.installed(asker=asker))}
@@ -103,11 +105,10 @@ def _result(question: Message, asker: Asker) -> Mapping[str, object]:
         case "describe":
             return collectors.describe(str(version), asker=asker)
         case "validate_plainly":
-            verdict = collectors.validate_plainly(str(request["yaml"]), request["env"], asker=asker, version=version)
+            yaml, env = str(request["yaml"]), request["env"]
+            verdict = collectors.validate_plainly(yaml, env, asker=asker, version=version, timeout=timeout)
             return {"valid": verdict.valid, "message": verdict.message}
         case op:
-            seconds = question.get("timeout")
-            timeout = min(float(seconds), _LONGEST_SECONDS) if isinstance(seconds, int | float) else None
             return collectors.call(str(op), request, asker=asker, version=version, timeout=timeout)
 
 

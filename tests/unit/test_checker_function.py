@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -72,6 +73,24 @@ def test_the_organization_is_the_tenant(function: CheckerFunction, invocations: 
     function.call("validate", {}, asker=Asker("org_b", "tok_2"))
 
     assert [(name, tenant) for name, tenant, _ in invocations.invoked] == [(NAME, "org_a"), (NAME, "org_b")]
+
+
+@pytest.mark.parametrize(("seconds", "waited"), [(None, [24]), (1_000, [24]), (20, [18]), (13, [12]), (3, [6])])
+def test_the_function_is_waited_for_as_long_as_the_asker_has_time(
+    seconds: float | None, waited: list[int], monkeypatch: pytest.MonkeyPatch, function: CheckerFunction
+) -> None:
+    asked: list[int] = []
+
+    def functions(seconds: int) -> aws.LambdaClient:
+        asked.append(seconds)
+        return client
+
+    client = aws.functions()
+    monkeypatch.setattr(aws, "functions", functions)
+    asker = ASKER if seconds is None else ASKER.until(time.monotonic() + seconds)
+    function.call("validate", {}, asker=asker)
+
+    assert asked == waited
 
 
 @pytest.mark.parametrize(

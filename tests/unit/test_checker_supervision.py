@@ -218,6 +218,18 @@ def test_who_waits_too_long_for_a_free_process_is_told_so(make_checker: MakeChec
             hanging.result()
 
 
+@pytest.mark.parametrize(
+    ("op", "error"), [("any", CheckerBusy), ("start", CheckerFailed)], ids=["of the pool", "of its own"]
+)
+def test_starting_a_process_takes_of_the_time_of_its_question(
+    op: str, error: type[Exception], checker: Checker
+) -> None:
+    with pytest.raises(error):
+        checker.call(op, {}, asker=ASKER, timeout=0)
+
+    assert checker.call(op, {}, asker=ASKER)["pid"]
+
+
 def test_a_collector_that_cannot_start_is_reported_and_tried_again(checker: Checker, faulty_collectors: Path) -> None:
     install(faulty_collectors / VERSION, "crashes")
     with pytest.raises(CheckerFailed, match=r"exited with status 2: panic$"):

@@ -1,13 +1,16 @@
 """Starting the components of a text: an outage of it takes nothing away, and a crash is a finding."""
 
+import time
+
 import pytest
 
 from headgate import checker
 from headgate_engine.checker import crashes
 from headgate_engine.checker.errors import CheckerBusy, CheckerFailed, NoChecker, Refused
 from headgate_engine.errors import Unavailable
-from headgate_engine.policies.model import Text
-from headgate_engine.validation import starting
+from headgate_engine.policies.model import Settings, Text
+from headgate_engine.validation import checking, starting
+from headgate_engine.validation.checking import Parts, Request
 from headgate_engine.validation.findings import listed
 from headgate_engine.validation.model import (
     Code,
@@ -125,3 +128,22 @@ CRASH = "panic: x\n\ngoroutine 7 [running]:\nexample.com/aprocessor.begin()\n"
 )
 def test_a_crash_is_the_runtimes_last_report_and_no_limit(said: str, report: str) -> None:
     assert crashes.report(said) == report
+
+
+def test_no_question_is_asked_when_the_time_of_a_check_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float | None] = []
+
+    def call(*_: object, timeout: float | None, **__: object) -> dict[str, object]:
+        given.append(timeout)
+        return {}
+
+    monkeypatch.setattr(checker, "call", call)
+    asker = ASKER.until(time.monotonic() + 1_000)
+    for timeout in (10, None):
+        asker.ask("start", {}, timeout=timeout)
+
+    with pytest.raises(CheckerBusy, match="took too long to ask the collector again"):
+        ASKER.until(time.monotonic()).ask("start", {})
+    assert [timeout and round(timeout, -1) for timeout in given] == [10, 1_000]
+    with pytest.raises(NotChecked):
+        checking.check(Request("a:", None, {}), Parts(start=True), Settings(), asker=ASKER, ends=time.monotonic() - 100)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from headgate_engine.checker.errors import Refused, UnknownGate
+from headgate_engine.checker.errors import CheckerBusy, Refused, UnknownGate
 
 if TYPE_CHECKING:
     from headgate_engine.checker.descriptions import Described
@@ -38,11 +39,12 @@ class Collectors(Protocol):
         """The result of one operation of `otelcol-contrib check`.
 
         Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
-        CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
+        CheckerBusy, and CheckerFailed when the process died on it. All of it takes `timeout` seconds at most: waiting
+        for a turn, starting a process, and the answer.
         """
 
     def validate_plainly(
-        self, yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None
+        self, yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None, timeout: float | None = None
     ) -> PlainVerdict:
         """The verdict of that version's own `validate` command. Raises NotInstalled, CheckerBusy and CheckerFailed."""
 
@@ -74,6 +76,8 @@ class Asker:
     collectors: Collectors = field(repr=False, compare=False)
     # Set in the process that answers this asker's questions about a text, which is one of its own.
     feature_gates: tuple[str, ...] = ()
+    # By the monotonic clock: no answer is waited for after it.
+    ends: float | None = field(default=None, compare=False)
     # What operations answer without being asked, once each: their results, or what they raise.
     answers: dict[str, Mapping[str, object] | Exception] = field(default_factory=dict, repr=False, compare=False)
 
@@ -94,11 +98,27 @@ class Asker:
         if self.feature_gates and op in ON_A_TEXT:
             fields = {**fields, "feature_gates": list(self.feature_gates)}
         try:
-            return self.collectors.call(op, fields, asker=self, version=version, timeout=timeout)
+            return self.collectors.call(op, fields, asker=self, version=version, timeout=self._left(timeout))
         except Refused as refused:
             if refused.code == "unknown_gate":
                 raise UnknownGate(refused.message) from refused
             raise
+
+    def ask_plainly(self, yaml: str, env: dict[str, str], version: str) -> PlainVerdict:
+        """The verdict of that version's own `validate` command. Raises what `Collectors.validate_plainly` does."""
+        return self.collectors.validate_plainly(yaml, env, asker=self, version=version, timeout=self._left(None))
+
+    def until(self, ends: float) -> Asker:
+        """The same asker, all of whose questions end by that moment of the monotonic clock."""
+        return replace(self, ends=ends)
+
+    def _left(self, timeout: float | None) -> float | None:
+        if self.ends is None:
+            return timeout
+        left = self.ends - time.monotonic()
+        if left <= 0:
+            raise CheckerBusy("The questions before this one took too long to ask the collector again")
+        return left if timeout is None else min(left, timeout)
 
     def gated(self, feature_gates: Sequence[str]) -> Asker:
         """The same asker, with these feature gates of the collector: `+name` or `name`, and `-name`."""

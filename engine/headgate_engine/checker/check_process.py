@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+import math
 import selectors
 import signal
 import socket
@@ -54,14 +55,20 @@ class Child:
 
     @classmethod
     def start(
-        cls, binary: Path, limits: Limits, means: tuple[str, ...] = MEANS, *, env: Mapping[str, str] | None = None
+        cls,
+        binary: Path,
+        limits: Limits,
+        means: tuple[str, ...] = MEANS,
+        *,
+        env: Mapping[str, str] | None = None,
+        ends: float = math.inf,
     ) -> "Child":
         """Start the check process of `binary` and wait until it is warm. `means` are what may confine it.
 
         It has no environment but `env`, whose names are those of `host_variables`.
 
         Raises NoChecker when this collector has no such command, OtherProtocol, and ProcessFailed when it does not get
-        ready.
+        ready before `ends`, by the monotonic clock.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -80,7 +87,7 @@ class Child:
         ours.setblocking(False)
         child = cls(process, ours, limits)
         try:
-            hello = child._receive(time.monotonic() + limits.start_seconds)
+            hello = child._receive(min(time.monotonic() + limits.start_seconds, ends))
             if hello.get("ready") is not True:
                 raise ProcessFailed("did not say that it is ready")
             if hello.get("protocol") != PROTOCOL:

@@ -1,6 +1,7 @@
 """The collector's own `validate` command, in a new process each time: slower, and the reference."""
 
 import contextlib
+import math
 import os
 import re
 import selectors
@@ -42,15 +43,15 @@ class PlainCommand:
         self._means = means
         self._places = threading.BoundedSemaphore(limits.processes)
 
-    def validate(self, binary: Path, yaml: str, env: dict[str, str]) -> PlainVerdict:
-        """The verdict of that collector on that text.
+    def validate(self, binary: Path, yaml: str, env: dict[str, str], ends: float | None = None) -> PlainVerdict:
+        """The verdict of that collector on that text, before `ends` by the monotonic clock.
 
         Raises CheckerBusy if no place was free in time, and CheckerFailed if there is no verdict: the command died,
         hung or could not be run, would have read something outside the text, or cannot be confined to its files here.
         """
         asked = rename(yaml, env)
         with self.place():
-            verdict = self._run(binary, asked, host_variables.plain(env))
+            verdict = self._run(binary, asked, host_variables.plain(env), math.inf if ends is None else ends)
         return PlainVerdict(verdict.valid, asked.in_the_callers_names(verdict.message))
 
     @contextlib.contextmanager
@@ -63,8 +64,8 @@ class PlainCommand:
         finally:
             self._places.release()
 
-    def _run(self, binary: Path, asked: Renamed, variables: dict[str, str]) -> PlainVerdict:
-        deadline = time.monotonic() + self._limits.request_seconds
+    def _run(self, binary: Path, asked: Renamed, variables: dict[str, str], ends: float) -> PlainVerdict:
+        deadline = min(time.monotonic() + self._limits.request_seconds, ends)
         try:
             process = spawn(
                 [str(binary), "validate", "--config", _CONFIGURATION],

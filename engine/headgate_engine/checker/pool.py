@@ -1,6 +1,7 @@
 """The check processes of one collector: kept warm, handed out one question at a time, replaced before they wear out."""
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -75,13 +76,14 @@ class Pool:
         with self._changed:
             return bool(self._idle)
 
-    def ask(self, asker: Asker, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
-        """The result of one operation, by a process of that organization.
+    def ask(self, asker: Asker, op: str, fields: Mapping[str, object], ends: float | None = None) -> dict[str, object]:
+        """The result of one operation, by a process of that organization, before `ends` by the monotonic clock.
 
         Raises Refused, CheckerFailed, Retired, CheckerBusy and NoChecker.
         """
-        child = self._take(asker.organization_id)
+        child = self._take(asker.organization_id, math.inf if ends is None else ends)
         try:
+            seconds = self._limits.request_seconds if ends is None else ends - time.monotonic()
             result = child.ask(op, fields, seconds)
         except Exceeded:
             self._drop(child)
@@ -135,8 +137,9 @@ class Pool:
                 self._take_out(child)
             self._changed.notify_all()
 
-    def _take(self, organization_id: str) -> Child:
-        deadline = time.monotonic() + self._limits.start_seconds
+    def _take(self, organization_id: str, ends: float) -> Child:
+        begun = time.monotonic()
+        deadline = min(begun + self._limits.start_seconds, ends)
         with self._changed:
             failed_before = self._starts_failed
             self._wanting += 1
@@ -156,7 +159,7 @@ class Pool:
                         raise not_started(self._why_not_started)
                     left = deadline - time.monotonic()
                     if left <= 0:
-                        raise CheckerBusy(f"The checker was busy for {self._limits.start_seconds:g} s")
+                        raise CheckerBusy(f"The checker was busy for {time.monotonic() - begun:.0f} s")
                     self._changed.wait(left)
             finally:
                 self._wanting -= 1

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -67,10 +68,11 @@ class Checker:
         """The result of one operation of `otelcol-contrib check`.
 
         Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
-        CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
+        CheckerBusy, and CheckerFailed when the process died on it. All of it takes `timeout` seconds at most: waiting
+        for a turn, starting a process, and the answer.
         """
-        seconds = self._limits.request_seconds if timeout is None else timeout
-        with self._turns.turn(asker):
+        ends = None if timeout is None else time.monotonic() + timeout
+        with self._turns.turn(asker, ends):
             while True:
                 # The binary may be replaced between the choice of a pool and the question.
                 with contextlib.suppress(Retired):
@@ -79,9 +81,9 @@ class Checker:
                     variables = host_variables.plain(fields.get("env")) if op in ON_A_TEXT else {}
                     ask: _Ask
                     if gates or variables or op in ALONE:
-                        ask = partial(self._ask_alone, binary, gates or [], variables, seconds)
+                        ask = partial(self._ask_alone, binary, gates or [], variables, ends)
                     else:
-                        ask = partial(_ask_pool, self._pool(version, binary), asker, seconds)
+                        ask = partial(_ask_pool, self._pool(version, binary), asker, ends)
                     if self.collectors.is_first(binary):
                         return self._ask_first(ask, op, fields, version)
                     return ask(op, fields)
@@ -91,7 +93,7 @@ class Checker:
         binary: Path,
         gates: object,
         variables: dict[str, str],
-        seconds: float,
+        ends: float | None,
         op: str,
         fields: Mapping[str, object],
     ) -> dict[str, object]:
@@ -99,14 +101,16 @@ class Checker:
 
         Raises what `call` does.
         """
+        ends = ends or time.monotonic() + self._limits.request_seconds
         try:
-            child = Child.start(binary, self._limits, env=variables)
+            child = Child.start(binary, self._limits, env=variables, ends=ends)
         except ProcessFailed as error:
             raise not_started(error) from error
         try:
             if gates:
-                child.ask("feature_gates", {"feature_gates": gates}, seconds)
-            return child.ask(op, {name: value for name, value in fields.items() if name != "feature_gates"}, seconds)
+                child.ask("feature_gates", {"feature_gates": gates}, ends - time.monotonic())
+            asked = {name: value for name, value in fields.items() if name != "feature_gates"}
+            return child.ask(op, asked, ends - time.monotonic())
         except ProcessFailed as error:
             raise CheckerFailed(f"The collector's checker {error}", child.crash()) from error
         finally:
@@ -119,14 +123,16 @@ class Checker:
         *,
         asker: Asker,
         version: str | None = None,
+        timeout: float | None = None,
     ) -> PlainVerdict:
-        """The verdict of that version's own `validate` command.
+        """The verdict of that version's own `validate` command, within `timeout` seconds.
 
         Raises NotInstalled, CheckerBusy, CheckerFailed, and BeingBuilt if only the whole program can tell.
         """
+        ends = None if timeout is None else time.monotonic() + timeout
         binary = self.collectors.binary(version or self.default_version)
-        with self._turns.turn(asker):
-            verdict = self._plain.validate(binary, yaml, env)
+        with self._turns.turn(asker, ends):
+            verdict = self._plain.validate(binary, yaml, env, ends)
         if not verdict.valid and self.collectors.is_first(binary):
             # It may call a component unknown that the whole one has.
             version = version or self.default_version
@@ -243,8 +249,8 @@ class _Ask(Protocol):
     def __call__(self, op: str, fields: Mapping[str, object]) -> dict[str, object]: ...
 
 
-def _ask_pool(pool: Pool, asker: Asker, seconds: float, op: str, fields: Mapping[str, object]) -> dict[str, object]:
-    return pool.ask(asker, op, fields, seconds)
+def _ask_pool(pool: Pool, asker: Asker, ends: float | None, op: str, fields: Mapping[str, object]) -> dict[str, object]:
+    return pool.ask(asker, op, fields, ends)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Who asks the collector next: fair between credentials, and never all processes for one organization."""
 
+import math
 import threading
 import time
 from collections import Counter, deque
@@ -40,9 +41,12 @@ class Turns:
         self._credentials: Counter[str] = Counter()
 
     @contextmanager
-    def turn(self, asker: Asker) -> Iterator[None]:
-        """Hold a turn. Raises CheckerBusy when none came in time, or when too many of this credential wait already."""
-        self._enter(asker)
+    def turn(self, asker: Asker, ends: float | None = None) -> Iterator[None]:
+        """Hold a turn, before `ends` by the monotonic clock.
+
+        Raises CheckerBusy when none came in time, or when too many of this credential wait already.
+        """
+        self._enter(asker, math.inf if ends is None else ends)
         try:
             yield
         finally:
@@ -55,8 +59,9 @@ class Turns:
         with self._changed:
             return sum(map(len, self._queues.values()))
 
-    def _enter(self, asker: Asker) -> None:
-        deadline = time.monotonic() + self._limits.queue_seconds
+    def _enter(self, asker: Asker, ends: float) -> None:
+        begun = time.monotonic()
+        deadline = min(begun + self._limits.queue_seconds, ends)
         place = _Place(asker)
         with self._changed:
             queue = self._queues.setdefault(asker.credential_id, deque())
@@ -70,7 +75,7 @@ class Turns:
                 while not place.granted:
                     left = deadline - time.monotonic()
                     if left <= 0:
-                        raise CheckerBusy(f"The checker was busy for {self._limits.queue_seconds:g} s")
+                        raise CheckerBusy(f"The checker was busy for {time.monotonic() - begun:.0f} s")
                     self._changed.wait(left)
             except BaseException:
                 self._withdraw(place)

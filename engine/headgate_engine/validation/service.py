@@ -171,7 +171,7 @@ def _require_affordable(asked: Mapping[str, object], asker: Asker) -> None:
 
 def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Asker) -> ValidationResult:
     try:
-        verdict = asker.collectors.validate_plainly(yaml, variables, asker=asker, version=version)
+        verdict = asker.ask_plainly(yaml, variables, version)
     except CheckerFailed as error:
         # An official release reads no reports: the default collector does.
         crash = crashes.findings(yaml, error, None, asker=asker)

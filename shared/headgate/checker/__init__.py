@@ -102,9 +102,15 @@ class _Asked:
         return call(op, fields, asker=asker, version=version, timeout=timeout)
 
     def validate_plainly(
-        self, yaml: str, env: dict[str, str], *, asker: engine.Asker, version: str | None = None
+        self,
+        yaml: str,
+        env: dict[str, str],
+        *,
+        asker: engine.Asker,
+        version: str | None = None,
+        timeout: float | None = None,
     ) -> PlainVerdict:
-        return validate_plainly(yaml, env, asker=asker, version=version)
+        return validate_plainly(yaml, env, asker=asker, version=version, timeout=timeout)
 
     def installed(self, *, asker: engine.Asker) -> tuple[str, ...]:
         return installed(asker=asker)
@@ -160,10 +166,10 @@ def call(
 
 
 def validate_plainly(
-    yaml: str, env: dict[str, str], *, asker: engine.Asker, version: str | None = None
+    yaml: str, env: dict[str, str], *, asker: engine.Asker, version: str | None = None, timeout: float | None = None
 ) -> PlainVerdict:
     """The verdict of that version's own `validate` command; see `Checker.validate_plainly` for what it raises."""
-    return _asked().validate_plainly(yaml, env, asker=asker, version=version)
+    return _asked().validate_plainly(yaml, env, asker=asker, version=version, timeout=timeout)
 
 
 def installed(*, asker: engine.Asker) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import secrets
 import time
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 from headgate.checker import published
 from headgate.foundation.errors import Unavailable
 from headgate.storage import aws, objects
-from headgate.storage.aws import InvokeResponse
+from headgate.storage.aws import InvokeResponse, LambdaClient
 from headgate_engine.checker import messages
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.descriptions import Described
@@ -39,6 +40,7 @@ PREFIX: Final = "checks/"
 """The prefix of the objects that hold questions too large for an invocation."""
 _LINK_SECONDS: Final = 60
 _TRIES: Final = 2
+_PATIENCE: Final = (24, 18, 12, 6)
 _PAUSE_SECONDS: Final = 0.2
 # Lambda's own messages.
 _ENDED: Final = (b"Task timed out after", b"Sandbox.Timedout", b"Runtime.OutOfMemory", b"signal: killed")
@@ -80,10 +82,11 @@ class CheckerFunction:
             raise NotInstalled(error.version, _with_published(error.installed)) from error
 
     def validate_plainly(
-        self, yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None
+        self, yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None, timeout: float | None = None
     ) -> PlainVerdict:
         """The plain command's verdict; see `Checker.validate_plainly`."""
-        match self.call("validate_plainly", {"yaml": yaml, "env": env}, asker=asker, version=version):
+        asked = {"yaml": yaml, "env": env}
+        match self.call("validate_plainly", asked, asker=asker, version=version, timeout=timeout):
             case {"valid": bool(valid), "message": str(message)}:
                 return PlainVerdict(valid, message)
         raise CheckerUnreachable("The collector's function answered without a verdict")
@@ -138,7 +141,7 @@ class CheckerFunction:
         while True:
             tries -= 1
             try:
-                return aws.functions().invoke(FunctionName=self._name, Payload=body, TenantId=asker.organization_id)
+                return _client(asker).invoke(FunctionName=self._name, Payload=body, TenantId=asker.organization_id)
             except ReadTimeoutError as error:
                 # A second try would take as long, and the client would have given up.
                 raise CheckerUnreachable("The collector's function did not answer in time") from error
@@ -152,6 +155,12 @@ class CheckerFunction:
                 if code not in _PASSING or not tries:
                     raise _refusal(code) from error
             time.sleep(_PAUSE_SECONDS)
+
+
+def _client(asker: Asker) -> LambdaClient:
+    """One that waits as long as the asker has time; a client for every length would take long to make."""
+    left = math.inf if asker.ends is None else asker.ends - time.monotonic()
+    return aws.functions(next((seconds for seconds in _PATIENCE if seconds <= left), _PATIENCE[-1]))
 
 
 def _published_since(version: str | None, source: Message | None) -> Message | None:

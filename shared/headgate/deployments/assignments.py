@@ -3,8 +3,10 @@
 Any writer may do both. Only published versions are assigned.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from headgate.checker import Asker
 from headgate.configurations import delivery
@@ -28,6 +30,9 @@ from headgate_engine.policies.model import Settings
 from headgate_engine.validation import checking
 from headgate_engine.validation.checking import Parts, Request
 from headgate_engine.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
+
+# It is stored already, so the answer must come before API Gateway gives up, whatever the collector does.
+_SECONDS: Final = 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +291,9 @@ def checked(caller: Caller, version: Version | None) -> Check:
     if version is None:
         return Check()
     request = Request(version.yaml or "", version.collector_version, {}, version.feature_gates)
+    ends = time.monotonic() + _SECONDS
     try:
-        result = checking.check(request, Parts(start=True), Settings(), asker=Asker.of(caller))
+        result = checking.check(request, Parts(start=True), Settings(), asker=Asker.of(caller), ends=ends)
     except (NotChecked, TooCostly, CollectorVersionNotInstalled, UnknownGate) as error:
         return Check(not_checked=error.detail)
     start = result.start

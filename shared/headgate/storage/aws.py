@@ -105,9 +105,10 @@ def events() -> EventsClient:
         return _events()
 
 
-def functions() -> LambdaClient:
+def functions(seconds: int = 24) -> LambdaClient:
+    """The client that invokes functions, and waits that long for an answer."""
     with _creation:
-        return _functions()
+        return _functions(seconds)
 
 
 def forget_clients() -> None:
@@ -203,11 +204,11 @@ def _events() -> EventsClient:
 
 
 @cache
-def _functions() -> LambdaClient:
+def _functions(seconds: int) -> LambdaClient:
     import boto3
     from botocore.config import Config
 
     # One attempt: a failed one may have used up the time, and only the caller knows how much is left.
-    patient = Config(read_timeout=24, retries={"mode": "standard", "total_max_attempts": 1})
+    patient = Config(read_timeout=seconds, retries={"mode": "standard", "total_max_attempts": 1})
     client: LambdaClient = boto3.client("lambda", config=_config().merge(patient))
     return client

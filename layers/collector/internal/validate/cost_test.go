@@ -30,10 +30,10 @@ func TestATextThatWouldTakeTooLongIsRefusedBeforeItIsJudged(t *testing.T) {
 			Env:   map[string]string{"A": "c"},
 			Files: map[string]string{"b:c": strings.Repeat("x", 10_000)},
 		},
-		"an expression in a variable":  {YAML: "processors: {filter: {logs: {log_record: ['${env:A}']}}}", Env: map[string]string{"A": strings.Trim(grok, "'")}},
-		"a broken text beside it":      {YAML: "receivers: 7\nprocessors: {filter: {logs: {log_record: [" + grok + "]}}}"},
-		"a reference that is refused":  {YAML: "receivers: {otlp: '${file:a}'}\nprocessors: {filter: {logs: {log_record: [" + grok + "]}}}"},
-		"in the document behind":       {YAML: "receivers: {}\n---\nreceivers: {" + strings.Repeat("otlp/a: {},", 2_001) + "}"},
+		"an expression in a variable": {YAML: "processors: {filter: {logs: {log_record: ['${env:A}']}}}", Env: map[string]string{"A": strings.Trim(grok, "'")}},
+		"a broken text beside it":     {YAML: "receivers: 7\nprocessors: {filter: {logs: {log_record: [" + grok + "]}}}"},
+		"a reference that is refused": {YAML: "receivers: {otlp: '${file:a}'}\nprocessors: {filter: {logs: {log_record: [" + grok + "]}}}"},
+		"in the document behind":      {YAML: "receivers: {}\n---\nreceivers: {" + strings.Repeat("otlp/a: {},", 2_001) + "}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			environment := &operation.Environment{Factories: fewFactories}

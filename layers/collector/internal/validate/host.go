@@ -23,7 +23,7 @@ var hostFacts = []struct {
 	needs string
 }{
 	{regexp.MustCompile(`(?i)credential.*\bec2imds\b`), keysOnHost},
-	{regexp.MustCompile(`(?i)\bAWS_REGION\b|\bimds\b|ec2imds|instance metadata|(?:empty|no|missing|unknown|determine|resolve|get|find|detect)\b[^;]{0,40}\bregion\b|region (?:is |was )?(?:not|required|missing|empty)`), regionOnHost},
+	{regexp.MustCompile(`(?i)\bAWS_REGION\b|\bimds\b|ec2imds|instance metadata`), regionOnHost},
 	{regexp.MustCompile(`ECS_CONTAINER_METADATA_URI|task metadata endpoint`), "the metadata endpoint of an ECS task"},
 	{regexp.MustCompile(`(?i)in-cluster|KUBERNETES_SERVICE_HOST|serviceaccount`), "the service account of a pod in Kubernetes"},
 	{regexp.MustCompile(`(?i)envvar "\w*" is not set`), "that variable in its environment"},
@@ -33,6 +33,10 @@ var hostFacts = []struct {
 	{regexp.MustCompile(`defaults cannot be made here`), "what they are made of, such as a home folder"},
 	{regexp.MustCompile(`(?i)permission denied|operation not permitted|too many open files`), "the file or address that the component opens when it begins"},
 }
+
+// aboutRegion matches errors about a region, which is the host's or one that the text must name: only asking the
+// component again can tell.
+var aboutRegion = regexp.MustCompile(`(?i)(?:empty|no|missing|unknown|determine|resolve|get|find|detect)\b[^;]{0,40}\bregion\b|region (?:is |was )?(?:not|required|missing|empty)`)
 
 // noAddress matches errors about a text that is an address on no host.
 var noAddress = regexp.MustCompile(`missing port in address|too many colons in address|unknown port|invalid port`)
@@ -52,7 +56,7 @@ func hostNeeds(err error, again func() error) string {
 	if errors.As(err, new(*fs.PathError)) || errors.Is(err, fs.ErrNotExist) {
 		return fileOnHost
 	}
-	if again != nil && strings.Contains(strings.ToLower(message), "region") && isMendedByRegion(message, again) {
+	if aboutRegion.MatchString(unquoted(message)) && (again == nil || isMendedByRegion(message, again)) {
 		return regionOnHost
 	}
 	return hostFact(message)
@@ -60,8 +64,7 @@ func hostNeeds(err error, again func() error) string {
 
 // hostFact returns what a host must have for an error with these words not to occur there.
 func hostFact(message string) string {
-	// What is in quotes is the text's.
-	message = quotedText.ReplaceAllString(message, `""`)
+	message = unquoted(message)
 	for _, fact := range hostFacts {
 		if fact.words.MatchString(message) {
 			return fact.needs
@@ -69,6 +72,9 @@ func hostFact(message string) string {
 	}
 	return ""
 }
+
+// unquoted returns a message without what is in quotes, which is the text's.
+func unquoted(message string) string { return quotedText.ReplaceAllString(message, `""`) }
 
 // isMendedByRegion tells whether a component has this error only where the environment names no region. One question is
 // answered at a time, and the variable is gone before the next one.
