@@ -5,6 +5,7 @@ import json
 import pytest
 
 from fleets.app import app
+from headgate.instances.model import instance_id
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now
 from tests.support.in_process import TestClient
@@ -124,6 +125,24 @@ def test_another_host_is_let_take_its_place_by_a_form(fleet: Fleet, agent: Agent
 
     assert "Another host may take its place until 2026-11-21 13:00:00 UTC" in browser.get(page_path(fleet)).text
     assert "instance.move_allowed" in changes_of(fleet)
+
+
+def test_a_host_that_was_installed_again_replaces_what_it_was_by_a_button(
+    fleet: Fleet, agent: Agent, browser: TestClient, now: Clock
+) -> None:
+    former = page_path(fleet)
+    assert "Replace this one by it" not in browser.get(former).text
+    now.moves(minutes=6)
+    again = fleet.agent(host_name=f"edge {SCRIPT}")
+    again.start()
+    page = browser.get(former).text
+    assert f'name="by" value="{instance_id(again.uid)}"' in page
+    assert SCRIPT not in page
+
+    assert send_form(browser, former, "/replace", by=instance_id(again.uid)).status_code == 303
+
+    assert [one["id"] for one in fleet.instances()] == [instance_id(again.uid)]
+    assert "instance.replaced" in changes_of(fleet)
 
 
 @pytest.mark.parametrize(

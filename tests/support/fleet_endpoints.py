@@ -131,6 +131,14 @@ FLEETS: Final = [
         target="fleets/{fleet_id}/instances/{instance_id}/allow-move",
     ),
     endpoint(
+        f"POST {INSTANCE}/replace",
+        "write",
+        404,
+        right(200, {}, ids={"instance_id": "replaced_instance_id"}, repeated=(404,)),
+        action="instance.replaced",
+        target="fleets/{fleet_id}/instances/{replaced_instance_id}/replace",
+    ),
+    endpoint(
         f"DELETE {INSTANCE}",
         "write",
         404,

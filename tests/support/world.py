@@ -188,6 +188,8 @@ def _fill(world: World) -> None:
     world.call(world.admin, "PUT", override, 200, overridden)
     ids["order_id"] = post(override.replace("override", "restart"), expected=202)["id"]
     ids["gone_instance_id"] = _stopped_collector(world)
+    ids["replaced_instance_id"] = _stopped_collector(world, "rebuilt")
+    agent(world.http, ids["fleet_id"], ids["deployment_id"], "rebuilt").start()
     ids["secretive_deployment_id"] = post(groups, {**group, "name": "secretive"})["id"]
     env = f"{groups}/{ids['secretive_deployment_id']}/env"
     world.call(world.admin, "PATCH", env, 200, {"secrets": {"API_KEY": "secret of the owner"}})
@@ -219,7 +221,7 @@ def _fill(world: World) -> None:
     ids["member_id"] = joined(world.organization_id, "contributor").id
 
 
-def agent(http: TestClient, fleet_id: str, deployment_id: str) -> Agent:
+def agent(http: TestClient, fleet_id: str, deployment_id: str, host_name: str = "edge-1") -> Agent:
     """A collector that knows the fleet's token, and reports to the group."""
 
     def post(body: bytes) -> bytes:
@@ -227,7 +229,7 @@ def agent(http: TestClient, fleet_id: str, deployment_id: str) -> Agent:
         assert response.status_code == 200, response.text
         return response.content
 
-    return Agent(post)
+    return Agent(post, host_name=host_name)
 
 
 def report(http: TestClient, fleet_id: str, deployment_id: str, body: bytes) -> Response:
@@ -273,10 +275,10 @@ def _capture(world: World) -> None:
     ids["capturing_id"] = instance_id(hosts[1].uid)
 
 
-def _stopped_collector(world: World) -> str:
+def _stopped_collector(world: World, host_name: str = "edge-1") -> str:
     """The id of a collector that has said that it stops."""
     fleet_id = world.ids["fleet_id"]
-    leaving = agent(world.http, fleet_id, world.ids["deployment_id"])
+    leaving = agent(world.http, fleet_id, world.ids["deployment_id"], host_name)
     leaving.start()
     leaving.leaves()
     return instance_id(leaving.uid)

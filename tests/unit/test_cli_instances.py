@@ -119,6 +119,17 @@ def test_another_host_is_let_take_a_place(server: Server, fleets: Fleets, run: R
     assert (code, out, sent(server, "POST")[0]) == (0, said, "/allow-move")
 
 
+def test_a_host_that_was_installed_again_replaces_the_one_of_its_name_that_is_gone(
+    server: Server, fleets: Fleets, run: Run
+) -> None:
+    again = HOST.replace("0r", "1r")
+    fleets.listed = [[host("silent"), host("applied", id=again)]]
+    fleets.found[f"{PATH}/{HOST}/replace"] = host("applied", id=again)
+    code, out, _ = run("instance replace servers web-1")
+
+    assert (code, out, sent(server, "POST")) == (0, f"web-1 is {again} now\n", ("/replace", {"by": None}))
+
+
 def test_an_override_names_a_version_and_a_time(server: Server, fleets: Fleets, run: Run) -> None:
     fleets.found[f"{PATH}/{HOST}/override"] = version(3, until="2026-12-01T08:00:00.000Z")
     code, out, _ = run(f"instance override servers {HOST} shop@3 --until 2026-12-01T08:00:00Z -m because")

@@ -72,6 +72,7 @@ ENDPOINTS: Final[tuple[tuple[str, str, str, bool], ...]] = (
     ("GET", "/fleets/{fleet_id}/instances/{instance_id}/orders/{order_id}", "read", False),
     ("PUT", "/fleets/{fleet_id}/instances/{instance_id}/override", "write", True),
     ("DELETE", "/fleets/{fleet_id}/instances/{instance_id}/override", "write", False),
+    ("POST", "/fleets/{fleet_id}/instances/{instance_id}/replace", "write", True),
     ("POST", "/fleets/{fleet_id}/instances/{instance_id}/restart", "write", False),
     ("POST", "/fleets/{fleet_id}/instances/{instance_id}/retry", "write", False),
     ("POST", "/fleets/{fleet_id}/instances/{instance_id}/upgrade-supervisor", "write", False),

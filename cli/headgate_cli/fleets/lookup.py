@@ -13,6 +13,7 @@ _ID: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 FLEET_ID: Final = re.compile(f"flt_{_ID}")
 _GROUP: Final = re.compile(f"dep_{_ID}")
 _INSTANCE: Final = re.compile(f"ins_{_ID}")
+_GONE: Final = ("silent", "stale", "unknown", "stopped")
 
 
 def fleet(api: Api, wanted: str) -> str:
@@ -43,14 +44,18 @@ def groups(api: Api, fleet_id: str) -> list[Entity]:
     return list(api.items(f"/fleets/{fleet_id}/deployments"))
 
 
-def instance(api: Api, fleet_id: str, wanted: str) -> str:
-    """The instance's id. Raises Failed if no host, or several, have this name; an id is not looked up."""
+def instance(api: Api, fleet_id: str, wanted: str, *, gone: bool = False) -> str:
+    """The instance's id. Raises Failed if no host, or several, have this name; an id is not looked up.
+
+    With `gone`, only hosts that do not report are looked for.
+    """
     if _INSTANCE.fullmatch(wanted):
         return wanted
     found = [
         text(instance, "id")
         for instance in api.items(f"/fleets/{fleet_id}/instances", host=wanted)
         if wanted in (optional(instance, "name"), optional(instance, "host_name"))
+        and not (gone and optional(instance, "state") not in _GONE)
     ]
     if len(found) == 1:
         return found[0]

@@ -1,4 +1,4 @@
-"""`instance list | show | history | restart | retry | upgrade-supervisor | override | allow-move`."""
+"""`instance list | show | history | restart | retry | upgrade-supervisor | override | allow-move | replace`."""
 
 from __future__ import annotations
 
@@ -233,6 +233,27 @@ def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     allowed = api.post(f"{_path(api, fleet, instance)}/allow-move")
     until = minute(text(allowed, "move_allowed_until"))
     print_outcome(allowed, as_json, f"another host may take the place of {one_line(instance)} until {until} (UTC)")
+
+
+@instance.command("replace")
+@_fleet
+@_instance
+@click.option("--by", metavar="ID", help="The id of the instance that the host is now, if several have its name.")
+@as_json
+@connected
+def replace(api: Api, fleet: str, instance: str, by: str | None, as_json: bool) -> None:
+    """Delete the entry of a host that was installed again and is another instance since, which gets its override.
+
+    If several hosts have this name, the entry is that of the only one that does not report.
+
+    \b
+    Examples:
+      headgate instance replace servers web-1
+    """
+    fleet_id = lookup.fleet(api, fleet)
+    gone = lookup.instance(api, fleet_id, instance, gone=True)
+    seen = api.post(f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by})
+    print_outcome(seen, as_json, f"{one_line(instance)} is {one_line(text(seen, 'id'))} now")
 
 
 def _path(api: Api, fleet: str, instance: str) -> str:

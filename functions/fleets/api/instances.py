@@ -3,7 +3,16 @@
 from fastapi import Request, Response
 
 from fleets.api.filters import WantedInstances
-from fleets.api.instances_wire import HappenedOut, InstanceDetail, MoveOut, OrderOut, OverrideOut, PutOverride, ThenOut
+from fleets.api.instances_wire import (
+    HappenedOut,
+    InstanceDetail,
+    MoveOut,
+    OrderOut,
+    OverrideOut,
+    PutOverride,
+    ReplaceInstance,
+    ThenOut,
+)
 from fleets.api.routing import router
 from fleets.api.wire import InstanceOut
 from headgate.audit import service as audit
@@ -17,7 +26,7 @@ from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.installs import supervisors
-from headgate.instances import deletion, details
+from headgate.instances import deletion, details, replacing
 from headgate.instances import service as instances
 from headgate.instances.orders import acts
 from headgate.instances.timeline import history
@@ -126,6 +135,26 @@ def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember
     """
     record = audit.entry(caller, "instance.move_allowed", f"fleets/{fleet_id}/instances/{instance_id}/allow-move")
     return MoveOut(move_allowed_until=acts.allow_move(caller, fleet_id, instance_id, record))
+
+
+@router.post(
+    "/{fleet_id}/instances/{instance_id}/replace",
+    operation_id="replaceInstance",
+    responses=documented(409),
+    openapi_extra=audited("instance.replaced") | EXTENSION,
+)
+def replace_instance(
+    fleet_id: FleetId, instance_id: InstanceId, body: ReplaceInstance, caller: Writer, request: Request
+) -> InstanceDetail:
+    """Delete an instance that is silent, stale or stopped in favour of the one that its host is now.
+
+    It is for a host that was installed again and lost its key. Without `by`, it is the only instance of that name which
+    was first heard after this one was last heard; 409 `not_replaceable` if there is none, or several. It gets the
+    override of this one.
+    """
+    seen = replacing.replace_by(caller, fleet_id, instance_id, body.by)
+    add_details(request, {"name": seen.instance.called, "by": seen.instance.id})
+    return InstanceDetail.of_known(details.instance(caller, fleet_id, seen.instance.id))
 
 
 @router.get(

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from fleets.api.deployments_wire import Message, Number
 from fleets.api.wire import AssignmentOut, InstanceOut
 from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
+from headgate.foundation.ids import id_pattern
 from headgate.http.parameters import moment
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
 from headgate.instances.details import Known
@@ -18,7 +19,7 @@ from headgate.instances.state.model import InstanceState
 from headgate.instances.state.truth import Attempt
 from headgate.instances.timeline.history import Listed, Then
 from headgate.instances.timeline.model import InstanceEvent, Moment
-from headgate_engine.wire.inputs import Input
+from headgate_engine.wire.inputs import Input, refused_as
 from headgate_engine.wire.times import Time
 
 
@@ -99,6 +100,19 @@ class PutOverride(Input):
     configuration_id: ConfigurationId | None = None
     until: Annotated[datetime, BeforeValidator(moment), Field(description="RFC 3339, at most 90 days from now")]
     message: Message | None = None
+
+
+_InstanceId = Annotated[
+    str,
+    StringConstraints(pattern=id_pattern("ins")),
+    refused_as("This must be the id of an instance: `ins_` and 26 characters"),
+]
+
+
+class ReplaceInstance(Input):
+    """The instance that the host is now; null for the only one that it can be."""
+
+    by: _InstanceId | None = None
 
 
 class OverrideOut(VersionOut):

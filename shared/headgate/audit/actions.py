@@ -52,6 +52,7 @@ Action = Literal[
     "instance.supervisor_upgrade_ordered",
     "instance.overridden",  # made to run another version than its group's, until a time
     "instance.override_ended",
+    "instance.replaced",  # by the one that its host is since it was installed again
     "instance.move_allowed",  # another host may take its place, for an hour
     "capture.started",
     "capture.ended",  # before its time, by a person

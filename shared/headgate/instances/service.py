@@ -1,6 +1,6 @@
 """A fleet's collector instances: any member of the organization sees them, the fleet service records their messages."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -97,6 +97,11 @@ def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, want
     if len(matching) > limit:
         return Slice(matching[:limit], matching[limit - 1].instance.id)
     return Slice(matching, page.position)
+
+
+def those(fleet: Fleet, wanted: Callable[[Instance], bool], at: datetime) -> Sequence[Seen]:
+    """Those that are wanted, of a fleet that the caller is known to see; a query for each megabyte of its instances."""
+    return _seen(fleet, [instance for instance in store.each(fleet.id) if wanted(instance)], at)
 
 
 def of_group(fleet_id: str, deployment_id: str) -> list[Instance]:

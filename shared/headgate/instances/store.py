@@ -111,10 +111,19 @@ def save(before: Instance | None, after: Instance, counted: Shard, moved: Shard,
 
 def delete(found: Instance, counted: Shard, moved: Shard) -> None:
     """Delete an instance and count it no longer; one transaction. Raises LostRace if either was written since."""
-    unchanged = "sequence_num = :sequence_num AND revision = :revision"
-    values: Item = {":sequence_num": found.contact.sequence_num, ":revision": found.revision}
-    key = keys.instance(found.fleet_id, found.id)
-    transact([table.delete(key, unchanged, values), _put_shard(found.fleet_id, counted, moved)])
+    transact([_delete_instance(found), _put_shard(found.fleet_id, counted, moved)])
+
+
+def replace(
+    gone: Instance,
+    before: Instance,
+    after: Instance,
+    shards: Sequence[tuple[Shard, Shard]],
+    beside: Sequence[Write],
+) -> None:
+    """Delete an instance and write another one, with the shards that count them; one transaction. Raises LostRace."""
+    counted = [_put_shard(gone.fleet_id, counted, moved) for counted, moved in shards]
+    transact([_delete_instance(gone), _put_instance(before, after), *counted, *beside])
 
 
 def shards_deleted(fleet_id: str) -> list[Write]:
@@ -143,6 +152,12 @@ def _put_instance(before: Instance | None, after: Instance) -> Write:
         "sequence_num = :sequence_num AND revision = :revision",
         {":sequence_num": before.contact.sequence_num, ":revision": before.revision},
     )
+
+
+def _delete_instance(found: Instance) -> Write:
+    unchanged = "sequence_num = :sequence_num AND revision = :revision"
+    values: Item = {":sequence_num": found.contact.sequence_num, ":revision": found.revision}
+    return table.delete(keys.instance(found.fleet_id, found.id), unchanged, values)
 
 
 def _put_shard(fleet_id: str, before: Shard, after: Shard) -> Write:

@@ -56,6 +56,8 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
     "key_registered": "Signs its messages with its host's key from now on",
     "key_replaced": "Another host took its place, as allowed",
     "scope_changed": "Reports with a token of another scope",
+    "replaced": "Its host was installed again",
+    "replaces": "It took the place of another one",
     "move_allowed": "Another host may take its place",
     "refused": "A message of another host was refused:",
     "capture": "Was asked for a sample of",

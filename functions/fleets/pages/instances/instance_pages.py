@@ -23,7 +23,8 @@ from headgate.http.auditing import record_change
 from headgate.http.parameters import FleetId, InstanceId
 from headgate.http.statuses import status_of
 from headgate.installs import supervisors
-from headgate.instances import deletion, details
+from headgate.instances import deletion, details, replacing
+from headgate.instances.model import Instance
 from headgate.instances.orders import acts
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.timeline import history
@@ -46,7 +47,11 @@ _PAGE: Final = """\
 <div id="live" data-live="yes">{truth}{health}</div>
 {orders}
 <p><a href="{fleet_path}/captures?instance_id={id}">Take a sample of what passes a component</a></p>{timeline}
-<div class="card"><h2>Delete this collector</h2>{delete}</div>"""
+<div class="card"><h2>Delete this collector</h2>{again}{delete}</div>"""
+_AGAIN: Final = """\
+<p>A host of this name came since: <a href="{path}">{id}</a>, first heard {at}. If it is this one, installed again:</p>
+<form method="post" action="{action}/replace">{csrf}<input type="hidden" name="by" value="{id}">
+<button class="plain">Replace this one by it</button></form>"""
 _LOSS: Final = """\
 Only one that was stopped, or is gone, can be deleted. If it reports again, it is known again."""
 
@@ -101,6 +106,17 @@ def allow_move(caller: Member, fleet_id: FleetId, instance_id: InstanceId, form:
     return redirect(_path(caller, fleet_id, instance_id))
 
 
+@router.post(f"{_PATH}/replace")
+def replace(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
+    try:
+        seen = replacing.replace_by(caller, fleet_id, instance_id, form.get("by"))
+    except (errors.Conflict, errors.Invalid) as error:
+        return _instance_page(who, caller, fleet_id, instance_id, refused=error)
+    by = {"name": seen.instance.called, "by": seen.instance.id}
+    record_change(caller, "instance.replaced", f"fleets/{fleet_id}/instances/{instance_id}/replace", by)
+    return redirect(_path(caller, fleet_id, seen.instance.id))
+
+
 @router.post(f"{_PATH}/delete")
 def delete(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
     try:
@@ -129,6 +145,7 @@ def _instance_page(
     """The collector's page; after a refusal, with what was typed, and the reason beside its field or at the top."""
     known = details.instance(caller, fleet_id, instance_id)
     instance = known.seen.instance
+    fleet = fleets.get(caller, fleet_id)
     group = deployments.of_fleet(fleet_id, instance.deployment_id)
     shown = frame(who, caller, "fleets")
     fleet_path, path = f"{home(caller)}/fleets/{fleet_id}", _path(caller, fleet_id, instance_id)
@@ -138,7 +155,7 @@ def _instance_page(
         _PAGE,
         home=home(caller),
         fleet_path=fleet_path,
-        label=fleets.get(caller, fleet_id).label,
+        label=fleet.label,
         id=instance.id,
         host=instance.called,
         state=state_tag(known.seen.state),
@@ -149,12 +166,19 @@ def _instance_page(
         health=health_card(known),
         orders=order_card(caller, path, csrf, known, typed, problems),
         timeline=_timeline(caller, path, fleet_id, instance_id, after, at),
+        again=[_again(caller, path, csrf, seen.instance) for seen in replacing.successors(fleet, known.seen)],
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=instance.called),
     )
     # What belongs to a field of the form is shown beside it.
     problem = "" if refused is None else "The override was not made" if problems else refused.detail
     status = status_of(refused) if refused else 200
     return page(shown, instance.called, content, problem=problem, status=status, script="live")
+
+
+def _again(caller: Caller, path: str, csrf: Html, instance: Instance) -> Html:
+    shown = _path(caller, instance.fleet_id, instance.id)
+    at = second(instance.contact.first_seen_at)
+    return html(_AGAIN, action=path, csrf=csrf, path=shown, id=instance.id, at=at)
 
 
 def _problems(refused: errors.Invalid | errors.Conflict | errors.NotFound) -> dict[str, str]:

@@ -31,6 +31,8 @@ InstanceEvent = Literal[
     "key_replaced",  # another host, or none with a key, took its place as a person allowed
     "scope_changed",  # its host reports with a token of another scope
     "move_allowed",  # a person lets another host take its place
+    "replaced",  # its host was installed again, and is another instance
+    "replaces",  # its host was another instance before it was installed again
     "refused",  # a message that another host sent under its uid
     "capture",  # asked of the host
     "capture_ended",
