@@ -6,6 +6,7 @@ from pathlib import Path
 from fastapi import APIRouter, Response
 
 from application import (
+    account_pages,
     api,
     change_pages,
     login_pages,
@@ -50,6 +51,7 @@ app = create_app(
         change_pages.router,
         service_account_pages.router,
         settings_pages.router,
+        account_pages.router,
         style_pages.router,
     ],
 )

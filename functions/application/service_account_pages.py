@@ -60,7 +60,7 @@ _TOKENS: Final = """\
 <div class="card"><h2>Delete this service account</h2>
 <p class="soft">Its tokens stop working at once.</p>{delete}</div>"""
 _VALUE: Final = """\
-<div class="card"><h2>Your new token</h2><div class="code long" id="token">{value}</div>
+<div class="card"><h2>Your new token</h2><div class="code long" id="token" data-copy="the token">{value}</div>
 <p class="soft">Copy it now: it is not stored and cannot be shown again.</p></div>"""
 _KEY_TABLE: Final = """\
 <table><thead><tr><th>Name</th><th>Access</th><th>Held by</th><th>Expires</th><td></td></tr></thead>

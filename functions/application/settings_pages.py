@@ -18,10 +18,10 @@ from web.visitor import Visitor
 router = page_router()
 
 _SETTINGS: Final = """\
-<p class="small"><a href="/organizations/{id}">Home</a></p><h1>Settings</h1>
-<div class="card"><h2>{name}</h2><p class="soft">Organization <code>{id}</code> · you are {role}</p>
+<h1>Settings</h1>
+<div class="card"><h2>{name}</h2><p class="soft">Organization <code data-copy="the id">{id}</code> · you are {role}</p>
 <p class="last">The command line and the API do what these pages do, and more. Sign in from a terminal with
-<code>headgate login --url {url}</code>.</p></div>
+<code data-copy="the command">headgate login --url {url}</code>.</p></div>
 {manage}"""
 _MANAGE: Final = """\
 <div class="card"><h2>Rename this organization</h2>
@@ -58,7 +58,7 @@ def _settings(
     request: Request, who: Visitor, caller: Caller, renamed: Wrong | None = None, other: Wrong | None = None
 ) -> Response:
     """The settings; after an error, with the name as typed."""
-    shown = frame(who, caller)
+    shown = frame(who, caller, "settings")
     manage = html(
         _MANAGE,
         id=caller.organization_id,

@@ -13,13 +13,27 @@ from web.parts import area, choice, nothing_yet, tag, text
 
 router = page_router()
 
-_INKS: Final = ("ink", "soft", "accent", "good", "warn", "bad")
-_SURFACES: Final = ("paper", "ground", "hover", "selection", "good-ground", "bad-ground")
+_INKS: Final = ("ink", "soft", "accent", "good", "busy", "warn", "bad", "silent")
+_SURFACES: Final = (
+    *("paper", "ground", "side", "hover", "selection"),
+    *("good-ground", "busy-ground", "warn-ground", "bad-ground", "silent-ground"),
+)
+# Each colour of a state has this one meaning on every page.
+_MEANINGS: Final = (
+    ("applied, passed, done", "good"),
+    ("changing, under way", "busy"),
+    ("waits for somebody, may be wrong", "warn"),
+    ("failed, refused", "bad"),
+    ("not heard", "silent"),
+    ("of no state", ""),
+)
+_SIZES: Final = ("small", "soft", "", "part", "card", "page", "figure")
+_SPACES: Final = range(1, 7)
 _COLOURS: Final = '<ul class="swatches">{entries}</ul>'
 _INK: Final = '<li class="swatch ink-{name}">--{name}</li>'
 _SURFACE: Final = '<li class="swatch surface-{name}">--{name}</li>'
 _TYPE: Final = """\
-<div class="card"><h2>Text</h2><h1>Heading of a page</h1><h2>Heading of a card</h2><h3>Heading of a part</h3>
+<div class="card"><h2>Text</h2>{sizes}<h1>Heading of a page</h1><h2>Heading of a card</h2><h3>Heading of a part</h3>
 <p>Text with <a href="/style">a link</a>, <code>code</code> and <strong>weight</strong>.</p>
 <p class="soft">Soft text</p><p class="small">Small text</p><p class="hint">A hint</p>
 <pre tabindex="0" aria-label="Code">receivers:
@@ -102,7 +116,7 @@ def show_style(who: Visit) -> Response:
     content = joined(
         [
             html('<h1>Parts of pages</h1><div class="card"><h2>Colours</h2>{colours}</div>', colours=_colours()),
-            Html(_TYPE),
+            html(_TYPE, sizes=[*_sizes(), _spaces()]),
             html(
                 _STATES,
                 tags=_tags(),
@@ -127,7 +141,17 @@ def _colours() -> Html:
 
 
 def _tags() -> list[Html]:
-    return [html("{tag} ", tag=tag(*one)) for one in (("draft",), ("published", "good"), ("failed", "bad"))]
+    return [html("{tag} ", tag=tag(*meaning)) for meaning in _MEANINGS]
+
+
+def _sizes() -> list[Html]:
+    names = [f"text-{size}" if size else "text" for size in _SIZES]
+    return [html('<p class="size-{name}">--{name}</p>', name=name) for name in names]
+
+
+def _spaces() -> Html:
+    bars = [html('<li class="swatch space-{n}">--space-{n}</li>', n=n) for n in _SPACES]
+    return html('<ul class="swatches">{bars}</ul>', bars=bars)
 
 
 def _fields() -> list[Html]:

@@ -28,7 +28,7 @@ _CONFIGURATION: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p>
 <div class="heading"><h1>{name}</h1><div class="buttons"><a class="button" href="{path}/compare">Compare versions</a>
 <a class="button" href="{path}/edit">{edit}</a></div></div>{description}
-<p class="soft">{archived}<code>{id}</code> · {distribution} · owned by {owner}{managed} ·
+<p class="soft">{archived}<code data-copy="the id">{id}</code> · {distribution} · owned by {owner}{managed} ·
 <a href="{home}/runs?configuration_id={id}">Test runs</a></p>
 <div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th>
 <th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}

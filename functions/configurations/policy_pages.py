@@ -128,7 +128,7 @@ def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", stat
     content = html(
         _PAGE,
         changed=(
-            f"Changed by {stored.updated_by.name}, {moment(stored.updated_at)}."
+            html("Changed by {by}, {at}.", by=stored.updated_by.name, at=moment(stored.updated_at))
             if stored.updated_at and stored.updated_by
             else "All of them are advice."
         ),

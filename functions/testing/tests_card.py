@@ -46,7 +46,12 @@ def _state(overview: Overview, current: Shown | None) -> Html:
     return html(
         _STATE,
         tag=tag(verdict if current else f"{verdict} before", ("good" if evidence.passed else "bad") if current else ""),
-        text=f"on collector {evidence.collector_version}, {moment(evidence.finished_at)}{of}",
+        text=html(
+            "on collector {version}, {at}{of}",
+            version=evidence.collector_version,
+            at=moment(evidence.finished_at),
+            of=of,
+        ),
     )
 
 

@@ -13,6 +13,9 @@ from headgate.http.parameters import accepts_gzip
 from web.html import NOTHING, Html, html
 
 FOLDER: Final = Path(__file__).parent / "assets"
+STATIC: Final = Path(__file__).parent / "static"
+"""Files that no build makes: the typeface, named with its version, and the icon of the site, with their licences."""
+_TYPES: Final = {".woff2": "font/woff2", ".svg": "image/svg+xml"}
 _HEADERS: Final = {
     # Another content has another name.
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -30,7 +33,9 @@ class AssetNotFound(errors.NotFound):
 
 @router.get("/assets/{name}")
 def asset(name: str, request: Request) -> Response:
-    """A built script, compressed if the client accepts that."""
+    """A built script, compressed if the client accepts that, or a file that needs no build."""
+    if name in _static():
+        return Response((STATIC / name).read_bytes(), media_type=_TYPES[Path(name).suffix], headers=_HEADERS)
     if name not in _names():
         raise AssetNotFound
     compressed = accepts_gzip(request.headers.get("accept-encoding"))
@@ -49,6 +54,11 @@ def forget() -> None:
     """Look at the folder again, which has been built anew."""
     _names.cache_clear()
     _manifest.cache_clear()
+
+
+@cache
+def _static() -> frozenset[str]:
+    return frozenset(path.name for path in STATIC.iterdir() if path.suffix in _TYPES)
 
 
 @cache

@@ -29,6 +29,11 @@ def joined(parts: Iterable[Html]) -> Html:
     return Html("".join(parts))
 
 
+def separated(separator: str, parts: Iterable[str | Html]) -> Html:
+    """The parts that are not empty, escaped like those of `html`, with the separator between them."""
+    return Html(separator.join(html("{part}", part=part) for part in parts if part))
+
+
 NOTHING = Html("")
 
 

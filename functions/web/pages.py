@@ -32,11 +32,12 @@ _TITLES: Final = {
     502: "Not available",
     503: "Not available",
 }
-_PROBLEM: Final = '<div class="card"><h1>{title}</h1><p class="last"><a href="/">To the start page</a></p></div>'
+_PROBLEM: Final = '<h1>{title}</h1><p><a class="button" href="/">To the start page</a></p>'
 # The script `live` asks for the page again until it is there.
 _NOT_READY: Final = """\
 <div class="card"><h1>Not ready yet</h1><p id="waiting" role="status">{detail}</p>
 <p class="soft small last">This page shows itself once it can. Without scripts, load it again.</p></div>"""
+_ORGANIZATION: Final = re.compile(r"/organizations/(org_[0-9a-z]+)(?:/|$)")
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
 
@@ -69,16 +70,17 @@ class PageRoute(APIRoute):
                 return redirect(f"/sign-in?next={quote(error.after, safe='/')}")
             except (NotAnActiveMember, OrganizationHeaderRequired, RequestValidationError):
                 # Whether the organization exists is not told to strangers.
-                return _problem(who, 404, "This page does not exist, or you have no access to it")
+                shown = _problem_frame(request, who)
+                return _problem(shown, 404, "This page does not exist, or you have no access to it")
             except errors.HeadgateError as error:
                 request.state.blame = faults.blame(error)
-                return with_retry_after(_refusal(who, error), error)
+                return with_retry_after(_refusal(_problem_frame(request, who), error), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
                 request.state.blame = faults.blame(error)
                 unsure = "" if request.method == "GET" else "your change may not have been saved; "
                 detail = f"A part of the service did not answer; {unsure}try again shortly"
-                return with_retry_after(_problem(who, 503, detail), error)
+                return with_retry_after(_problem(_problem_frame(request, who), 503, detail), error)
 
         return enter
 
@@ -119,8 +121,9 @@ def _person(request: Request, who: Visit) -> Session:
 Person = Annotated[Session, Depends(_person)]
 
 
-def _member(organization_id: str, session: Person) -> Caller:
-    return sessions.caller(session, organization_id)
+def _member(request: Request, organization_id: str, session: Person) -> Caller:
+    request.state.caller = caller = sessions.caller(session, organization_id)
+    return caller
 
 
 Member = Annotated[Caller, Depends(_member)]
@@ -154,27 +157,48 @@ def _not_found(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     from_program = request.url.path.startswith(("/api/", "/v1/"))
     if error.status_code == 404 and not from_program:
-        return _problem(None, 404, "There is no page at this address")
+        return _problem(_lost_frame(request), 404, "There is no page at this address")
     if error.status_code == 405 and request.method in ("GET", "HEAD") and not from_program:
         # A refused form leaves the browser at the address that it was posted to; a reload comes here.
-        answer = _problem(None, 405, "This address only accepts a form: go back to the form and send it again")
+        answer = _problem(
+            _lost_frame(request), 405, "This address only accepts a form: go back to the form and send it again"
+        )
         answer.headers["Allow"] = problems.methods_at(request)
         return answer
     return problems.framework_error(request, error)
 
 
 def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
-    return Frame(who.csrf, who.session.user.id if who.session else "", who.email, caller, tab)
+    return Frame(who.csrf, who.session.user.id if who.session else "", who.email, caller, tab, who.look)
 
 
-def _refusal(who: Visitor | None, error: errors.HeadgateError) -> Response:
+def _problem_frame(request: Request, who: Visitor | None) -> Frame:
+    """The frame of an error's page: with the organization, if the request came as far as that."""
+    if who is None:
+        return Frame("")
+    caller = getattr(request.state, "caller", None)
+    return frame(who, caller if isinstance(caller, Caller) else None)
+
+
+def _lost_frame(request: Request) -> Frame:
+    """The frame of a page for an address that has none, for somebody who is signed in and has a browser."""
+    try:
+        who = visitor(request)
+        found = _ORGANIZATION.match(request.url.path)
+        caller = sessions.caller(who.session, found[1]) if who.session and found else None
+    except (errors.HeadgateError, BotoCoreError, ClientError):
+        return Frame("")
+    return frame(who, caller)
+
+
+def _refusal(shown: Frame, error: errors.HeadgateError) -> Response:
     status = statuses.status_of(error)
     waiting = errors.not_ready(error)
-    if who is None or waiting is None or not waiting.may_pass:
-        return _problem(who, status, error.detail)
-    return page(frame(who), "Not ready yet", html(_NOT_READY, detail=error.detail), status=status, script="live")
+    if not shown.csrf or waiting is None or not waiting.may_pass:
+        return _problem(shown, status, error.detail)
+    return page(shown, "Not ready yet", html(_NOT_READY, detail=error.detail), status=status, script="live")
 
 
-def _problem(who: Visitor | None, status: int, detail: str) -> Response:
+def _problem(shown: Frame, status: int, detail: str) -> Response:
     title = _TITLES.get(status, "Request refused")
-    return page(frame(who) if who else Frame(""), title, html(_PROBLEM, title=title), problem=detail, status=status)
+    return page(shown, title, html(_PROBLEM, title=title), problem=detail, status=status)

@@ -1,7 +1,7 @@
 """Parts of pages: form fields with their errors, buttons, tags, links to the next page of a list."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Annotated, Final
 from urllib.parse import urlencode
@@ -156,7 +156,7 @@ def more(path: str, position: str | None, filters: Mapping[str, str] = NO_FILTER
     return html('<p><a href="{path}?{query}">More</a></p>', path=path, query=query)
 
 
-def empty(text: str) -> Html:
+def empty(text: Html | str) -> Html:
     return html('<p class="soft">{text}</p>', text=text)
 
 
@@ -166,7 +166,7 @@ def nothing_yet(purpose: str, first_step: Html | str) -> Html:
 
 
 def tag(text: str, kind: str = "") -> Html:
-    """A short label; `kind` is empty, `good` or `bad`."""
+    """A short label; `kind` is empty, `good`, `bad`, `warn` (waits for somebody), `busy` (changes) or `silent`."""
     return html('<span class="tag {kind}">{text}</span>', text=text, kind=kind)
 
 
@@ -180,14 +180,24 @@ def home(caller: Caller) -> str:
     return f"/organizations/{caller.organization_id}"
 
 
-def moment(at: datetime) -> str:
-    """A time to the minute, in UTC."""
-    return at.strftime("%Y-%m-%d %H:%M UTC")
+def moment(at: datetime) -> Html:
+    """A time to the minute, in UTC; the page's script shows it in the time zone that the person chose."""
+    return _time(at, "minute", at.strftime("%Y-%m-%d %H:%M UTC"))
 
 
-def second(at: datetime) -> str:
-    """A time to the second, in UTC."""
-    return at.strftime("%Y-%m-%d %H:%M:%S UTC")
+def second(at: datetime) -> Html:
+    """A time to the second, as `moment`."""
+    return _time(at, "second", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
+
+
+def ago(at: datetime) -> Html:
+    """A time whose age the page's script shows and keeps; without scripts the time itself."""
+    return _time(at, "age", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
+
+
+def _time(at: datetime, kind: str, text: str) -> Html:
+    iso = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return html('<time datetime="{iso}" data-as="{kind}">{text}</time>', iso=iso, kind=kind, text=text)
 
 
 def _field(name: str, label: str, control: Html, hint: str, error: str) -> Html:

@@ -13,7 +13,9 @@ from headgate.http import credentials
 from headgate.http.browser import SESSION_COOKIE, csrf_of, is_csrf, is_of_this_site
 from headgate.identity import sessions
 from headgate.identity.model import NotAuthenticated, Session
+from web import look
 from web.forms import read_form
+from web.look import DEFAULT, Look
 
 VISIT_COOKIE: Final = "__Host-headgate-visit"
 KNOWN_COOKIE: Final = "__Host-headgate-known"
@@ -36,6 +38,7 @@ class Visitor:
 
     session: Session | None
     visit: str
+    look: Look = DEFAULT
 
     @property
     def csrf(self) -> str:
@@ -61,7 +64,7 @@ def visitor(request: Request) -> Visitor:
             admitted = None
         session = admitted if isinstance(admitted, Session) and admitted.kind == "browser" else None
     visit = request.cookies.get(VISIT_COOKIE, "")
-    return Visitor(session, visit if _VISIT.fullmatch(visit) else secrets.token_urlsafe(32))
+    return Visitor(session, visit if _VISIT.fullmatch(visit) else secrets.token_urlsafe(32), look.read(request))
 
 
 async def posted(request: Request, who: Visitor) -> dict[str, str]:

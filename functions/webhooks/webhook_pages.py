@@ -20,7 +20,7 @@ from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
 from headgate.webhooks.service import Changes
 from web.forms import given, model_of
-from web.html import NOTHING, Html, html
+from web.html import NOTHING, Html, html, separated
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
 from web.parts import (
@@ -95,7 +95,8 @@ _EDIT: Final = """\
 <fieldset><legend>Fleets</legend>{fleets}</fieldset>
 <button>Save</button></form></details></div>"""
 _SHOWN_ONCE: Final = """\
-<div class="card"><h2>The secret of this webhook</h2><div class="code long" id="secret">{value}</div>
+<div class="card"><h2>The secret of this webhook</h2><div class="code long" id="secret"
+ data-copy="the secret">{value}</div>
 <p class="soft">Give it to the receiver now: it cannot be shown again.</p></div>"""
 _TABLE: Final = """\
 <table><thead><tr><th>Event</th><th>Status</th><th>Last attempt</th><td></td></tr></thead>
@@ -259,7 +260,7 @@ def _one(
         types=", ".join(webhook.types) or "all",
         fleets=_fleets(caller, webhook, labels),
         live="yes" if any(one.status == "waiting" for one in part.entries) else "no",
-        rotation=empty(f"The previous secret signs as well until {moment(until)}.") if until else NOTHING,
+        rotation=empty(html("The previous secret signs as well until {at}.", at=moment(until))) if until else NOTHING,
         test=action(f"{own}/test", csrf, "Send a test", ""),
         switch=action(
             f"{own}/switch",
@@ -349,9 +350,9 @@ def _row(delivery: Delivery, own: str, csrf: Html) -> Html:
     )
 
 
-def _attempt(last: Attempt, number: int) -> str:
+def _attempt(last: Attempt, number: int) -> Html:
     outcome = f"HTTP {last.status}" if last.status is not None else str(last.error).replace("_", " ")
-    return f"{outcome}, {moment(last.at)}" + (f", {number} attempts" if number > 1 else "")
+    return separated(", ", [outcome, moment(last.at), f"{number} attempts" if number > 1 else ""])
 
 
 def _state(webhook: Webhook) -> Html:

@@ -50,6 +50,8 @@ PAGES_ELSEWHERE: Final = {
         "/style.css",
         "/assets/{name}",
         "/style",
+        "/account",
+        "/account/look",
         "/docs",
         "/docs/{name}",
         "/sign-in",

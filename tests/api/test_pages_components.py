@@ -94,7 +94,7 @@ def test_a_component_shows_its_fields_and_an_example(browser: TestClient, organi
 
 
 def test_the_components_are_in_the_navigation(browser: TestClient, organization_id: str) -> None:
-    link = f'<a href="/organizations/{organization_id}/components" aria-current="page">Components</a>'
+    link = f'<a href="/organizations/{organization_id}/components" aria-current="page" title="Components">'
 
     assert link in page(browser, organization_id)
     assert link in page(browser, organization_id, "/ottl", place="transform/log")

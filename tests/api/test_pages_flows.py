@@ -102,7 +102,7 @@ def test_a_gallery_without_pipelines_is_shown_without_pictures(browser: TestClie
     publish.upload({store.INDEX_KEY: store.index_object([flow])}, settings().bucket)
     shown = browser.get("flows").text
 
-    assert (slugs(shown), "<svg" in shown) == (["old"], False)
+    assert (slugs(shown), 'class="picture"' in shown) == (["old"], False)
 
 
 def test_a_connector_is_drawn_once_between_its_pipelines() -> None:

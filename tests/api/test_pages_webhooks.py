@@ -61,7 +61,7 @@ def test_a_webhook_is_added_and_its_secret_is_shown_once(admin: Browser) -> None
     listed = admin.page().text
     own = admin.page("/" + re.findall(r"whk_[0-9a-z]{26}", listed)[0]).text
 
-    assert re.search(r'id="secret">whsec_', made.text)
+    assert re.search(r'id="secret"\n data-copy="the secret">whsec_', made.text)
     assert "Events: test.failed. Fleets: all." in own
     assert "On &lt;call&gt;" in listed
     for page in (listed, own):

@@ -286,7 +286,7 @@ def test_passwords_codes_sessions_and_tokens_are_in_no_log_and_in_no_table(
     form = csrf(http, home)
     account = http.post(f"{home}/service-accounts", data={"csrf": form, "name": "ci"}).headers["location"]
     page = http.post(f"{account}/tokens", data={"csrf": form, "name": "t"}).text
-    token = re.search(r'id="token">(sv_[A-Za-z0-9_-]{43})<', page)
+    token = re.search(r'id="token" data-copy="the token">(sv_[A-Za-z0-9_-]{43})<', page)
     begun = http.post("/api/v1/app/device_authorization").json()
     assert token is not None
     sign_in(browser(), ada.user.email, "a wrong password")

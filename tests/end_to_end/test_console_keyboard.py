@@ -120,6 +120,7 @@ def test_a_version_is_written_tested_published_and_assigned_by_keyboard(
     choose(page, "Configuration", "A keyb")
     expect(page.get_by_label("Version", exact=True)).not_to_have_value("")
     press(page, "Check and assign …")
+    expect(page.get_by_role("dialog")).to_be_visible()
     press(page, "Assign")
     expect(page.get_by_text("Version 1 is assigned")).to_be_visible()
 

@@ -55,7 +55,7 @@ def test_lists_follow_what_one_types_and_names_stay_names(here: Visit, service: 
     assert violations(page) == []
 
     page.goto(f"{here.home}/webhooks")
-    page.get_by_label("Name").fill(HOSTILE)
+    page.get_by_label("Name", exact=True).fill(HOSTILE)
     page.get_by_label("Address").fill("https://hooks.example.com/1")
     page.get_by_role("button", name="Add").click()
     expect(page.locator("#secret")).to_contain_text("whsec_")

@@ -81,6 +81,11 @@ def without_own_scripts(page: str) -> str:
     return re.sub(r'<script type="module" src="/assets/[A-Za-z0-9_-]+\.js"></script>', "", page)
 
 
+def without_times(page: str) -> str:
+    """The page with the texts of its times alone, which are elements."""
+    return re.sub(r"</?time[^>]*>", "", page)
+
+
 def sign_in(http: TestClient, email: str, password: str = PASSWORD, **more: str) -> Response:
     return http.post("/sign-in", data={"csrf": csrf(http), "email": email, "password": password, **more})
 

@@ -7,16 +7,16 @@ import pytest
 from tests.support.service import ROOT
 
 STYLE = (ROOT / "functions" / "application" / "style.css").read_text()
-LIGHT, DARK = (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block)) for block in STYLE.split("@media")[:2])
+_BOTH = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", STYLE)
+LIGHT, DARK = ({name: colours[at] for name, *colours in _BOTH} for at in (0, 1))
+STATES = ("good", "bad", "warn", "busy", "silent")
 CODE = ("key", "string", "number", "keyword", "function")
 TEXT = [
-    *((ink, ground) for ink in ("ink", "soft", "accent") for ground in ("paper", "ground")),
+    *((ink, ground) for ink in ("ink", "soft", "accent") for ground in ("paper", "ground", "side")),
+    *((state, ground) for state in STATES for ground in ("paper", "hover", f"{state}-ground")),
+    ("ink", "selection"),
     ("accent-ink", "accent"),
-    ("bad", "paper"),
-    ("bad", "bad-ground"),
-    ("good", "paper"),
-    ("good", "good-ground"),
-    *((ink, ground) for ink in ("warn", "ink", "soft") for ground in ("paper", "ground", "hover")),
+    *((ink, ground) for ink in ("ink", "soft") for ground in ("ground", "hover")),
     *((f"code-{word}", ground) for word in CODE for ground in ("paper", "hover")),
 ]
 

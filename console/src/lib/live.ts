@@ -1,5 +1,7 @@
 // Parts of a page that the server renders, and that are asked for again while somebody looks: what is shown is written once.
+import { addCopyButtons } from "./copy";
 import { poll } from "./poll";
+import { localize } from "./times";
 
 /** A page of this site. Nothing in it runs; it may be the sign-in's, if the session has ended. Throws if there is no answer. */
 export function fresh(address: string, signal?: AbortSignal): Promise<Document> {
@@ -21,7 +23,11 @@ export function fresh(address: string, signal?: AbortSignal): Promise<Document> 
 /** Takes the part over from the page, unless nothing of it changed. What has the focus keeps it. */
 export function renew(part: HTMLElement, page: Document): HTMLElement {
   const found = page.getElementById(part.id);
-  if (!found || found.isEqualNode(part)) return part;
+  if (!found) return part;
+  addCopyButtons(found);
+  localize(found);
+  localize(part);
+  if (found.isEqualNode(part)) return part;
   const renewed = document.importNode(found, true);
   const focused = part.contains(document.activeElement) ? mark(document.activeElement) : "";
   part.replaceWith(renewed);

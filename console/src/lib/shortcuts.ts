@@ -37,7 +37,9 @@ export function install(): void {
     else return;
     event.preventDefault();
   });
-  document.querySelector(".who")?.prepend(button("Keys", show, { class: "link", "aria-keyshortcuts": "?" }));
+  const keys = document.getElementById("keys");
+  keys?.removeAttribute("hidden");
+  keys?.addEventListener("click", show);
 }
 
 function show(): void {
@@ -78,7 +80,7 @@ function show(): void {
 }
 
 function tab(name: string | undefined): HTMLAnchorElement | null {
-  const tabs = [...document.querySelectorAll<HTMLAnchorElement>("nav.tabs a")];
+  const tabs = [...document.querySelectorAll<HTMLAnchorElement>(".places a")];
   return tabs.find(({ textContent }) => textContent === name) ?? null;
 }
 

@@ -62,7 +62,7 @@ _FLEET_ROW: Final = """\
 _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
-<p class="soft">{type} · <code>{id}</code> · {token}{managed}</p>
+<p class="soft">{type} · <code data-copy="the id">{id}</code> · {token}{managed}</p>
 <div class="card"><h2>Deployment groups</h2>{groups}
 <p class="last"><a href="{path}/new-group">New group</a></p></div>{more}
 <div class="card"><h2>Collectors</h2>{instances}</div>
@@ -204,7 +204,9 @@ def _fleet_page(
         type=_TYPES[fleet.type],
         kind=fleet.type,
         managed=managed(fleet.managed_by),
-        token=f"token expires at {moment(fleet.token_expires_at)}" if fleet.token_expires_at else "token never expires",
+        token=html("token expires at {at}", at=moment(fleet.token_expires_at))
+        if fleet.token_expires_at
+        else "token never expires",
         groups=part_for_shares("groups", _groups(caller, path, part.entries, counts, names), path, counts)
         if part.entries
         else nothing_yet(_GROUPS_FOR, html(_FIRST_GROUP, path=path, id=fleet.id)),

@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import Response
 
 from fleets.api.overview_wire import page_of
+from fleets.pages.parts import KINDS
 from headgate.foundation.caller import Caller
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.state.model import INSTANCE_STATES
@@ -32,8 +33,6 @@ _TITLES: Final[dict[NoticeKind, tuple[str, str]]] = {
     "token_expiring": ("Token expires", "warn"),
     "draft_unchecked": ("Draft not checked", ""),
 }
-_STATES: Final = {"applied": "good", "apply_failed": "bad", "silent": "bad", "stale": "bad"}
-
 _HOME: Final = """\
 <div class="heading"><h1>{name}</h1><a class="button" href="{home}/settings">Settings</a></div>
 {begin}<div id="now"><div class="card"><h2>Needs you</h2>{notices}
@@ -57,7 +56,7 @@ examples, and <code>headgate demo --remove</code> takes them away again.</p></di
 _NOTICE: Final = """\
 <li{old}>{tag} <a href="{page}">{subject}</a> <span class="reason">{reason}</span>
 {time}</li>"""
-_TIME: Final = '<time class="soft small" datetime="{iso}">{at}</time>'
+_TIME: Final = '<span class="soft small">{at}</span>'
 _NOTHING: Final = Html('<p><span class="tag good">✓ nothing</span></p>')
 _TOKENS: Final = """\
 <p class="small" id="tokens"><a href="{home}/expiring-tokens">Tokens of service accounts that expire soon</a></p>"""
@@ -92,7 +91,7 @@ def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
         tokens=html(_TOKENS, home=home(caller)) if caller.is_admin else NOTHING,
         trial=NOTHING if tries_first else trial,
     )
-    return page(frame(who, caller), caller.organization_name, content, script="home")
+    return page(frame(who, caller, "home"), caller.organization_name, content, script="home")
 
 
 def _notices(caller: Caller, overview: Overview) -> Html:
@@ -116,7 +115,7 @@ def _notice(caller: Caller, notice: Notice, now: datetime) -> Html:
         page=page_of(caller, notice),
         subject=notice.subject,
         reason=notice.reason,
-        time=html(_TIME, iso=notice.at.isoformat(), at=moment(notice.at)) if notice.at else NOTHING,
+        time=html(_TIME, at=moment(notice.at)) if notice.at else NOTHING,
     )
 
 
@@ -135,7 +134,7 @@ def _fleet(caller: Caller, counted: CountedFleet) -> Html:
             state=state,
             n=counted.instances[state],
             name=state.replace("_", " "),
-            kind=_STATES.get(state, ""),
+            kind=KINDS.get(state, ""),
         )
         for state in INSTANCE_STATES
         if counted.instances.get(state)

@@ -16,7 +16,15 @@ from web.parts import ENTRIES, empty, home, nothing_yet, suggested, tag
 
 AT_ONCE: Final = 200
 """Collectors that are counted before a page is answered: some 100 ms."""
-KINDS: Final[Mapping[InstanceState, str]] = {"applied": "good", "apply_failed": "bad", "silent": "bad", "stale": "bad"}
+# One colour, one meaning: waiting, changing, done, failed, not heard.
+KINDS: Final[Mapping[InstanceState, str]] = {
+    "pending_pickup": "warn",
+    "applying": "busy",
+    "applied": "good",
+    "apply_failed": "bad",
+    "silent": "silent",
+    "stale": "silent",
+}
 _VERSION: Final = '<a href="{home}/configurations/{id}/versions/{n}">{name}</a> <span class="soft">version {n}</span>'
 _BARS: Final = '<ul class="bars">{bars}</ul>{note}'
 _BAR: Final = "<li><span>{label}</span>{bar}<span>{count}</span></li>"

@@ -21,7 +21,7 @@ _GRACES: Final[tuple[tuple[Grace, str], ...]] = (
 )
 
 
-def renewal_card(path: str, csrf: Html, who: str, expires: str = "") -> Html:
+def renewal_card(path: str, csrf: Html, who: str, expires: Html | str = "") -> Html:
     """`who` signs in with it; `expires` ends that sentence, where the page does not say it elsewhere."""
     grace = choice("grace", "The old token stops working", _GRACES, "1d")
     return html(_CARD, path=path, csrf=csrf, who=who, expires=expires, grace=grace)

@@ -217,6 +217,8 @@ PAGES: Final = [
     form("/invitations/{organization_id}/accept", 303, {}, ids=INVITING, repeated=(404,)),
     form("/invitations/{organization_id}/decline", 303, {}, ids=INVITING, repeated=(404,)),
     page("/style"),
+    page("/account"),
+    form("/account/look", 303, {"theme": "dark", "density": "compact", "zone": "utc"}, repeated=(303,)),
     page("/docs"),
     page("/docs/{name}", ids={"name": "publishVersion"}),
     page("/forgot-password"),

@@ -37,7 +37,7 @@ _ROLLOUTS: Final = 5
 _GROUP: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
 <h1>{name} {tags}</h1>
-<p class="soft"><code>{id}</code>{selected}{managed} ·
+<p class="soft"><code data-copy="the id">{id}</code>{selected}{managed} ·
 <a href="{path}/settings">Settings: name, labels, variables</a></p>
 <div class="card"><h2>Assigned</h2><p>{assigned}</p>
 <p class="hint">{delivery}</p></div>
@@ -48,7 +48,7 @@ _GROUP: Final = """\
 _DELIVERED: Final = "The group's collectors receive this version with their next heartbeat."
 _NOT_DELIVERED: Final = """\
 The group's collectors run nothing until a version is assigned: below, or with
-<code>headgate deployment assign {fleet} {group} CONFIGURATION</code>."""
+<code data-copy="the command">headgate deployment assign {fleet} {group} CONFIGURATION</code>."""
 _LIST: Final = """\
 <div class="card"><h2>Rollouts</h2><div id="rollouts" data-live="{live}">{rollouts}</div></div>"""
 _CAPTURES: Final = """\

@@ -245,5 +245,7 @@ def _renewal(caller: Caller, path: str, csrf: Html, group: Deployment) -> Html:
     """For an Admin, the renewal of the group's own token; nothing for a group that has none."""
     if not group.token_generation or not caller.is_admin:
         return NOTHING
-    expires = f"expires at {moment(group.token_expires_at)}" if group.token_expires_at else "never expires"
-    return renewal_card(f"{path}/token", csrf, "Every host that is installed for this group", f", which {expires}")
+    expires = html("expires at {at}", at=moment(group.token_expires_at)) if group.token_expires_at else "never expires"
+    return renewal_card(
+        f"{path}/token", csrf, "Every host that is installed for this group", html(", which {expires}", expires=expires)
+    )

@@ -14,7 +14,7 @@ from headgate.instances.state.model import InstanceState
 from headgate.instances.state.truth import Attempt
 from headgate.instances.timeline.history import Listed, Then
 from headgate.instances.timeline.model import InstanceEvent, Moment
-from web.html import NOTHING, Html, html
+from web.html import NOTHING, Html, html, separated
 from web.parts import empty, second, tag
 
 _TRUTH: Final = """\
@@ -128,7 +128,7 @@ def happened(caller: Caller, listed: Listed) -> Html:
         ", ".join(event.drifted or ()),
         f"{event.exits} times" if event.exits is not None else "",
         f"group {event.deployment_id}" if event.deployment_id else "",
-        f"until {second(event.until)}" if event.until else "",
+        html("until {at}", at=second(event.until)) if event.until else "",
         f"by {event.actor.name}" if event.actor else "",
         event.message or "",
         f"{event.left_out} events were not recorded" if event.left_out else "",
@@ -137,7 +137,7 @@ def happened(caller: Caller, listed: Listed) -> Html:
         "{what}{about} {more}{reason}",
         what=_WHAT.get(event.event, event.event.replace("_", " ")),
         about=about,
-        more="; ".join(part for part in more if part),
+        more=separated("; ", more),
         reason=html(_REASON, reason=event.reason) if event.reason else NOTHING,
     )
 

@@ -42,7 +42,8 @@ _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /
 <a href="{fleet_path}/collectors">Collectors</a></p>
 <h1>{host} {state}</h1>
-<p class="soft"><code>{id}</code> · group <a href="{fleet_path}/deployments/{deployment}">{group}</a> · last heard
+<p class="soft"><code data-copy="the id">{id}</code> ·
+group <a href="{fleet_path}/deployments/{deployment}">{group}</a> · last heard
 {heard}</p>
 <div id="live" data-live="yes">{truth}{health}</div>
 {orders}

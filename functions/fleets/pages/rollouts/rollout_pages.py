@@ -80,7 +80,7 @@ _PAGE: Final = """\
 <p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{message}
 {reason}{acts}{progress}{notes}{not_moved}{failures}{steps}{hosts}</div>{gates}"""
 _PROGRESS: Final = """\
-<div class="card"><h2>How far it is</h2>{bar}
+<div class="card"><h2>Progress</h2>{bar}
 <p class="last">{applied} of {total} collectors run it; it was offered to {due}, and {failed} failed.</p></div>"""
 _STEPS: Final = """\
 <div class="card"><h2>Steps</h2><table><thead><tr><th>Step</th><th>Up to</th><th>Then wait</th><th></th></tr></thead>
@@ -100,7 +100,7 @@ _NOT_MOVED: Final = """\
 <div class="card"><h2>Collectors that a person has to upgrade</h2><p class="soft small">{count} of them</p>
 <ul>{rows}</ul></div>"""
 _HAS_TO_BE_MOVED: Final = '<li><a href="{path}/{id}">{name}</a>{message}</li>'
-_FAILURES: Final = '<div class="card"><h2>What the gates count</h2><ul>{rows}</ul></div>'
+_FAILURES: Final = '<div class="card"><h2>Failing collectors</h2><ul>{rows}</ul></div>'
 _FAILURE: Final = '<li><a href="{path}/{id}"><code>{id}</code></a> {gate}: {message}</li>'
 _GATES: Final = """\
 <div class="card"><h2>Gates and window</h2><p>If more than {tolerated} % of the collectors that have it fail a gate,
@@ -174,7 +174,7 @@ def _rollout_page(
         before=named(rollout.before),
         by=rollout.created_by.name,
         at=second(rollout.created_at),
-        ended=f" · ended {second(rollout.finished_at)}" if rollout.finished_at else "",
+        ended=html(" · ended {at}", at=second(rollout.finished_at)) if rollout.finished_at else "",
         upgrade=html(
             _UPGRADE,
             version=rollout.upgrade.version,

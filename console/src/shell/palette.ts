@@ -1,0 +1,107 @@
+// Ctrl-K: go to a page, a configuration, a fleet, a host or a component by its name, or do what this page does.
+import type { Api, List } from "../lib/api";
+import type { Choice, Picker } from "../lib/picker";
+import { pick } from "../lib/picker";
+
+const PAUSE = 250;
+// Of a large organization, hosts are looked for in the fleets that changed last.
+const MOST_FLEETS = 10;
+
+interface Configuration {
+  id: string;
+  name: string;
+}
+interface Fleet {
+  id: string;
+  label: string;
+}
+interface Instance {
+  id: string;
+  name: string | null;
+  host_name: string | null;
+}
+interface Component {
+  kind: string;
+  type: string;
+}
+
+/** Opens the palette; what the API has is added as it comes. */
+export function open(api: Api, home: string): void {
+  const go = (path: string) => () => location.assign(path);
+  let fleets: Fleet[] = [];
+  let searched = "";
+  let timer = 0;
+
+  const findNamed = async (text: string, picker: Picker): Promise<void> => {
+    if (text !== searched) return;
+    const name = encodeURIComponent(text);
+    const hosts = fleets.slice(0, MOST_FLEETS).map(async ({ id, label }) => {
+      const { items } = await api.get<List<Instance>>(`/fleets/${id}/instances?limit=10&host=${name}`);
+      return items.map((one) => ({
+        name: one.name ?? one.host_name ?? one.id,
+        about: `host of ${label}`,
+        take: go(`${home}/fleets/${id}/collectors/${one.id}`),
+      }));
+    });
+    await Promise.allSettled([
+      configurations(`&name=${name}`).then((found) => picker.add(found)),
+      ...hosts.map(async (host) => picker.add(await host)),
+    ]);
+  };
+  const configurations = async (filter = ""): Promise<Choice[]> => {
+    const { items } = await api.get<List<Configuration>>(`/configurations?limit=50${filter}`);
+    return items.map(({ id, name }) => ({ name, about: "configuration", take: go(`${home}/configurations/${id}`) }));
+  };
+  const picker = pick(
+    "palette",
+    "Go to, or do",
+    { input: "Page, configuration, fleet, host, component or action", list: "Places and actions" },
+    [...places(), ...actions(home, go)],
+    (text) => {
+      searched = text;
+      clearTimeout(timer);
+      if (text.length >= 2) timer = window.setTimeout(() => void findNamed(text, picker), PAUSE);
+    },
+  );
+
+  // A part that does not answer is missing from the list; its page is there.
+  const add = (more: Promise<Choice[]>): void => void more.then((found) => picker.add(found)).catch(() => undefined);
+  add(configurations());
+  add(
+    api.get<List<Fleet>>("/fleets?limit=100").then(({ items }) => {
+      fleets = items;
+      return items.map(({ id, label }) => ({ name: label, about: "fleet", take: go(`${home}/fleets/${id}`) }));
+    }),
+  );
+  add(
+    api
+      .all<Component>("/components")
+      .then((items) =>
+        items.map(({ kind, type }) => ({ name: type, about: kind, take: go(`${home}/components/${kind}/${type}`) })),
+      ),
+  );
+}
+
+/** What the sidebar has. */
+function places(): Choice[] {
+  return [...document.querySelectorAll<HTMLAnchorElement>(".side a[title]")].map((link) => ({
+    name: link.title,
+    about: "page",
+    take: () => link.click(),
+  }));
+}
+
+/** What can be begun from everywhere, and the buttons of this page's heading. */
+function actions(home: string, go: (path: string) => () => void): Choice[] {
+  const here = [...document.querySelectorAll<HTMLElement>(".heading :is(a.button, button)")].map((one) => ({
+    name: one.textContent.trim(),
+    about: "on this page",
+    take: () => one.click(),
+  }));
+  return [
+    ...here,
+    { name: "New configuration", about: "action", take: go(`${home}/configurations/new`) },
+    { name: "New fleet", about: "action", take: go(`${home}/fleets#new-fleet`) },
+    { name: "Theme, density and time zone", about: "action", take: go("/account") },
+  ];
+}

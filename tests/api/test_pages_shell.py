@@ -1,0 +1,81 @@
+"""What all pages have around them: the sidebar, how they look, and the files that no build makes."""
+
+import re
+
+import pytest
+
+from tests.support.in_process import TestClient
+from tests.support.page_visitor import Person, ada, browser, http, send_form
+from web.assets import STATIC
+
+__all__ = ["ada", "http"]
+
+HERE = "/organizations/{}"
+
+
+def places(page: str) -> list[str]:
+    return re.findall(r'<li><a href="[^"]*"[^>]*title="([^"]*)"', page)
+
+
+def test_the_sidebar_has_the_pages_in_three_groups(http: TestClient, ada: Person) -> None:
+    page = http.get(f"/organizations/{ada.organization_id}/members").text
+
+    assert re.findall(r'<h2 id="nav-[a-z]+">([A-Za-z]+)</h2>', page) == ["Build", "Run", "Administer"]
+    assert places(page) == [
+        *("Configurations", "Test runs", "Flows", "Components", "Policies"),
+        *("Fleets", "Changes"),
+        *("Members", "Service accounts", "Webhooks", "Settings"),
+    ]
+    assert re.findall(r'aria-current="page" title="([^"]*)"', page) == ["Members"]
+
+
+@pytest.mark.parametrize("path", ["nowhere", "fleets/flt_01kyqzq3dbepyjf8jkf2gqv6rg", "configurations/x"])
+def test_an_error_in_an_organization_keeps_the_sidebar(http: TestClient, ada: Person, path: str) -> None:
+    answer = http.get(f"/organizations/{ada.organization_id}/{path}")
+
+    assert answer.status_code == 404
+    assert "Service accounts" in places(answer.text)
+
+
+def test_a_stranger_has_no_sidebar_and_learns_of_no_organization(ada: Person) -> None:
+    answer = browser().get(f"/organizations/{ada.organization_id}/nowhere")
+
+    assert answer.status_code == 404
+    assert 'class="side"' not in answer.text
+
+
+def test_how_pages_look_is_kept_in_this_browser(http: TestClient, ada: Person) -> None:
+    home = f"/organizations/{ada.organization_id}"
+    before = http.get(home).text
+    saved = send_form(http, "/account", "/look", theme="dark", density="comfortable", zone="utc")
+
+    assert '<html lang="en" data-theme="system" data-density="compact" data-zone="local">' in before
+    assert (saved.status_code, saved.headers["location"]) == (303, "/account?notice=saved")
+    assert '<html lang="en" data-theme="dark" data-density="comfortable" data-zone="utc">' in http.get(home).text
+
+
+@pytest.mark.parametrize("value", ["", "dark", "x.y.z", '"><script>', "dark." * 1_000])
+def test_an_unknown_look_is_the_default_one(value: str) -> None:
+    page = browser().get("/sign-in", headers={"cookie": f"__Host-headgate-look={value}"}).text
+
+    assert re.search(r'<html lang="en" data-theme="(system|dark)" data-density="compact" data-zone="local">', page)
+
+
+def test_what_a_page_links_to_is_served_for_a_year() -> None:
+    page = browser().get("/sign-in").text
+    linked = re.findall(r'<link rel="(?:icon|preload)" href="([^"]*)"', page)
+    answers = {path: browser().get(path) for path in linked}
+
+    assert {path: answer.headers["content-type"] for path, answer in answers.items()} == {
+        "/assets/favicon.svg": "image/svg+xml",
+        "/assets/inter-5.3.0.woff2": "font/woff2",
+    }
+    assert all("immutable" in answer.headers["cache-control"] for answer in answers.values())
+    assert linked[1] in browser().get("/style.css").text
+    assert len(answers[linked[1]].content) <= 50_000
+
+
+def test_the_typeface_and_the_icons_have_their_licences_beside_them() -> None:
+    assert "SIL Open Font License" in (STATIC / "inter-OFL.txt").read_text()
+    assert "ISC License" in (STATIC / "lucide-ISC.txt").read_text()
+    assert browser().get("/assets/inter-OFL.txt").status_code == 404
