@@ -41,9 +41,12 @@ class NotFound(HeadgateError):
     """It does not exist, or the caller may not see it; the answer is the same."""
 
     code = "not_found"
+    field: str = ""
+    """The field of the request's body that named it."""
 
     def named_by(self, field: str) -> None:
         """Add the field of the request's body that named it."""
+        self.field = field
         self.detail = f"{field}: {self.detail}"
 
 

@@ -4,25 +4,26 @@ from typing import Final
 
 from fastapi import Response
 
+from configurations import api
 from configurations.use_parts import use_items
-from headgate.audit.actions import Action
 from headgate.configurations import service as configurations
-from headgate.configurations.model import Configuration, ConfigurationPublished, Version
+from headgate.configurations.model import Configuration, Version
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import ConfigurationId
 from headgate.http.statuses import status_of
 from headgate.usage import service as usage
-from headgate.usage.model import ConfigurationInUse
+from web.commands import Posted, command
 from web.html import NOTHING, Html, html, joined
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import ENTRIES, After, action, confirmed, empty, home, managed, moment, more, tag
 from web.visitor import Visitor
 
 router = page_router()
 
+_PATH: Final = "/organizations/{organization_id}/configurations/{configuration_id}"
+_THIS: Final = "/configurations/{configuration_id}"
 _DESCRIPTION: Final = '<div class="soft small">{text}</div>'
 _CONFIGURATION: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p>
@@ -48,39 +49,18 @@ _VERSION: Final = """\
 <td class="soft small" data-label="Created">{at}</td></tr>"""
 
 
-@router.get("/organizations/{organization_id}/configurations/{configuration_id}")
+@router.get(_PATH)
 def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, after: After) -> Response:
     return _configuration_page(who, caller, configuration_id, after)
 
 
-@router.post("/organizations/{organization_id}/configurations/{configuration_id}/archive")
-def archive_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, form: Form) -> Response:
-    try:
-        usage.archive(caller, configuration_id)
-    except ConfigurationInUse as error:
-        return _configuration_page(who, caller, configuration_id, problem=error)
-    return _changed(caller, "configuration.archived", configuration_id)
+def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _configuration_page(posted.who, posted.caller, problem=error, **posted.ids)
 
 
-@router.post("/organizations/{organization_id}/configurations/{configuration_id}/restore")
-def restore_configuration(caller: Member, configuration_id: ConfigurationId, form: Form) -> Response:
-    configurations.restore(caller, configuration_id)
-    return _changed(caller, "configuration.restored", configuration_id)
-
-
-@router.post("/organizations/{organization_id}/configurations/{configuration_id}/delete")
-def delete_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, form: Form) -> Response:
-    try:
-        deleted = configurations.delete(caller, configuration_id)
-    except ConfigurationPublished as error:
-        return _configuration_page(who, caller, configuration_id, problem=error)
-    record_change(caller, "configuration.deleted", f"configurations/{configuration_id}", {"name": deleted.name})
-    return redirect(f"{home(caller)}/configurations")
-
-
-def _changed(caller: Caller, action: Action, configuration_id: str) -> Response:
-    record_change(caller, action, f"configurations/{configuration_id}", {})
-    return redirect(f"{home(caller)}/configurations/{configuration_id}")
+command(router, f"{_PATH}/archive", api.archive_configuration, _THIS, refused=_refused)
+command(router, f"{_PATH}/restore", api.restore_configuration, _THIS)
+command(router, f"{_PATH}/delete", api.delete_configuration, "/configurations", refused=_refused)
 
 
 def _configuration_page(
@@ -88,7 +68,7 @@ def _configuration_page(
     caller: Caller,
     configuration_id: str,
     after: str | None = None,
-    problem: errors.Conflict | None = None,
+    problem: errors.HeadgateError | None = None,
 ) -> Response:
     configuration = configurations.summary(caller, configuration_id)
     part = configurations.versions(caller, configuration_id, ENTRIES, after)

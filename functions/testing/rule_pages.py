@@ -10,7 +10,6 @@ from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.statuses import status_of
 from headgate.identity import checks
@@ -19,8 +18,9 @@ from headgate.rules import service as rules
 from headgate.rules.model import RuleSet, StoredRule
 from headgate.suites import service as suites
 from headgate_engine.rules.model import Rule
-from testing import tests_card
+from testing import tests_card, version_tests
 from testing.rule_form import RuleForm
+from web.commands import Posted, command
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
@@ -29,6 +29,7 @@ from web.visitor import Visitor
 
 router = page_router()
 
+_VERSION_PATH: Final = "/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}"
 _WHERE: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a>{more}</p>"""
 _VERSION: Final = """\
@@ -62,27 +63,27 @@ _FORM: Final = """\
 <div class="buttons"><button name="do" value="save">{save}</button>{cancel}</div></form></div>"""
 
 
-@router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}")
+@router.get(_VERSION_PATH)
 def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
     return _version_page(who, caller, configuration_id, n)
 
 
-@router.post("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}")
-def delete_test(
-    who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber, form: Form
-) -> Response:
-    name = form.get("delete_test", "")
-    try:
-        suites.delete(caller, configuration_id, n, name, None)
-    except errors.Conflict as error:
-        return _version_page(who, caller, configuration_id, n, error)
-    path = f"configurations/{configuration_id}/versions/{n}"
-    record_change(caller, "test.deleted", f"{path}/tests/{name}")
-    return redirect(f"{home(caller)}/{path}")
+def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _version_page(posted.who, posted.caller, refused=error, **posted.ids)
+
+
+command(
+    router,
+    _VERSION_PATH,
+    version_tests.delete_test,
+    "/configurations/{configuration_id}/versions/{n}",
+    arguments={"test_name": "delete_test"},
+    refused=_refused,
+)
 
 
 def _version_page(
-    who: Visitor, caller: Caller, configuration_id: str, n: int, refused: errors.Conflict | None = None
+    who: Visitor, caller: Caller, configuration_id: str, n: int, refused: errors.HeadgateError | None = None
 ) -> Response:
     configuration, version = configurations.snapshot(caller, configuration_id, n)
     sets = {rule_set.pipeline: rule_set for rule_set in rules.saved_with(configuration_id, n)}

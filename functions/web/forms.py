@@ -29,9 +29,14 @@ class Filters(Generic[Wanted]):
     problems: Mapping[str, str]
 
 
-def by_field(error: errors.Invalid | errors.Conflict) -> dict[str, str]:
+def by_field(error: errors.HeadgateError | None) -> dict[str, str]:
     """What is wrong, by the last part of each place: the name of the form's field."""
-    return {str(one.loc[-1]): one.message for one in error.errors}
+    match error:
+        case errors.Invalid() | errors.Conflict():
+            return {str(wrong.loc[-1]): wrong.message for wrong in error.errors}
+        case errors.NotFound() if error.field:
+            return {error.field: error.detail.removeprefix(f"{error.field}: ")}
+    return {}
 
 
 def model_of(model: type[Model], given: Mapping[str, object]) -> Model:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import ValidationError
 
 from headgate.events.model import EVENT_TYPES
@@ -11,17 +11,16 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import FleetNotFound
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.browser import public_url
-from headgate.http.parameters import DeliveryId, WebhookId
+from headgate.http.parameters import WebhookId
 from headgate.http.statuses import status_of
 from headgate.storage.page import Slice
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
-from headgate.webhooks.service import Changes
-from web.forms import given, model_of
+from web.commands import Posted, command
+from web.forms import by_field, given
 from web.html import NOTHING, Html, html, separated
-from web.layout import csrf_field, page, redirect
+from web.layout import csrf_field, page
 from web.pages import Form, Member, Visit, frame, page_router
 from web.parts import (
     ENTRIES,
@@ -40,10 +39,13 @@ from web.parts import (
     text,
 )
 from web.visitor import Visitor
-from webhooks.wire import NewWebhook, WebhookPatch
+from webhooks import api
+from webhooks.wire import NewWebhook
 
 router = page_router()
 
+_PATH: Final = "/organizations/{organization_id}/webhooks/{webhook_id}"
+_THIS: Final = "/webhooks/{webhook_id}"
 _FORMATS: Final = (("cloudevents", "CloudEvents"), ("slack", "Slack"), ("pagerduty", "PagerDuty"))
 _KINDS: Final[dict[DeliveryStatus, str]] = {"waiting": "", "delivered": "good", "failed": "bad"}
 # One that people choose from; the button sends the other.
@@ -141,33 +143,43 @@ def show_webhook(who: Visit, caller: Member, webhook_id: WebhookId, after: After
     return _one(who, caller, webhook, part, _labels(caller))
 
 
-@router.post("/organizations/{organization_id}/webhooks/{webhook_id}/test")
-def test_webhook(caller: Member, webhook_id: WebhookId, form: Form, request: Request) -> Response:
-    webhooks.send_test(caller, webhook_id, public_url(request))
-    return redirect(f"{home(caller)}/webhooks/{webhook_id}")
-
-
-@router.post("/organizations/{organization_id}/webhooks/{webhook_id}/switch")
-def switch_webhook(caller: Member, webhook_id: WebhookId, form: Form) -> Response:
-    webhooks.change(caller, webhook_id, Changes({"enabled": form.get("enabled") == "yes"}))
-    return redirect(f"{home(caller)}/webhooks/{webhook_id}")
-
-
-@router.post("/organizations/{organization_id}/webhooks/{webhook_id}/change")
-def change_webhook(who: Visit, caller: Member, webhook_id: WebhookId, form: Form) -> Response:
-    before = webhooks.get(caller, webhook_id)
+def _changes(posted: Posted) -> Mapping[str, object] | None:
+    before, form = webhooks.get(posted.caller, posted.ids["webhook_id"]), posted.form
     # A field without a change is not sent: a fleet that is gone may stay, and another Admin's change as well.
     wanted = {"name": form.get("name", "").strip(), "types": _types(form), "fleet_ids": _fleet_ids(form)}
     now = {"name": before.name, "types": list(before.types), "fleet_ids": list(before.fleet_ids)}
-    changed = {name: value for name, value in wanted.items() if _in_order(value) != _in_order(now[name])}
-    changed |= given(form, "url", "routing_key")
-    try:
-        if changed:
-            webhooks.change(caller, webhook_id, model_of(WebhookPatch, changed).changes())
-    except (errors.Invalid, FleetNotFound) as error:
-        part = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None)
-        return _one(who, caller, before, part, _labels(caller), typed=form, refused=error)
-    return redirect(f"{home(caller)}/webhooks/{webhook_id}")
+    changed: dict[str, object] = {
+        name: value for name, value in wanted.items() if _in_order(value) != _in_order(now[name])
+    }
+    return changed | given(form, "url", "routing_key") or None
+
+
+def _not_changed(posted: Posted, error: errors.HeadgateError) -> Response:
+    caller, webhook_id = posted.caller, posted.ids["webhook_id"]
+    part = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None)
+    webhook = webhooks.get(caller, webhook_id)
+    return _one(posted.who, caller, webhook, part, _labels(caller), typed=posted.form, refused=error)
+
+
+command(router, f"{_PATH}/test", api.test_webhook, _THIS)
+command(
+    router,
+    f"{_PATH}/switch",
+    api.change_webhook,
+    _THIS,
+    body=lambda posted: {"enabled": posted.form.get("enabled") == "yes"},
+)
+command(
+    router,
+    f"{_PATH}/change",
+    api.change_webhook,
+    _THIS,
+    body=_changes,
+    refused=_not_changed,
+    refusals=(errors.Invalid, FleetNotFound),
+)
+command(router, f"{_PATH}/delete", api.delete_webhook, "/webhooks")
+command(router, f"{_PATH}/deliveries/{{delivery_id}}/resend", api.resend_delivery, _THIS)
 
 
 @router.post("/organizations/{organization_id}/webhooks/{webhook_id}/secret")
@@ -176,18 +188,6 @@ def renew_secret(who: Visit, caller: Member, webhook_id: WebhookId, form: Form) 
     part, labels = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None), _labels(caller)
     webhook, secret = webhooks.renew_secret(caller, webhook_id)
     return _one(who, caller, webhook, part, labels, secret)
-
-
-@router.post("/organizations/{organization_id}/webhooks/{webhook_id}/delete")
-def delete_webhook(caller: Member, webhook_id: WebhookId, form: Form) -> Response:
-    webhooks.delete(caller, webhook_id)
-    return redirect(f"{home(caller)}/webhooks")
-
-
-@router.post("/organizations/{organization_id}/webhooks/{webhook_id}/deliveries/{delivery_id}/resend")
-def resend_delivery(caller: Member, webhook_id: WebhookId, delivery_id: DeliveryId, form: Form) -> Response:
-    webhooks.send_again(caller, webhook_id, delivery_id)
-    return redirect(f"{home(caller)}/webhooks/{webhook_id}")
 
 
 def _types(form: Mapping[str, str]) -> list[str]:
@@ -242,7 +242,7 @@ def _one(
     secret: str = "",
     *,
     typed: Mapping[str, str] | None = None,
-    refused: errors.Invalid | FleetNotFound | None = None,
+    refused: errors.HeadgateError | None = None,
 ) -> Response:
     shown = frame(who, caller, "webhooks")
     path, csrf = f"{home(caller)}/webhooks", csrf_field(shown)
@@ -284,14 +284,13 @@ def _one(
     return page(shown, webhook.name, content, script="live", problem=problem, status=status)
 
 
-def _told(refused: errors.Invalid | FleetNotFound) -> str:
-    """The first refusal, with its field as the form calls it."""
-    if isinstance(refused, FleetNotFound):
-        return f"{_LABELS['fleet_ids']}: {refused.detail}"
-    if not refused.errors:
-        return refused.detail
-    wrong = refused.errors[0]
-    return f"{_LABELS.get(str(wrong.loc[1]), str(wrong.loc[1]))}: {wrong.message}" if wrong.loc[1:] else wrong.message
+def _told(refused: errors.HeadgateError) -> str:
+    """The reason, with the label of its field in front."""
+    field, message = next(iter(by_field(refused).items()), ("", refused.detail))
+    if isinstance(refused, errors.Invalid) and refused.errors:
+        # Behind the field, a place may have the number of an entry.
+        field = str(refused.errors[0].loc[1])
+    return f"{_LABELS.get(field, field)}: {message}" if field else message
 
 
 def _labels(caller: Caller) -> dict[str, str]:

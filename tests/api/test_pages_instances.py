@@ -155,8 +155,14 @@ def test_a_host_that_was_installed_again_replaces_what_it_was_by_a_button(
         ({"version_number": "9", "until": "2026-11-21T18:00"}, "No such version"),
         ({"version_number": "1", "until": "2026-11-20T18:00"}, "This time has passed"),
         ({"version_number": "1", "until": "2027-11-20T18:00"}, "lasts 90 days at most"),
-        ({"configuration_id": "x", "version_number": "1", "until": "2026-11-21T18:00"}, "Choose a configuration"),
-        ({"version_number": "1", "until": "2026-11-21T18:00", "message": "x" * 1_001}, "1,000 characters at most"),
+        (
+            {"configuration_id": "x", "version_number": "1", "until": "2026-11-21T18:00"},
+            "This must be the id of a configuration",
+        ),
+        (
+            {"version_number": "1", "until": "2026-11-21T18:00", "message": "x" * 1_001},
+            "This may have at most 1,000 characters",
+        ),
     ],
 )
 def test_a_wrong_override_is_told_at_its_field(

@@ -8,30 +8,28 @@ from urllib.parse import urlencode
 
 from fastapi import Query, Response
 
-from fleets.api.captures_wire import StartCapture
+from fleets.api import captures as api
 from headgate.captures import service as captures
 from headgate.captures.model import LONGEST_CONDITION, LONGEST_SECONDS, MOST_RECORDS, Status
 from headgate.captures.service import Known
 from headgate.deployments import service as deployments
-from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
-from headgate.http.auditing import record_change
-from headgate.http.parameters import CaptureId, DeploymentId, FleetId
+from headgate.http.parameters import FleetId
 from headgate.http.statuses import status_of
-from headgate.identity import checks
-from headgate.instances.model import InstanceNotFound
-from web.forms import by_field, given, model_of, number_of
+from web.commands import Posted, command
+from web.forms import by_field, given, number_of
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import ENTRIES, After, action, choice, confirmed, home, more, nothing_yet, second, tag, text
 from web.visitor import Visitor
 
 router = page_router()
 
+_LIST_PATH: Final = "/fleets/{fleet_id}/captures"
 _FLEET: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
 _PATH: Final = f"{_FLEET}/captures"
 _KINDS: Final[Mapping[Status, str]] = {"completed": "good", "failed": "bad", "expired": "bad"}
@@ -69,50 +67,28 @@ def list_captures(
     return _page(who, caller, fleet_id, after=after, typed={"where": instance_id})
 
 
-@router.post(_PATH)
-def start_capture(who: Visit, caller: Member, fleet_id: FleetId, form: Form) -> Response:
-    try:
-        asked = _asked(form)
-        with checks.under_way(caller):
-            capture = captures.start(caller, fleet_id, asked).capture
-    except (errors.Invalid, errors.Conflict, InstanceNotFound, DeploymentNotFound) as error:
-        return _page(who, caller, fleet_id, typed=form, refused=error)
-    record_change(caller, "capture.started", f"fleets/{fleet_id}/captures/{capture.id}", capture.audited)
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/captures")
+def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _page(posted.who, posted.caller, posted.ids["fleet_id"], typed=posted.form, refused=error)
 
 
-@router.post(f"{_PATH}/{{capture_id}}/end")
-def end_capture(who: Visit, caller: Member, fleet_id: FleetId, capture_id: CaptureId, form: Form) -> Response:
-    try:
-        captures.end(caller, fleet_id, capture_id)
-    except errors.Conflict as error:
-        return _page(who, caller, fleet_id, refused=error)
-    record_change(caller, "capture.ended", f"fleets/{fleet_id}/captures/{capture_id}/end")
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/captures")
-
-
-@router.post(f"{_PATH}/{{capture_id}}/delete")
-def delete_capture(who: Visit, caller: Member, fleet_id: FleetId, capture_id: CaptureId, form: Form) -> Response:
-    try:
-        captures.delete(caller, fleet_id, capture_id)
-    except errors.Conflict as error:
-        return _page(who, caller, fleet_id, refused=error)
-    record_change(caller, "capture.deleted", f"fleets/{fleet_id}/captures/{capture_id}")
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/captures")
-
-
-@router.post(f"{_FLEET}/deployments/{{deployment_id}}/captures")
-def allow_captures(caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    captures.allow(caller, fleet_id, deployment_id, allowed=form.get("allowed") == "yes")
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
-
-
-def _asked(form: Mapping[str, str]) -> StartCapture:
-    """What the form asks for. Raises Invalid, naming the fields."""
+def _asked(posted: Posted) -> Mapping[str, object]:
+    form = posted.form
     where = form.get("where", "")
     place = "instance_id" if is_id("ins", where) else "deployment_id"
     numbers = {name: number_of(form.get(name, "").strip()) for name in ("max_records", "duration_seconds")}
-    return model_of(StartCapture, {place: where, **given(form, "pipeline", "component", "condition"), **numbers})
+    return {place: where, **given(form, "pipeline", "component", "condition"), **numbers}
+
+
+command(router, _PATH, api.start_capture, _LIST_PATH, body=_asked, refused=_refused)
+command(router, f"{_PATH}/{{capture_id}}/end", api.end_capture, _LIST_PATH, refused=_refused)
+command(router, f"{_PATH}/{{capture_id}}/delete", api.delete_capture, _LIST_PATH, refused=_refused)
+command(
+    router,
+    f"{_FLEET}/deployments/{{deployment_id}}/captures",
+    api.put_captures,
+    "/fleets/{fleet_id}/deployments/{deployment_id}",
+    body=lambda posted: {"allowed": posted.form.get("allowed") == "yes"},
+)
 
 
 def _page(
@@ -122,7 +98,7 @@ def _page(
     *,
     after: str | None = None,
     typed: Mapping[str, str] = _NOTHING_TYPED,
-    refused: errors.Invalid | errors.Conflict | errors.NotFound | None = None,
+    refused: errors.HeadgateError | None = None,
 ) -> Response:
     """The page; after a refusal, with what was typed, and the reason beside its field or at the top."""
     shown = frame(who, caller, "fleets")
@@ -130,7 +106,7 @@ def _page(
     part = captures.captures(caller, fleet_id, ENTRIES, after)
     path, csrf = f"{home(caller)}/fleets/{fleet_id}/captures", csrf_field(shown)
     rows = [_row(caller, path, csrf, known) for known in part.entries]
-    problems = by_field(refused) if isinstance(refused, errors.Invalid) else {}
+    problems = by_field(refused)
     fields = _fields(fleet_id, caller, typed, problems)
     content = html(
         _PAGE,

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from fastapi import Query, Response
 
-from fleets.api.wire import CreateFleet
+from fleets.api import fleets as api
 from fleets.pages.parts import (
     bars,
     names_of,
@@ -15,29 +15,28 @@ from fleets.pages.parts import (
     state_tags,
     version,
 )
-from fleets.pages.renewal_card import grace_of, renewal_card
+from fleets.pages.renewal_card import renewal, renewal_card
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
-from headgate.fleets import service as fleets
 from headgate.fleets.model import ExpiresIn, FleetsNotConfigured, LabelTaken
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import FleetId
 from headgate.http.statuses import status_of
-from headgate.instances import deletion
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.counting.shares import Shares
-from web.forms import by_field, given, model_of
+from web.commands import Posted, command
+from web.forms import by_field, given
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import ENTRIES, After, choice, confirmed, home, managed, moment, more, nothing_yet, tag, text
 from web.visitor import Visitor
 
 router = page_router()
 
+_FLEET_PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
 _TYPES: Final = {"server-supervisor": "Servers", "kubernetes-supervisor": "Kubernetes"}
 
 _FLEETS: Final = """\
@@ -95,15 +94,19 @@ def list_fleets(who: Visit, caller: Member, after: After) -> Response:
     return _list(who, caller, after)
 
 
-@router.post("/organizations/{organization_id}/fleets")
-def create_fleet(who: Visit, caller: Member, form: Form) -> Response:
-    try:
-        asked = model_of(CreateFleet, given(form, "label", "type", "expires_in"))
-        created = deployments.create_fleet(caller, asked.label, asked.type, asked.expires_in)
-    except (errors.Invalid, errors.Conflict, errors.Forbidden, FleetsNotConfigured) as error:
-        return _list(who, caller, typed=form, refused=error)
-    record_change(caller, "fleet.created", f"fleets/{created.id}")
-    return redirect(f"{home(caller)}/fleets/{created.id}")
+def _not_created(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _list(posted.who, posted.caller, typed=posted.form, refused=error)
+
+
+command(
+    router,
+    "/organizations/{organization_id}/fleets",
+    api.create_fleet,
+    "/fleets/{result.id}",
+    body=lambda posted: given(posted.form, "label", "type", "expires_in"),
+    refused=_not_created,
+    refusals=(errors.Invalid, errors.Conflict, errors.Forbidden, FleetsNotConfigured),
+)
 
 
 def _list(
@@ -161,20 +164,12 @@ def show_fleet(
     return _fleet_page(who, caller, fleet_id, after, count=count == "yes")
 
 
-@router.post("/organizations/{organization_id}/fleets/{fleet_id}/token")
-def renew_token(caller: Member, fleet_id: FleetId, form: Form) -> Response:
-    fleets.renew_token(caller, fleet_id, grace_of(form))
-    return redirect(f"{home(caller)}/fleets/{fleet_id}")
+def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _fleet_page(posted.who, posted.caller, problem=error, **posted.ids)
 
 
-@router.post("/organizations/{organization_id}/fleets/{fleet_id}/delete")
-def delete_fleet(who: Visit, caller: Member, fleet_id: FleetId, form: Form) -> Response:
-    try:
-        deleted = deletion.delete_fleet(caller, fleet_id)
-    except errors.Conflict as error:
-        return _fleet_page(who, caller, fleet_id, problem=error)
-    record_change(caller, "fleet.deleted", f"fleets/{fleet_id}", {"name": deleted.label})
-    return redirect(f"{home(caller)}/fleets")
+command(router, f"{_FLEET_PATH}/token", api.renew_token, "/fleets/{fleet_id}", body=renewal)
+command(router, f"{_FLEET_PATH}/delete", api.delete_fleet, "/fleets", refused=_not_deleted)
 
 
 def _fleet_page(
@@ -184,7 +179,7 @@ def _fleet_page(
     after: str | None = None,
     *,
     count: bool = False,
-    problem: errors.Conflict | None = None,
+    problem: errors.HeadgateError | None = None,
 ) -> Response:
     """The fleet's page; after a refused deletion, with the reason."""
     shown, counted = frame(who, caller, "fleets"), counting.fleet(caller, fleet_id)

@@ -7,17 +7,16 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.api.captures_wire import RedactionSettings
+from fleets.api import captures as api
 from headgate.captures import service as captures
 from headgate.captures.model import KINDS, Kind, Redaction
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.statuses import status_of
-from headgate.identity import checks
-from web.forms import model_of
+from web.commands import Posted, command
 from web.html import Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import area, check, empty, home
 from web.visitor import Visitor
 
@@ -49,17 +48,24 @@ def show_redaction(who: Visit, caller: Member) -> Response:
     return _page(who, caller, _as_typed(captures.redaction(caller)))
 
 
-@router.post(_PATH)
-def change_redaction(who: Visit, caller: Member, form: Form) -> Response:
-    kinds = [kind for kind in KINDS if form.get(f"kind.{kind}") == "yes"]
-    lines = {name: _lines(form.get(name, "")) for name in _LONGEST}
-    try:
-        asked = model_of(RedactionSettings, {"kinds": kinds, **lines})
-        with checks.under_way(caller, asked=bool(asked.patterns)):
-            captures.change_redaction(caller, asked.redaction())
-    except errors.Invalid as error:
-        return _page(who, caller, form, error)
-    return redirect(f"{home(caller)}/fleets/capture-redaction")
+def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _page(posted.who, posted.caller, posted.form, error)
+
+
+def _asked(posted: Posted) -> Mapping[str, object]:
+    kinds = [kind for kind in KINDS if posted.form.get(f"kind.{kind}") == "yes"]
+    return {"kinds": kinds, **{name: _lines(posted.form.get(name, "")) for name in _LONGEST}}
+
+
+command(
+    router,
+    _PATH,
+    api.put_redaction,
+    "/fleets/capture-redaction",
+    body=_asked,
+    refused=_refused,
+    refusals=(errors.Invalid,),
+)
 
 
 def _lines(text: str) -> list[str]:
@@ -71,17 +77,19 @@ def _as_typed(rules: Redaction) -> Mapping[str, str]:
     return {**kinds, "patterns": "\n".join(rules.patterns), "keys": "\n".join(rules.keys)}
 
 
-def _problems(refused: errors.Invalid | None) -> dict[str, str]:
+def _problems(refused: errors.HeadgateError | None) -> dict[str, str]:
     """By the name of the field, with the line that an entry of a list stands in."""
     problems: dict[str, str] = {}
-    for one in refused.errors if refused else ():
+    for one in refused.errors if isinstance(refused, errors.Invalid) else ():
         field, *entry = one.loc[1:]
         line = f"Line {entry[0] + 1}: " if entry and isinstance(entry[0], int) else ""
         problems.setdefault(str(field), f"{line}{one.message}")
     return problems
 
 
-def _page(who: Visitor, caller: Caller, typed: Mapping[str, str], refused: errors.Invalid | None = None) -> Response:
+def _page(
+    who: Visitor, caller: Caller, typed: Mapping[str, str], refused: errors.HeadgateError | None = None
+) -> Response:
     """The settings; after a refusal, with what was typed, and the reason beside its field or at the top."""
     shown, problems = frame(who, caller, "fleets"), _problems(refused)
     content = _form(caller, csrf_field(shown), typed, problems) if caller.is_admin else _read_only(typed)

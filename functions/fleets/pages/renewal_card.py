@@ -5,6 +5,7 @@ from typing import Final
 
 from headgate.fleets.model import Grace
 from headgate.foundation import errors
+from web.commands import Posted
 from web.html import Html, html
 from web.parts import choice
 
@@ -27,9 +28,9 @@ def renewal_card(path: str, csrf: Html, who: str, expires: Html | str = "") -> H
     return html(_CARD, path=path, csrf=csrf, who=who, expires=expires, grace=grace)
 
 
-def grace_of(form: Mapping[str, str]) -> Grace:
-    """Raises Invalid."""
-    grace = next((value for value, _ in _GRACES if value == form.get("grace", "1d")), None)
-    if grace is None:
+def renewal(posted: Posted) -> Mapping[str, object]:
+    """The body of the operation that renews the token. Raises Invalid."""
+    grace = posted.form.get("grace", "1d")
+    if grace not in dict(_GRACES):
         raise errors.Invalid("Choose from the list when the old token stops working")
-    return grace
+    return {"grace": grace}

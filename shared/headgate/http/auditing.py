@@ -1,7 +1,6 @@
 """The record of a change made through the public API: the route names its action, and a success is recorded."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -15,7 +14,6 @@ from headgate.http.paths import PUBLIC
 from headgate.observability.log import logger
 
 _EXTENSION: Final = "x-audit-actions"
-NO_DETAILS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def audited(*actions: Action) -> dict[str, object]:
@@ -42,15 +40,15 @@ def record(request: Request, route: APIRoute, response: Response) -> None:
     """Record a change of the public API that has succeeded; one put. A replayed answer has changed nothing."""
     if "idempotency-replayed" in response.headers:
         return
+    record_change(request, route, request.state.caller, response.headers.get("location", request.url.path))
+
+
+def record_change(request: Request, route: APIRoute, caller: Caller, path: str) -> None:
+    """Record the change that the route has made at the path of the API, asked by a program or by a form; one put."""
     (action,) = actions_of(route)
-    target = response.headers.get("location", request.url.path).removeprefix(f"{PUBLIC}/")
-    record_change(request.state.caller, action, target, getattr(request.state, "audit_details", {}))
-
-
-def record_change(caller: Caller, action: Action, target: str, details: Mapping[str, str] = NO_DETAILS) -> None:
-    """Record a change that has been made, by a form of a page for example; one put."""
+    target = path.removeprefix(f"{PUBLIC}/")
     try:
-        audit.append(caller, action, target, **details)
+        audit.append(caller, action, target, **getattr(request.state, "audit_details", {}))
     except (BotoCoreError, ClientError) as error:
         # The change is made: a fault in recording it must not tell the caller otherwise.
         logger.error("change_not_recorded", action=action, target=target, kind=type(error).__name__)

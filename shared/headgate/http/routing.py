@@ -53,11 +53,20 @@ _WAYS_IN: Final[tuple[tuple[object, Callable[[Request], None]], ...]] = (
 )
 
 
+_ROUTES: Final[dict[Callable[..., object], APIRoute]] = {}
+
+
+def route_of(endpoint: Callable[..., object]) -> APIRoute:
+    """The route of an endpoint of the API, which names its path and its action."""
+    return _ROUTES[endpoint]
+
+
 class Route(APIRoute):
     """A route whose caller is known before its body is parsed, and whose creates honour `Idempotency-Key`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         handle = super().get_route_handler()
+        _ROUTES.setdefault(self.endpoint, self)
         dependencies = {dependant.call for dependant in _all(self.dependant)}
         enter_as = next((way for marker, way in _WAYS_IN if marker in dependencies), None)
         query_names = {field.alias for dependant in _all(self.dependant) for field in dependant.query_params}

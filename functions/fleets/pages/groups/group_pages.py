@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from fastapi import Query, Response
 
+from fleets.api import groups as api
 from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
@@ -17,12 +18,11 @@ from headgate.deployments.model import Deployment, VolumeMount
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
-from headgate.instances import deletion
 from headgate.instances.counting import fleets as counting
 from headgate.rollouts import service as rollouts
+from web.commands import Posted, command
 from web.forms import by_field
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
@@ -73,17 +73,18 @@ def show_deployment(
     return _group_page(who, caller, fleet_id, deployment_id, after=after, at=at, count=count == "yes")
 
 
-@router.post(f"{_PATH}/delete")
-def delete_deployment(
-    who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form
-) -> Response:
-    try:
-        deleted = deletion.delete_group(caller, fleet_id, deployment_id)
-    except errors.Conflict as error:
-        return _group_page(who, caller, fleet_id, deployment_id, refused=error)
-    target = f"fleets/{fleet_id}/deployments/{deployment_id}"
-    record_change(caller, "deployment.deleted", target, {"name": deleted.name})
-    return redirect(f"{home(caller)}/fleets/{fleet_id}")
+def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _group_page(posted.who, posted.caller, refused=error, **posted.ids)
+
+
+command(
+    router,
+    f"{_PATH}/delete",
+    api.delete_deployment,
+    "/fleets/{fleet_id}",
+    refused=_not_deleted,
+    refusals=(errors.Conflict,),
+)
 
 
 @router.post(f"{_PATH}/volume-mounts")
@@ -112,14 +113,14 @@ def _group_page(
     at: str = "",
     count: bool = False,
     typed: VolumeMount = _NOBODY,
-    refused: errors.Invalid | errors.Conflict | None = None,
+    refused: errors.HeadgateError | None = None,
 ) -> Response:
     """The group's page; after a refusal, with the typed mount, and the reason beside its field or at the top."""
     fleet = fleets.get(caller, fleet_id)
     group = deployments.of_fleet(fleet_id, deployment_id)
     shown = frame(who, caller, "fleets")
     path, csrf = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}", csrf_field(shown)
-    problems = by_field(refused) if refused else {}
+    problems = by_field(refused)
     content = html(
         _GROUP,
         home=home(caller),

@@ -5,25 +5,22 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.api.deployments_wire import CreateDeployment
+from fleets.api import groups as api
 from fleets.pages.parts import configuration_field
 from headgate.configurations import search
 from headgate.configurations import service as configurations
-from headgate.configurations.model import VersionNotFound
-from headgate.deployments import assignments
 from headgate.deployments.events import LONGEST_MESSAGE
 from headgate.deployments.model import NameTaken, NotPublished
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import FleetId
 from headgate.http.statuses import status_of
-from headgate.identity import checks
-from web.forms import by_field, given, model_of, number_of
+from web.commands import Posted, command
+from web.forms import by_field, given, number_of
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import choice, home, text
 from web.visitor import Visitor
 
@@ -51,21 +48,9 @@ def show_form(who: Visit, caller: Member, fleet_id: FleetId) -> Response:
     return _page(who, caller, fleet_id)
 
 
-@router.post(_PATH)
-def create_group(who: Visit, caller: Member, fleet_id: FleetId, form: Form) -> Response:
-    try:
-        asked = _asked(caller, form)
-        with checks.under_way(caller):
-            created = assignments.create(caller, fleet_id, **dict(asked))
-    except (errors.Invalid, errors.Conflict, VersionNotFound) as error:
-        return _page(who, caller, fleet_id, form, error)
-    path = f"fleets/{fleet_id}/deployments/{created.group.id}"
-    record_change(caller, "deployment.created", path, created.audited)
-    return redirect(f"{home(caller)}/{path}")
-
-
-def _asked(caller: Caller, form: Mapping[str, str]) -> CreateDeployment:
+def _asked(posted: Posted) -> Mapping[str, object]:
     """What the form asks for; the newest published version if it names none. Raises Invalid, naming the fields."""
+    caller, form = posted.caller, posted.form
     typed = given(form, "name", "role", "namespace", "message")
     found = search.called(caller, form.get("configuration_id", "").strip(), "configuration_id")
     number = form.get("version_number", "").strip()
@@ -73,7 +58,21 @@ def _asked(caller: Caller, form: Mapping[str, str]) -> CreateDeployment:
     if version is None:
         raise NotPublished("This configuration has no published version; publish one first", "configuration_id")
     replicas = {name: number_of(value) for name, value in given(form, "replicas").items()}
-    return model_of(CreateDeployment, {**typed, **replicas, "configuration_id": found.id, "version_number": version})
+    return {**typed, **replicas, "configuration_id": found.id, "version_number": version}
+
+
+def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _page(posted.who, posted.caller, typed=posted.form, refused=error, **posted.ids)
+
+
+command(
+    router,
+    _PATH,
+    api.create_deployment,
+    "/fleets/{fleet_id}/deployments/{result.id}",
+    body=_asked,
+    refused=_refused,
+)
 
 
 def _page(
@@ -85,11 +84,7 @@ def _page(
 ) -> Response:
     """The form; after a refusal, with what was typed, and the reason beside its field or at the top."""
     fleet, shown = fleets.get(caller, fleet_id), frame(who, caller, "fleets")
-    problems = by_field(refused) if isinstance(refused, errors.Invalid) else {}
-    if isinstance(refused, NameTaken):
-        problems = {"name": refused.detail}
-    if isinstance(refused, VersionNotFound):
-        problems = {"version_number": refused.detail}
+    problems = {"name": refused.detail} if isinstance(refused, NameTaken) else by_field(refused)
 
     def line(name: str, label: str, most: int, *, required: bool = False, hint: str = "") -> Html:
         value, problem = typed.get(name, ""), problems.get(name, "")

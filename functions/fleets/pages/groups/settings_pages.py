@@ -7,25 +7,23 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.api.deployments_wire import PatchDeployment, PutSelector
-from fleets.api.env import PatchEnv, named_changes
+from fleets.api import env, groups
 from fleets.pages.groups.variables_card import variables_card
-from fleets.pages.renewal_card import grace_of, renewal_card
-from headgate.deployments import own_tokens, selectors, variables
+from fleets.pages.renewal_card import renewal, renewal_card
+from headgate.deployments import selectors, variables
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment, NameTaken
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
-from headgate.rollouts import assigning
-from web.forms import by_field, model_of, number_of
+from web.commands import Posted, command
+from web.forms import by_field, number_of
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import confirmed, empty, home, moment, text
 from web.visitor import Visitor
 
@@ -33,6 +31,7 @@ router = page_router()
 
 _GROUP: Final = "/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}"
 _PATH: Final = f"{_GROUP}/settings"
+_THIS: Final = "/fleets/{fleet_id}/deployments/{deployment_id}/settings"
 _NOTHING_TYPED: Final[Mapping[str, str]] = {}
 # 8 labels with keys of 63 characters and values of 255.
 _LONGEST_LABELS: Final = 2_600
@@ -59,88 +58,76 @@ def show_settings(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: 
     return _page(who, caller, fleet_id, deployment_id)
 
 
-@router.post(_PATH)
-def change_group(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    changes: dict[str, str | int | None] = {"name": form.get("name", "")}
+def _changes(posted: Posted) -> Mapping[str, object]:
+    form = posted.form
+    changes: dict[str, object] = {"name": form.get("name", "")}
     if "namespace" in form or "replicas" in form:
         replicas = form.get("replicas", "").strip()
         changes |= {"replicas": number_of(replicas) if replicas else None}
         changes |= {"namespace": form.get("namespace", "").strip() or None}
-    try:
-        asked = model_of(PatchDeployment, changes)
-        changed = assigning.change(caller, fleet_id, deployment_id, asked.changes())
-    except NameTaken as error:
-        return _page(who, caller, fleet_id, deployment_id, form, error, field="name")
-    except errors.Invalid as error:
-        return _page(who, caller, fleet_id, deployment_id, form, error)
-    record_change(caller, "deployment.changed", f"fleets/{fleet_id}/deployments/{deployment_id}", changed.audited)
-    return _back(caller, fleet_id, deployment_id)
+    return changes
 
 
-@router.post(f"{_PATH}/labels")
-def select_hosts(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    try:
-        labels = model_of(PutSelector, {"labels": _labels_of(form.get("labels", ""))}).labels
-        selectors.select(caller, fleet_id, deployment_id, labels)
-    except (errors.Invalid, errors.Conflict) as error:
-        return _page(who, caller, fleet_id, deployment_id, form, error, field="labels")
-    target = f"fleets/{fleet_id}/deployments/{deployment_id}/selector"
-    record_change(caller, "deployment.selector_changed", target, {"labels": selectors.in_words(labels)})
-    return _back(caller, fleet_id, deployment_id)
+def _not_changed(posted: Posted, error: errors.HeadgateError) -> Response:
+    field = "name" if isinstance(error, NameTaken) else ""
+    return _page(posted.who, posted.caller, typed=posted.form, refused=error, field=field, **posted.ids)
 
 
-@router.post(f"{_PATH}/variables")
-def set_variable(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    name, value = form.get("variable", "").strip(), form.get("value", "")
-    is_secret = form.get("secret") == "yes"
-    try:
-        asked = model_of(PatchEnv, {"secrets" if is_secret else "variables": {name: value}})
-        variables.change(caller, fleet_id, deployment_id, asked.variables, asked.secrets)
-    except errors.Invalid as error:
+def _not_selected(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _page(posted.who, posted.caller, typed=posted.form, refused=error, field="labels", **posted.ids)
+
+
+def _variable(posted: Posted) -> Mapping[str, object]:
+    name, value = posted.form.get("variable", "").strip(), posted.form.get("value", "")
+    return {"secrets" if posted.form.get("secret") == "yes" else "variables": {name: value}}
+
+
+def _not_set(posted: Posted, error: errors.HeadgateError) -> Response:
+    name, field = posted.form.get("variable", "").strip(), ""
+    if isinstance(error, errors.Invalid):
         # The place of a value ends with the variable's name, that of a name with "[key]".
-        of_value = error.errors[0].loc[-1] == name and len(error.errors[0].loc) > 2
-        kept = {**form, "value": ""} if is_secret else form
-        field = "value" if of_value else "variable"
-        return _page(who, caller, fleet_id, deployment_id, kept, error, field=field)
-    except errors.Conflict as error:
-        kept = {**form, "value": ""} if is_secret else form
-        return _page(who, caller, fleet_id, deployment_id, kept, error)
-    _record_variables(caller, fleet_id, deployment_id, {**asked.variables, **asked.secrets})
-    return _back(caller, fleet_id, deployment_id)
+        place = error.errors[0].loc
+        field = "value" if place[-1] == name and len(place) > 2 else "variable"
+    typed = {**posted.form, "value": ""} if posted.form.get("secret") == "yes" else posted.form
+    return _page(posted.who, posted.caller, typed=typed, refused=error, field=field, **posted.ids)
 
 
-@router.post(f"{_PATH}/variables/remove")
-def remove_variable(caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    name = form.get("variable", "")
-    if name in variables.get(caller, fleet_id, deployment_id).variables:
-        variables.change(caller, fleet_id, deployment_id, {name: None}, {})
-        _record_variables(caller, fleet_id, deployment_id, {name: None})
-    return _back(caller, fleet_id, deployment_id)
+def _removed_variable(posted: Posted) -> Mapping[str, object] | None:
+    name = posted.form.get("variable", "")
+    stored = variables.get(posted.caller, posted.ids["fleet_id"], posted.ids["deployment_id"])
+    return {"variables": {name: None}} if name in stored.variables else None
 
 
-@router.post(f"{_PATH}/token")
-def renew_token(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    try:
-        own_tokens.renew(caller, fleet_id, deployment_id, grace_of(form))
-    except errors.Conflict as error:
-        return _page(who, caller, fleet_id, deployment_id, refused=error)
-    return _back(caller, fleet_id, deployment_id)
+def _not_renewed(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _page(posted.who, posted.caller, refused=error, **posted.ids)
 
 
-@router.post(f"{_PATH}/clear")
-def clear_assignment(caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    changed = assigning.change(caller, fleet_id, deployment_id, {"configuration_id": None})
-    record_change(caller, "deployment.changed", f"fleets/{fleet_id}/deployments/{deployment_id}", changed.audited)
-    return _back(caller, fleet_id, deployment_id)
+def _labels_typed(posted: Posted) -> Mapping[str, object]:
+    return {"labels": _labels_of(posted.form.get("labels", ""))}
 
 
-def _back(caller: Caller, fleet_id: str, deployment_id: str) -> Response:
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}/settings")
-
-
-def _record_variables(caller: Caller, fleet_id: str, deployment_id: str, changes: Mapping[str, str | None]) -> None:
-    target = f"fleets/{fleet_id}/deployments/{deployment_id}/env"
-    record_change(caller, "deployment.env_changed", target, named_changes(changes))
+command(
+    router,
+    _PATH,
+    groups.patch_deployment,
+    _THIS,
+    body=_changes,
+    refused=_not_changed,
+    refusals=(errors.Invalid, NameTaken),
+)
+command(router, f"{_PATH}/labels", groups.put_selector, _THIS, body=_labels_typed, refused=_not_selected)
+command(router, f"{_PATH}/variables", env.patch_env, _THIS, body=_variable, refused=_not_set)
+command(router, f"{_PATH}/variables/remove", env.patch_env, _THIS, body=_removed_variable)
+command(
+    router,
+    f"{_PATH}/token",
+    env.renew_token_of_group,
+    _THIS,
+    body=renewal,
+    refused=_not_renewed,
+    refusals=(errors.Conflict,),
+)
+command(router, f"{_PATH}/clear", groups.patch_deployment, _THIS, body=lambda _: {"configuration_id": None})
 
 
 def _labels_of(typed: str) -> dict[str, str]:
@@ -166,7 +153,7 @@ def _page(
     fleet_id: str,
     deployment_id: str,
     typed: Mapping[str, str] = _NOTHING_TYPED,
-    refused: errors.Invalid | errors.Conflict | None = None,
+    refused: errors.HeadgateError | None = None,
     *,
     field: str = "",
 ) -> Response:
@@ -177,7 +164,7 @@ def _page(
     path, csrf = f"{group_path}/settings", csrf_field(shown)
     problems = by_field(refused) if isinstance(refused, errors.Invalid) and not field else {}
     if refused and field:
-        problems = {field: refused.errors[0].message if refused.errors else refused.detail}
+        problems = {field: next(iter(by_field(refused).values()), refused.detail)}
     content = html(
         _PAGE,
         home=home(caller),

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
 from fastapi import Response
 
+from fleets.api import instances as api
 from fleets.pages.instances.cards import happened, health_card, then_shown, truth_card
 from fleets.pages.instances.order_card import NOTHING_TYPED, order_card, override_of
 from fleets.pages.parts import state_tag
 from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
-from headgate.audit import service as audit
-from headgate.audit.actions import Action
-from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import FleetId, InstanceId
 from headgate.http.statuses import status_of
-from headgate.installs import supervisors
-from headgate.instances import deletion, details, replacing
+from headgate.instances import details, replacing
 from headgate.instances.model import Instance
-from headgate.instances.orders import acts
-from headgate.instances.orders.model import PendingOrder
 from headgate.instances.timeline import history
+from web.commands import Posted, command
 from web.forms import by_field
 from web.html import Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import confirmed, home, second
 from web.visitor import Visitor
 
 router = page_router()
 
 _PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/collectors/{instance_id}"
+_THIS: Final = "/fleets/{fleet_id}/collectors/{instance_id}"
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /
 <a href="{fleet_path}/collectors">Collectors</a></p>
@@ -64,68 +60,29 @@ def show_instance(
     return _instance_page(who, caller, fleet_id, instance_id, after=after, at=at)
 
 
-def _form(name: str, give: Callable[[Caller, str, str], PendingOrder], recorded: Action) -> None:
-    """The form of an order."""
-
-    @router.post(f"{_PATH}/{name}", name=name)
-    def post(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
-        try:
-            given = give(caller, fleet_id, instance_id)
-        except errors.Conflict as error:
-            return _instance_page(who, caller, fleet_id, instance_id, refused=error)
-        record_change(caller, recorded, f"{acts.path_of(fleet_id, instance_id)}/{given.id}".removeprefix("/"))
-        return redirect(_path(caller, fleet_id, instance_id))
+def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
+    typed = posted.form if "until" in posted.form else NOTHING_TYPED
+    return _instance_page(posted.who, posted.caller, refused=error, typed=typed, **posted.ids)
 
 
-_form("restart", acts.restart, "instance.restart_ordered")
-_form("retry", acts.try_again, "instance.retry_ordered")
-_form("upgrade-supervisor", supervisors.upgrade, "instance.supervisor_upgrade_ordered")
-
-
-@router.post(f"{_PATH}/override")
-def override(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
-    try:
-        given, name = acts.override(caller, fleet_id, instance_id, **override_of(form))
-    except (errors.Invalid, ConfigurationNotFound, VersionNotFound) as error:
-        return _instance_page(who, caller, fleet_id, instance_id, refused=error, typed=form)
-    target = f"fleets/{fleet_id}/instances/{instance_id}/override"
-    record_change(caller, "instance.overridden", target, acts.audited(given, name))
-    return redirect(_path(caller, fleet_id, instance_id))
-
-
-@router.post(f"{_PATH}/override/end")
-def end_override(caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
-    acts.end_override(caller, fleet_id, instance_id)
-    record_change(caller, "instance.override_ended", f"fleets/{fleet_id}/instances/{instance_id}/override")
-    return redirect(_path(caller, fleet_id, instance_id))
-
-
-@router.post(f"{_PATH}/allow-move")
-def allow_move(caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
-    target = f"fleets/{fleet_id}/instances/{instance_id}/allow-move"
-    acts.allow_move(caller, fleet_id, instance_id, audit.entry(caller, "instance.move_allowed", target))
-    return redirect(_path(caller, fleet_id, instance_id))
-
-
-@router.post(f"{_PATH}/replace")
-def replace(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
-    try:
-        seen = replacing.replace_by(caller, fleet_id, instance_id, form.get("by"))
-    except (errors.Conflict, errors.Invalid) as error:
-        return _instance_page(who, caller, fleet_id, instance_id, refused=error)
-    by = {"name": seen.instance.called, "by": seen.instance.id}
-    record_change(caller, "instance.replaced", f"fleets/{fleet_id}/instances/{instance_id}/replace", by)
-    return redirect(_path(caller, fleet_id, seen.instance.id))
-
-
-@router.post(f"{_PATH}/delete")
-def delete(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
-    try:
-        deleted = deletion.delete_instance(caller, fleet_id, instance_id)
-    except errors.Conflict as error:
-        return _instance_page(who, caller, fleet_id, instance_id, refused=error)
-    record_change(caller, "instance.deleted", f"fleets/{fleet_id}/instances/{instance_id}", {"name": deleted.called})
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/collectors")
+for _act, _order in (
+    ("restart", api.restart_instance),
+    ("retry", api.retry_instance),
+    ("upgrade-supervisor", api.upgrade_supervisor),
+):
+    command(router, f"{_PATH}/{_act}", _order, _THIS, refused=_refused, refusals=(errors.Conflict,))
+command(router, f"{_PATH}/override", api.put_override, _THIS, body=override_of, refused=_refused)
+command(router, f"{_PATH}/override/end", api.delete_override, _THIS)
+command(router, f"{_PATH}/allow-move", api.allow_move, _THIS)
+command(
+    router,
+    f"{_PATH}/replace",
+    api.replace_instance,
+    "/fleets/{fleet_id}/collectors/{result.id}",
+    body=lambda posted: {"by": posted.form.get("by")},
+    refused=_refused,
+)
+command(router, f"{_PATH}/delete", api.delete_instance, "/fleets/{fleet_id}/collectors", refused=_refused)
 
 
 def _path(caller: Caller, fleet_id: str, instance_id: str) -> str:
@@ -140,7 +97,7 @@ def _instance_page(
     *,
     after: str | None = None,
     at: str = "",
-    refused: errors.Invalid | errors.Conflict | errors.NotFound | None = None,
+    refused: errors.HeadgateError | None = None,
     typed: Mapping[str, str] = NOTHING_TYPED,
 ) -> Response:
     """The collector's page; after a refusal, with what was typed, and the reason beside its field or at the top."""
@@ -151,7 +108,7 @@ def _instance_page(
     shown = frame(who, caller, "fleets")
     fleet_path, path = f"{home(caller)}/fleets/{fleet_id}", _path(caller, fleet_id, instance_id)
     csrf = csrf_field(shown)
-    problems = _problems(refused) if refused else {}
+    problems = by_field(refused)
     content = html(
         _PAGE,
         home=home(caller),
@@ -180,17 +137,6 @@ def _again(caller: Caller, path: str, csrf: Html, instance: Instance) -> Html:
     shown = _path(caller, instance.fleet_id, instance.id)
     at = second(instance.contact.first_seen_at)
     return html(_AGAIN, action=path, csrf=csrf, path=shown, id=instance.id, at=at)
-
-
-def _problems(refused: errors.Invalid | errors.Conflict | errors.NotFound) -> dict[str, str]:
-    match refused:
-        case ConfigurationNotFound():
-            return {"configuration_id": refused.detail}
-        case VersionNotFound():
-            return {"version_number": refused.detail}
-        case errors.Invalid():
-            return by_field(refused)
-    return {}
 
 
 def _timeline(caller: Caller, path: str, fleet_id: str, instance_id: str, after: str | None, at: str) -> Html:

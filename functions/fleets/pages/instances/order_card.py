@@ -9,14 +9,12 @@ from typing import Final, TypedDict
 from fleets.pages.parts import version
 from headgate.configurations import service as configurations
 from headgate.deployments.events import LONGEST_MESSAGE
-from headgate.deployments.model import FieldRefused
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.foundation.ids import is_id
-from headgate.http.parameters import whole_number
 from headgate.instances.details import Known
 from headgate.instances.orders.acts import LONGEST
-from web.forms import read_minute
+from web.commands import Posted
+from web.forms import number_of, read_minute
 from web.html import NOTHING, Html, html
 from web.parts import ENTRIES, action, choice, second, text
 
@@ -51,25 +49,14 @@ class OverrideArguments(TypedDict):
     message: str | None
 
 
-def override_of(form: Mapping[str, str]) -> OverrideArguments:
-    """What the form asks for. Raises Invalid, naming the field."""
-    configuration_id, why = form.get("configuration_id", ""), form.get("message", "").strip()
-    if configuration_id and not is_id("cfg", configuration_id):
-        raise FieldRefused("configuration_id", "Choose a configuration from the list")
-    try:
-        number = whole_number(form.get("version_number", "").strip())
-    except ValueError:
-        number = 0
-    if not isinstance(number, int) or number < 1:
-        raise FieldRefused("version_number", "This must be a whole number, the version's")
-    if len(why) > LONGEST_MESSAGE:
-        raise FieldRefused("message", f"This may have {LONGEST_MESSAGE:,} characters at most")
-    until = read_minute(form.get("until", ""), "until")
+def override_of(posted: Posted) -> Mapping[str, object]:
+    """The body of an override. Raises Invalid, naming the field."""
+    form = posted.form
     return {
-        "configuration_id": configuration_id or None,
-        "version_number": number,
-        "until": until,
-        "message": why or None,
+        "configuration_id": form.get("configuration_id") or None,
+        "version_number": number_of(form.get("version_number", "").strip()),
+        "until": read_minute(form.get("until", ""), "until").isoformat(),
+        "message": form.get("message", "").strip() or None,
     }
 
 

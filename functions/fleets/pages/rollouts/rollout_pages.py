@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Final
 
 from fastapi import Response
 
+from fleets.api import rollouts as api
 from fleets.pages.parts import named, share_bar
-from fleets.pages.rollouts.parts import Act, acts, status_tag, step_size
-from headgate.audit.actions import Action
+from fleets.pages.rollouts.parts import acts, status_tag, step_size
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import record_change
 from headgate.http.parameters import DeploymentId, FleetId, RolloutId
 from headgate.http.statuses import status_of
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.hosts import Host, Phase
 from headgate.rollouts.model import Rollout
 from headgate.rollouts.strategy import Gates, OnFailure, Strategy
+from web.commands import Posted, command
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
 from web.parts import empty, home, second, tag
 from web.visitor import Visitor
 
@@ -114,34 +114,26 @@ def show_rollout(
     return _rollout_page(who, caller, fleet_id, deployment_id, rollout_id)
 
 
-def _form(act: Act, carry_out: Callable[[Caller, str, str, str], Rollout], recorded: Action | None) -> None:
-    """The form of one act. An approval records itself, in its own transaction."""
-
-    @router.post(f"{_PATH}/{act}", name=f"{act}_rollout")
-    def post(
-        who: Visit,
-        caller: Member,
-        fleet_id: FleetId,
-        deployment_id: DeploymentId,
-        rollout_id: RolloutId,
-        form: Form,
-    ) -> Response:
-        try:
-            carry_out(caller, fleet_id, deployment_id, rollout_id)
-        except (errors.Conflict, errors.Forbidden) as error:
-            return _rollout_page(who, caller, fleet_id, deployment_id, rollout_id, error)
-        path = f"fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}"
-        if recorded:
-            record_change(caller, recorded, f"{path}/{act}")
-        return redirect(f"{home(caller)}/{path}")
+def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
+    return _rollout_page(posted.who, posted.caller, refused=error, **posted.ids)
 
 
-_form("pause", rollouts.pause, "rollout.paused")
-_form("resume", rollouts.resume, "rollout.resumed")
-_form("promote", rollouts.promote, "rollout.promoted")
-_form("approve", rollouts.approve, None)
-_form("retry", rollouts.retry, "rollout.retried")
-_form("abort", rollouts.abort, "rollout.aborted")
+for _act, _operation in (
+    ("pause", api.pause_rollout),
+    ("resume", api.resume_rollout),
+    ("promote", api.promote_rollout),
+    ("approve", api.approve_rollout),
+    ("retry", api.retry_rollout),
+    ("abort", api.abort_rollout),
+):
+    command(
+        router,
+        f"{_PATH}/{_act}",
+        _operation,
+        "/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}",
+        refused=_refused,
+        refusals=(errors.Conflict, errors.Forbidden),
+    )
 
 
 def _rollout_page(
@@ -150,7 +142,7 @@ def _rollout_page(
     fleet_id: str,
     deployment_id: str,
     rollout_id: str,
-    refused: errors.Conflict | errors.Forbidden | None = None,
+    refused: errors.HeadgateError | None = None,
 ) -> Response:
     """The rollout's page; after a refusal, with the reason."""
     rollout, hosts = rollouts.hosts(caller, fleet_id, deployment_id, rollout_id)

@@ -1,0 +1,232 @@
+"""The configurations endpoints: configurations, their versions, publishing."""
+
+from typing import Annotated
+
+from fastapi import Header, Query, Request, Response
+from pydantic import BeforeValidator
+
+from configurations.filters import WantedConfigurations
+from configurations.wire import (
+    AppendVersion,
+    ConfigurationDetail,
+    ConfigurationSummary,
+    CreateConfiguration,
+    PatchConfiguration,
+    PatchVersion,
+    Suppressions,
+    VersionDetail,
+    VersionSummary,
+)
+from headgate.checker import Asker
+from headgate.configurations import search
+from headgate.configurations import service as configurations
+from headgate.http.auditing import add_details, audited
+from headgate.http.credentials import Reader, Writer
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
+from headgate.http.paths import PUBLIC
+from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
+from headgate.http.routing import router as group
+from headgate.identity import checks
+from headgate.usage import service as usage
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
+
+router = group("/configurations", "Configurations")
+
+Validate = Annotated[bool, BeforeValidator(true_or_false), Query(description="Save only what the collector accepts")]
+IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
+
+
+@router.get("", operation_id="listConfigurations")
+def list_configurations(caller: Reader, paging: Paging, wanted: WantedConfigurations) -> Page[ConfigurationSummary]:
+    """The caller's own configurations and the organization's published ones, most recently updated first.
+
+    With `text` or `component`, a page has what is found in the texts of up to 500 configurations, or in 16 MB of them,
+    with `name` among up to 2,000: it may be short, also empty, and still have a next one.
+    """
+    return paging.page(search.find(caller, wanted, paging.limit, paging.after), ConfigurationSummary.of)
+
+
+@router.post(
+    "",
+    operation_id="createConfiguration",
+    status_code=201,
+    responses=documented(409),
+    openapi_extra=audited("configuration.created"),
+)
+def create_configuration(body: CreateConfiguration, caller: Writer, response: Response) -> ConfigurationDetail:
+    """Create a configuration, and its version 1 as a draft. The YAML is stored without validation."""
+    created, first = configurations.create(
+        caller, body.name, body.yaml, body.collector_distribution, body.description, body.managed_by
+    )
+    response.headers["Location"] = f"{PUBLIC}/configurations/{created.id}"
+    return ConfigurationDetail.with_version(created, first)
+
+
+@router.get("/{configuration_id}", operation_id="getConfiguration")
+def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> ConfigurationDetail:
+    """A configuration with the YAML of its latest version."""
+    return ConfigurationDetail.with_version(*configurations.get(caller, configuration_id))
+
+
+@router.patch("/{configuration_id}", operation_id="changeConfiguration", openapi_extra=audited("configuration.changed"))
+def patch_configuration(
+    configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer
+) -> ConfigurationSummary:
+    """Rename a configuration or change its description."""
+    return ConfigurationSummary.of(configurations.describe(caller, configuration_id, body.changes()))
+
+
+@router.delete(
+    "/{configuration_id}",
+    operation_id="deleteConfiguration",
+    status_code=204,
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("configuration.deleted"),
+)
+def delete_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> None:
+    """Delete a configuration that was never published, with all its versions, rules and tests, for good.
+
+    409 `configuration_published` for any other; archive that one.
+    """
+    add_details(request, {"name": configurations.delete(caller, configuration_id).name})
+
+
+@router.post(
+    "/{configuration_id}/archive",
+    operation_id="archiveConfiguration",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("configuration.archived"),
+)
+def archive_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
+    """Keep a configuration only: it leaves the list, and is not edited, published, assigned or rolled out.
+
+    409 `configuration_in_use` while a group is assigned a version of it, or a rollout or an override makes hosts run
+    one; `errors` names them. Archiving it again returns the same result.
+    """
+    return ConfigurationSummary.of(usage.archive(caller, configuration_id))
+
+
+@router.post(
+    "/{configuration_id}/restore",
+    operation_id="restoreConfiguration",
+    openapi_extra=EXTENSION | audited("configuration.restored"),
+)
+def restore_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
+    """Make an archived configuration one that is used again. Restoring it again returns the same result."""
+    return ConfigurationSummary.of(configurations.restore(caller, configuration_id))
+
+
+@router.get("/{configuration_id}/versions", operation_id="listVersions", response_model_exclude_unset=True)
+def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Paging) -> Page[VersionSummary]:
+    """The versions, newest first, without YAML."""
+    return paging.page(configurations.versions(caller, configuration_id, paging.limit, paging.after), VersionSummary.of)
+
+
+@router.post(
+    "/{configuration_id}/versions",
+    operation_id="appendVersion",
+    response_model_exclude_unset=True,
+    status_code=201,
+    responses=documented(409),
+    openapi_extra=audited("version.created"),
+)
+def append_version(
+    configuration_id: ConfigurationId, body: AppendVersion, caller: Writer, response: Response
+) -> VersionDetail:
+    """Append a draft version. It inherits the latest version's collector version and feature gates."""
+    added = configurations.append(caller, configuration_id, body.yaml, body.description)
+    response.headers["Location"] = f"{PUBLIC}/configurations/{configuration_id}/versions/{added.n}"
+    response.headers["ETag"] = added.etag
+    return VersionDetail.with_yaml(added)
+
+
+@router.get("/{configuration_id}/versions/{n}", operation_id="getVersion", response_model_exclude_unset=True)
+def get_version(
+    configuration_id: ConfigurationId, n: VersionNumber, caller: Reader, response: Response
+) -> VersionDetail:
+    """One version with its YAML."""
+    version = configurations.get_version(caller, configuration_id, n)
+    response.headers["ETag"] = version.etag
+    return VersionDetail.with_yaml(version)
+
+
+@router.patch(
+    "/{configuration_id}/versions/{n}",
+    operation_id="changeVersion",
+    response_model_exclude_unset=True,
+    responses=documented(409, 412),
+    openapi_extra=audited("version.changed"),
+)
+def patch_version(
+    configuration_id: ConfigurationId,
+    n: VersionNumber,
+    body: PatchVersion,
+    caller: Writer,
+    response: Response,
+    validate: Validate = False,
+    if_match: IfMatch = None,
+) -> VersionDetail:
+    """Edit a draft. With `validate=true`, nothing is saved unless the collector accepts the result."""
+    with checks.under_way(caller, asked=validate):
+        version = configurations.edit(
+            caller,
+            configuration_id,
+            n,
+            yaml=body.yaml,
+            collector_version=body.collector_version,
+            description=body.description,
+            feature_gates=None if body.feature_gates is None else tuple(body.feature_gates),
+            if_match=None if if_match is None else entity_tags(if_match),
+            validate=validate,
+        )
+    response.headers["ETag"] = version.etag
+    return VersionDetail.with_yaml(version)
+
+
+@router.post(
+    "/{configuration_id}/versions/{n}/publish",
+    operation_id="publishVersion",
+    response_model_exclude_unset=True,
+    responses=documented(409),
+    openapi_extra=audited("version.published"),
+)
+def publish_version(
+    configuration_id: ConfigurationId, n: VersionNumber, caller: Writer, response: Response
+) -> VersionDetail:
+    """Publish a version. Publishing it again returns the same result.
+
+    If the organization requires policies (`PUT /policies`), a version that breaks one is 409 `publish_requirements`,
+    whose `errors` list what counts; 503 if that could not be checked. Nothing is published then.
+    """
+    version = configurations.publish(caller, configuration_id, n)
+    response.headers["ETag"] = version.etag
+    return VersionDetail.with_yaml(version)
+
+
+@router.get("/{configuration_id}/versions/{n}/suppressions", operation_id="listSuppressions", openapi_extra=EXTENSION)
+def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> Suppressions:
+    """The comments in a version that suppress findings of policies, in the order of the text, by its collector.
+
+    `problem` says why a comment does not do what it says. 503 means that the collector could not be asked.
+    """
+    with checks.under_way(caller):
+        return Suppressions(items=configurations.suppressions(caller, configuration_id, n))
+
+
+@router.post(
+    "/{configuration_id}/versions/{n}/upgrade-check", operation_id="checkVersionUpgrade", openapi_extra=EXTENSION
+)
+def check_upgrade(
+    configuration_id: ConfigurationId, n: VersionNumber, body: CheckUpgrade, caller: Reader
+) -> UpgradeReport:
+    """What changes if a version moves from its collector version to another, by dry runs on both. Nothing is saved.
+
+    503 means that one of the collectors could not be asked.
+    """
+    with checks.under_way(caller):
+        version = configurations.get_version(caller, configuration_id, n)
+        text = body.text_of(version.yaml, version.collector_version, ("path", "n"), version.feature_gates)
+        return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))

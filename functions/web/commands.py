@@ -1,0 +1,122 @@
+"""Forms that carry out an operation of the API: with its permission, its input, its call and its audit record.
+
+The routes of the API are the one table of what can be changed. A form adds how its fields become the operation's body,
+which page shows a refusal, and which page comes after the change.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from string import Formatter
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
+
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.http import auditing
+from headgate.http.credentials import SessionAdmin, Writer
+from headgate.http.routing import route_of
+from headgate.identity.model import WriteAccessRequired
+from web.forms import model_of
+from web.layout import redirect
+from web.pages import Form, Member, Visit, with_retry_after
+from web.parts import home
+from web.visitor import Visitor
+
+Operation: TypeAlias = Callable[..., object]
+"""The endpoint of a route of the API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A form: who sent it, the ids in its address, and what was typed."""
+
+    who: Visitor
+    caller: Caller
+    ids: Mapping[str, Any]
+    form: dict[str, str]
+
+
+Body: TypeAlias = Callable[[Posted], Mapping[str, object] | None]
+"""Returns the operation's body, or None if the form changes nothing. Raises Invalid, naming the fields."""
+Refusal: TypeAlias = Callable[[Posted, errors.HeadgateError], Response]
+"""The form's page, with what was typed and the reason of the refusal."""
+_REFUSALS: Final = (errors.Invalid, errors.Conflict)
+
+
+def command(
+    router: APIRouter,
+    path: str,
+    operation: Operation,
+    then: str,
+    *,
+    body: Body | None = None,
+    arguments: Mapping[str, str] = MappingProxyType({}),
+    refused: Refusal | None = None,
+    refusals: tuple[type[errors.HeadgateError], ...] = _REFUSALS,
+) -> None:
+    """Route the form that is posted to `path` to the operation.
+
+    `then` is the address of the next page behind the organization's, with the ids of the path in braces, and `result`
+    for the operation's answer. `arguments` are the operation's parameters that are fields of the form, with the fields'
+    names. What `refusals` does not list is shown as a page of its own.
+    """
+    parameters = inspect.signature(operation, eval_str=True).parameters
+    places = {name for _, name, _, _ in Formatter().parse(path) if name}
+
+    def post(request: Request, who: Visit, caller: Member, form: Form, **ids: Any) -> Response:
+        posted = Posted(who, caller, ids, form)
+        values = ids | {name: form.get(field, "") for name, field in arguments.items()}
+        try:
+            result = _carry_out(request, operation, parameters, posted, values, body)
+        except errors.HeadgateError as error:
+            of_a_field = isinstance(error, errors.NotFound) and error.field
+            if refused is None or not (of_a_field or isinstance(error, refusals)):
+                raise
+            return with_retry_after(refused(posted, error), error)
+        return redirect(home(caller) + then.format(**ids, result=result))
+
+    ours = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+        for name, kind in (("request", Request), ("who", Visit), ("caller", Member), ("form", Form))
+    ]
+    ids = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in parameters.items()
+        if name in places
+    ]
+    vars(post)["__signature__"] = inspect.Signature([*ours, *ids])
+    router.post(path, name=f"form {path}")(post)
+
+
+def _carry_out(
+    request: Request,
+    operation: Operation,
+    parameters: Mapping[str, inspect.Parameter],
+    posted: Posted,
+    arguments: Mapping[str, Any],
+    body: Body | None,
+) -> object:
+    permission, response = parameters["caller"].annotation, Response()
+    if permission == SessionAdmin:
+        posted.caller.require_admin()
+    if permission == Writer and not posted.caller.can_write:
+        raise WriteAccessRequired
+    values: dict[str, Any] = {**arguments, "caller": posted.caller, "request": request, "response": response}
+    if "body" in parameters:
+        given = body(posted) if body else {}
+        if given is None:
+            return None
+        model: type[BaseModel] = parameters["body"].annotation
+        values["body"] = model_of(model, given)
+    result = operation(**{name: values.get(name, parameter.default) for name, parameter in parameters.items()})
+    if permission == Writer:
+        route = route_of(operation)
+        path = response.headers.get("location") or route.path_format.format(**arguments)
+        auditing.record_change(request, route, posted.caller, path)
+    return result
