@@ -228,11 +228,9 @@ def written(found: list[Component]) -> str:
         "runner's image, `supervisor` into the program that install links serve, `console` into the pages' scripts.",
         "`local`, `dev`, `sam` and `console-dev` are tools on a developer's machine and are not distributed.",
         "`make sbom` lists the versions too.",
-        "The collector's descriptions of settings are texts of its modules under Apache-2.0 ([decision 112]("
-        "decisions/0112-descriptions-from-the-modules-sources.md)).",
+        "The collector's descriptions of settings are texts of its modules under Apache-2.0.",
         "The forms of vendors' secrets are data of gitleaks, MIT, Copyright (c) 2019 Zachary Rice; the file",
-        "`layers/collector/secrets/gitleaks.json` names the release ([decision 213]("
-        "decisions/0213-one-list-of-secrets.md)).",
+        "`layers/collector/secrets/gitleaks.json` names the release.",
         "",
         "| Use | Licence | Components |",
         "|---|---|---|",

@@ -1,1 +1,1 @@
-"""The site of the documents: docs/ with reference pages from the code, staged for mkdocs (docs/decisions/0192)."""
+"""The site of the documents: docs/ with reference pages from the code, staged for mkdocs (docs/developing.md)."""

@@ -243,7 +243,7 @@ def test_one_allowed_key_does_not_take_another_along(given_roles: dict[str, list
 def test_a_change_with_its_record_is_allowed_in_whichever_way_iam_is_asked(
     given_roles: dict[str, list[Statement]],
 ) -> None:
-    """Removing a member: of each entry with its own key, or of each action with the keys of all (decision 46)."""
+    """Removing a member: of each entry with its own key, or of each action with the keys of all."""
     application = given_roles["ApplicationFunction"]
     together = ("organization#", "user#", "audit#")
     entries = {"DeleteItem": ("organization#", "user#"), "UpdateItem": ("organization#",), "PutItem": ("audit#",)}

@@ -1,4 +1,4 @@
-"""Puts what the sources of a collector's modules say of their settings into the program (decision 112)."""
+"""Puts what the sources of a collector's modules say of their settings into the program."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 """Finding configurations by name, by a text in them, and by a component, without an index of texts.
 
 A search reads texts, and the ids of components beside them, as they are stored: it is right at any moment, and costs
-what it reads, which is bounded. docs/decisions/0175-archived-configurations-and-search.md has the figures.
+what it reads, which is bounded. docs/data.md has the figures.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Signed values that show who may try: whoever has the mail, or a browser in which the account was signed in before.
 
 Strangers have neither, so that what strangers try never counts against the owner
-(docs/decisions/0074-strangers-do-not-lock-out-the-owner.md).
+(docs/identity.md).
 """
 
 from __future__ import annotations

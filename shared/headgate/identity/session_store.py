@@ -1,6 +1,6 @@
 """Sessions in the identity table: each by the hash of its value, and listed among those of its person.
 
-The listing is the session's place: no more sessions than places begin (docs/decisions/0072-at-most-ten-sessions.md).
+The listing is the session's place: no more sessions than places begin (docs/identity.md).
 """
 
 from __future__ import annotations

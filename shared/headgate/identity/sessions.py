@@ -63,7 +63,7 @@ def _begin(
     """Take a place among the person's sessions, end those that are too many, and begin if the place still exists.
 
     So no more than `MAX_SESSIONS` are ever live, however many begin at once: the last to look has seen all places
-    (docs/decisions/0072-at-most-ten-sessions.md). One put, one query and one transaction. Raises LostRace if newer
+    (docs/identity.md). One put, one query and one transaction. Raises LostRace if newer
     sessions took the place.
     """
     value = PREFIX + secrets.token_urlsafe(32)

@@ -76,7 +76,7 @@ def _counters(said: Mapping[str, Any]) -> Counters:
 
 @cache
 def _validator() -> SchemaValidator:
-    """pydantic's core without pydantic, whose import takes six times as long; docs/decisions/0144 has the figures."""
+    """pydantic's core without pydantic, whose import takes six times as long; docs/fleets.md has the figures."""
     from pydantic_core import SchemaValidator
     from pydantic_core import core_schema as schema
 
