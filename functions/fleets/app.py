@@ -5,7 +5,7 @@ from typing import Final
 from fleets.api import captures, env, fleets, groups, instances, overview, rollouts
 from fleets.api.routing import by_hand, router
 from fleets.pages import capture_pages, fleet_pages, home_pages, redaction_pages
-from fleets.pages.groups import group_pages, new_pages, settings_pages
+from fleets.pages.groups import group_pages, new_pages, review_pages, settings_pages
 from fleets.pages.instances import instance_pages, list_pages
 from fleets.pages.rollouts import rollout_pages
 from headgate.http.app import create_app, lambda_handler
@@ -20,6 +20,7 @@ _PAGES: Final = (
     fleet_pages,
     new_pages,
     group_pages,
+    review_pages,
     settings_pages,
     rollout_pages,
     list_pages,

@@ -53,7 +53,7 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     page.get_by_label("Environment").fill("LISTEN=it's 0.0.0.0:4317; rm -rf /")
     page.get_by_role("button", name="Show the command").click()
     expect(page.get_by_label("Install command")).to_contain_text("rm -rf /")
-    expect(page.get_by_role("button", name="Copy")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy", exact=True)).to_be_visible()
     assert violations(page) == []
 
     page.get_by_role("link", name="Default").click()
@@ -61,9 +61,11 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     page.get_by_label("Version", exact=True).select_option("1")
     page.get_by_label("Why").fill("First try")
     assert violations(page) == []
-    page.get_by_role("button", name="Check and assign …").click()
+    page.get_by_role("button", name="Review and assign …").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("It needs the variables LISTEN")
+    expect(dialog).to_contain_text("For hosts version 1 → group Default")
+    expect(dialog).to_contain_text("0 hosts")
     assert violations(page) == []
     dialog.get_by_role("button", name="Assign").click()
     expect(page.get_by_text("Version 1 is assigned")).to_be_visible()
@@ -83,13 +85,13 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     page.get_by_label("To", exact=True).fill("23:59")
     page.get_by_label("In the time zone").fill("Nowhere")
     page.get_by_label("Failed to send").fill("9")
-    page.get_by_role("button", name="Check and assign …").click()
-    page.get_by_role("dialog").get_by_role("button", name="Assign").click()
+    page.get_by_role("button", name="Review and assign …").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start the rollout").click()
     expect(page.locator("#strategy-window-time_zone-error")).to_contain_text("This is not a time zone")
     assert violations(page) == []
     page.get_by_label("In the time zone").fill("UTC")
-    page.get_by_role("button", name="Check and assign …").click()
-    page.get_by_role("dialog").get_by_role("button", name="Assign").click()
+    page.get_by_role("button", name="Review and assign …").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start the rollout").click()
     page.wait_for_url(re.compile("/rollouts/rol_"))
     expect(page.get_by_text("send failed: 9 percent points")).to_be_visible()
     expect(page.get_by_role("cell", name="edge-<b>2</b>")).to_be_visible()

@@ -119,9 +119,9 @@ def test_a_version_is_written_tested_published_and_assigned_by_keyboard(
     expect(page.get_by_label("Configuration").locator("option", has_text="A keyboard's")).to_be_attached()
     choose(page, "Configuration", "A keyb")
     expect(page.get_by_label("Version", exact=True)).not_to_have_value("")
-    press(page, "Check and assign …")
+    press(page, "Review and assign …")
     expect(page.get_by_role("dialog")).to_be_visible()
-    press(page, "Assign")
+    press(page, "Assign at once")
     expect(page.get_by_text("Version 1 is assigned")).to_be_visible()
 
     page.evaluate("document.activeElement.blur()")

@@ -1,7 +1,7 @@
 // A deployment group: what it is to run, with what speaks against it said first.
 import { Api, ApiError } from "../lib/api";
 import { byId, h } from "../lib/dom";
-import { complete, follow } from "../lib/live";
+import { complete, follow, fresh } from "../lib/live";
 import { given, page } from "../lib/page";
 import type { Check, Version } from "../lib/types";
 import { shown } from "../editor/problems";
@@ -12,6 +12,10 @@ interface Warning {
   severity: "error" | "warning";
   message: string;
   line: number | null;
+}
+
+interface Stored {
+  items: { name: string }[];
 }
 
 interface Configuration {
@@ -28,19 +32,25 @@ const configuration = h("select", { id: "configuration", required: true }, ...op
 const version = h("select", { id: "version", required: true });
 const message = h("input", { id: "message", maxlength: 500 });
 const AT_ONCE = "at_once";
+// From so many hosts on, a change of all at once is confirmed with the group's name.
+const NAMED_FROM = 5;
+const AT_ONCE_DOES =
+  "Every host gets the version with its next heartbeat. Nothing stops it, and nothing goes back by itself.";
+const IN_STEPS_DOES = "The hosts change step by step. If they do worse than before, it stops or goes back by itself.";
 const way = h(
   "select",
   { id: "way" },
   ...options(
     [
-      [AT_ONCE, "To all hosts at once"],
       ["canary", "In steps: a canary first"],
       ["careful", "In steps: carefully"],
       ["fast", "In steps: fast"],
       ["all_at_once", "To all at once, and judged by the gates"],
       [OWN, "In steps of your own"],
+      [AT_ONCE, "To all hosts at once"],
     ],
-    AT_ONCE,
+    // A group without hosts has nothing to go through in steps.
+    given(root, "hosts") === "0" ? AT_ONCE : "canary",
   ),
 );
 const strategy = new StrategyForm();
@@ -58,7 +68,7 @@ root.append(
       h("div", { class: "two" }, field("Configuration", configuration), field("Version", version)),
       h("div", { class: "two" }, field("How", way), field("Why", message, "Stands in the group's history")),
       strategy.element,
-      h("button", {}, "Check and assign …"),
+      h("button", {}, "Review and assign …"),
     ),
   ),
 );
@@ -115,15 +125,17 @@ async function check(event: Event): Promise<void> {
   if (id === "" || n === 0) return;
   try {
     const chosen = await api.get<Version>(`/configurations/${id}/versions/${n}`);
-    const [{ body }, hosts] = await Promise.all([
+    const [{ body }, hosts, stored, changes] = await Promise.all([
       api.request<Check>("POST", "/validate?lint=true&policies=true", {
         body: { yaml: chosen.yaml, version: chosen.collector_version },
       }),
       api.request<{ warnings: Warning[] }>("POST", `${path}/assignment-check`, {
         body: { configuration_id: id, version_number: n },
       }),
+      api.get<Stored>(`${path}/env`),
+      fresh(`${location.pathname}/review?configuration_id=${id}&version_number=${n}`),
     ]);
-    confirm(id, n, body, hosts.body.warnings);
+    review(id, n, body, hosts.body.warnings, stored, changes);
   } catch (error) {
     notice.failed(error);
   }
@@ -141,21 +153,33 @@ function refused(error: unknown): boolean {
   return ids.length > 0 && ids.every((id) => document.getElementById(`${id}-error`) !== null);
 }
 
-function confirm(id: string, n: number, found: Check, warnings: Warning[]): void {
+/** The sheet: on the left what changes and what speaks against it, on the right the way, and what each button does. */
+function review(id: string, n: number, found: Check, warnings: Warning[], stored: Stored, changes: Document): void {
   const checked = shown(found).filter(({ severity }) => severity !== "info");
   // What the collector says is in both answers; what the group's hosts lack is in one.
   const ofHosts = warnings.filter(({ message }) => !checked.some((one) => one.message === message));
   const problems = [...checked, ...ofHosts];
-  const needs = found.environment.filter(({ has_default }) => !has_default).map(({ name }) => name);
+  const here = new Set(stored.items.map(({ name }) => name));
+  const needs = found.environment.filter(({ name, has_default }) => !has_default && !here.has(name));
+  const names = needs.map(({ name }) => name).join(", ");
+  const sheet = changes.getElementById("review");
+  const [group, hosts] = [sheet?.dataset["group"] ?? "", Number(sheet?.dataset["hosts"] ?? "0")];
+  const atOnce = way.value === AT_ONCE;
+  const isNamed = atOnce && hosts >= NAMED_FROM;
+  const name = h("input", { id: "group-name", autocomplete: "off", spellcheck: "false" });
   const problem = h("p", { class: "error", role: "alert" });
   const act = async (): Promise<void> => {
+    if (isNamed && name.value.trim() !== group) {
+      mark(name.id, `Type ${group}: all ${hosts} hosts change at once`);
+      return;
+    }
     try {
       const asked = {
         configuration_id: id,
         version_number: n,
         ...(message.value.trim() && { message: message.value.trim() }),
       };
-      if (way.value !== AT_ONCE) {
+      if (!atOnce) {
         const { body } = await api.request<{ id: string }>("POST", `${path}/rollouts`, {
           body: { ...asked, ...strategy.read(way.value) },
           headers: { "Idempotency-Key": crypto.randomUUID() },
@@ -175,35 +199,58 @@ function confirm(id: string, n: number, found: Check, warnings: Warning[]): void
     }
   };
   const view = dialog(
-    `Assign version ${n}`,
-    h(
-      "p",
-      {},
-      found.valid
-        ? `✓ Valid on collector ${found.version}.`
-        : `✕ Collector ${found.version} does not accept it: hosts would refuse it.`,
-    ),
-    problems.length > 0 &&
-      h(
-        "ul",
-        {},
-        ...problems
-          .slice(0, 20)
-          .map((one) =>
-            h(
-              "li",
-              {},
-              `${one.severity === "error" ? "✕" : "!"} ${one.message}${one.line === null ? "" : `, line ${one.line}`}`,
-            ),
-          ),
-      ),
-    needs.length > 0 && h("p", {}, `It needs the variables ${needs.join(", ")} on each host.`),
-    problem,
+    `Review version ${n}`,
     h(
       "div",
-      { class: "buttons" },
-      button("Assign", act),
-      button("Cancel", () => view.close(), { class: "plain" }),
+      { class: "sheet" },
+      h(
+        "div",
+        {},
+        sheet && document.importNode(sheet, true),
+        h("h3", {}, "What speaks against it"),
+        h(
+          "p",
+          {},
+          found.valid
+            ? `✓ Valid on collector ${found.version}.`
+            : `✕ Collector ${found.version} does not accept it: hosts would refuse it.`,
+        ),
+        problems.length > 0 &&
+          h(
+            "ul",
+            {},
+            ...problems
+              .slice(0, 20)
+              .map((one) =>
+                h(
+                  "li",
+                  {},
+                  `${one.severity === "error" ? "✕" : "!"} ${one.message}${one.line === null ? "" : `, line ${one.line}`}`,
+                ),
+              ),
+          ),
+        needs.length > 0 &&
+          h(
+            "p",
+            { class: "error" },
+            `It needs the variables ${names}, which are not stored with this group. Hosts need them of their own.`,
+          ),
+      ),
+      h(
+        "div",
+        { class: "way" },
+        h("h3", {}, atOnce ? "All at once" : "In steps"),
+        h("p", {}, atOnce ? AT_ONCE_DOES : IN_STEPS_DOES),
+        isNamed && field("Name of the group", name, `Type ${group} to change all ${hosts} hosts at once`),
+        problem,
+        h(
+          "div",
+          { class: "buttons" },
+          button(atOnce ? "Assign at once" : "Start the rollout", act, isNamed ? { class: "danger" } : {}),
+          button("Cancel", () => view.close(), { class: "plain" }),
+        ),
+      ),
     ),
   );
+  view.classList.add("wide");
 }

@@ -162,6 +162,7 @@ PAGES: Final = [
     form(f"{COLLECTOR}/delete", 303, {}, ids={"instance_id": "gone_instance_id"}, repeated=(404,)),
     page(GROUP),
     form(f"{GROUP}/delete", 303, {}, ids={"deployment_id": "unused_deployment_id"}, repeated=(404,)),
+    page(f"{GROUP}/review", query="?configuration_id={configuration_id}&version_number=1"),
     page(f"{GROUP}/settings"),
     form(f"{GROUP}/settings", 303, {"name": "Renamed"}),
     form(f"{GROUP}/settings/labels", 303, {"labels": "role=typed"}, ids={"deployment_id": "mounted_id"}),

@@ -43,7 +43,8 @@ _GROUP: Final = """\
 <p class="hint">{delivery}</p></div>
 <div class="card"><h2>Running</h2>{running}
 <p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p></div>
-<div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"></div>
+<div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"
+ data-hosts="{hosts}"></div>
 {rollouts}{timeline}{captures}{mounts}{delete}"""
 _DELIVERED: Final = "The group's collectors receive this version with their next heartbeat."
 _NOT_DELIVERED: Final = """\
@@ -158,15 +159,17 @@ def _selected(group: Deployment) -> Html:
     return html(" · for hosts with <code>{labels}</code>", labels=labels) if labels else NOTHING
 
 
-def _versions(caller: Caller, path: str, group: Deployment, *, count: bool) -> dict[str, Html | list[Html]]:
+def _versions(caller: Caller, path: str, group: Deployment, *, count: bool) -> dict[str, Html | str | list[Html]]:
     """What the group is assigned, and what its collectors run, by version and by state."""
     counters = counting.counters(caller, group.fleet_id, [group])
     counted = shares_at_once(group.fleet_id, counters.census.total(counters.at), asked=count)
+    instances = counters.of(group).instances
     names = names_of(caller, [group.assignment, *(counted.by_group.get(group.id, {}) if counted else ())])
     return {
         "assigned": version(caller, group.assignment, names, "nothing assigned"),
         "running": part_for_shares("running", bars(caller, path, group, counted, names), path, counted),
-        "states": state_tags(counters.of(group).instances),
+        "states": state_tags(instances),
+        "hosts": str(sum(instances.values())),
     }
 
 
