@@ -157,6 +157,14 @@ FLEETS: Final = [
         ids_in_body=("deployment_id",),
         beside_ids={"platform": "docker"},
     ),
+    endpoint(
+        f"POST {FLEET}/observe",
+        "write",
+        422,
+        right(200, {"client": "extension"}, ids={"fleet_id": "observed_fleet_id"}),
+        action="install.composed",
+        target="fleets/{observed_fleet_id}/observe",
+    ),
     endpoint(f"GET {FLEET}/deployments", "read", 404, right(200)),
     endpoint(
         f"POST {FLEET}/deployments",

@@ -195,6 +195,8 @@ def _fill(world: World) -> None:
     world.call(world.admin, "PATCH", env, 200, {"secrets": {"API_KEY": "secret of the owner"}})
     ids["unused_deployment_id"] = post(groups, {**group, "name": "unused"})["id"]
     ids["unused_fleet_id"] = post(f"{PUBLIC}/fleets", {"label": "Unused", "type": "server-supervisor"})["id"]
+    observed = {"label": "Observed", "type": "server-supervisor", "mode": "observed"}
+    ids["observed_fleet_id"] = post(f"{PUBLIC}/fleets", observed)["id"]
     ids["kubernetes_id"] = post(f"{PUBLIC}/fleets", {"label": "Cluster", "type": "kubernetes-supervisor"})["id"]
     on_kubernetes = f"{PUBLIC}/fleets/{ids['kubernetes_id']}/deployments"
     ids["kubernetes_deployment_id"] = post(on_kubernetes, {**group, "role": "node"})["id"]

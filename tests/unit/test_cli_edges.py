@@ -13,7 +13,10 @@ from tests.support.cli_in_process import Run
 
 ID = "0123456789abcdefghjkmnpq0r"
 CONFIGURATION, FLEET, GROUP, RUN = f"cfg_{ID}", f"flt_{ID}", f"dep_{ID}", f"run_{ID}"
-STATES = ("pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown")
+STATES = (
+    *("pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy"),
+    *("stopped", "silent", "stale", "unknown"),
+)
 NONE = dict.fromkeys(("total", *STATES), 0)
 DETAIL = {
     "id": CONFIGURATION,

@@ -90,17 +90,27 @@ def list_(api: Api, watch: bool, as_json: bool) -> None:
     show_default=True,
     help="How long the fleet's token is valid; that of a Kubernetes fleet does not expire.",
 )
+@click.option(
+    "--mode",
+    type=click.Choice(["managed", "observed"]),
+    default="managed",
+    show_default=True,
+    help="`observed`: list collectors that others install and configure, and send them nothing.",
+)
 @as_json
 @connected
-def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> None:
-    """Create a fleet; a server fleet starts with a deployment group named Default.
+def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json: bool) -> None:
+    """Create a fleet; a server or an observed fleet starts with a deployment group named Default.
 
     \b
     Examples:
       headgate fleet create edge --expires-in 1y
       headgate fleet create clusters --type kubernetes
+      headgate fleet create existing --mode observed
     """
-    created = api.create("/fleets", {"label": label, "type": _TYPES[kind], "expires_in": expires_in})
+    request = {"label": label, "type": _TYPES[kind], "expires_in": expires_in}
+    observed = mode == "observed"
+    created = api.create("/fleets", {**request, "mode": mode} if observed else request)
     if as_json:
         print_json(created)
         return
@@ -108,6 +118,8 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
     print_result(one_line(fleet_id))
     # A Kubernetes fleet has no Default group, so there is nothing to install yet.
     following = _create_group(fleet_id) if kubernetes else f"headgate fleet install {fleet_id}"
+    if observed:
+        following = f"headgate fleet observe {fleet_id}"
     say(f"{one_line(text(created, 'label'))} is created. Next: `{one_line(following)}`")
     if kubernetes and expires_in != "never":
         say("--expires-in was ignored: the token of a Kubernetes fleet does not expire")
@@ -197,6 +209,41 @@ def install(
         say(f"To build the image on the host, until {expires} UTC: curl -fsSL {one_line(shlex.quote(url))} | sh")
     else:
         say(f"The link in the command expires at {expires} UTC")
+
+
+@fleet.command()
+@click.argument("fleet", metavar="FLEET")
+@click.option(
+    "--client",
+    type=click.Choice(["extension", "supervisor", "bridge", "chart", "operator"]),
+    default="extension",
+    show_default=True,
+    help="What reports: the collector's `opamp` extension, the official supervisor, the operator's OpAMP bridge, or "
+    "the extension by the values of the official collector chart or the operator.",
+)
+@click.option("--show-token", is_flag=True, help="Print the fleet's token as well, on standard error.")
+@as_json
+@connected
+def observe(api: Api, fleet: str, client: str, show_token: bool, as_json: bool) -> None:
+    """Print what makes a collector that others installed report to an observed fleet.
+
+    The text names the variable that holds the fleet's token, and does not contain it.
+
+    \b
+    Examples:
+      headgate fleet observe existing
+      headgate fleet observe existing --client supervisor --show-token
+    """
+    answer = api.post(f"/fleets/{lookup.fleet(api, fleet)}/observe", {"client": client})
+    if as_json:
+        print_json(answer)
+        return
+    print_text(text(answer, "text"))
+    notes = answer.get("notes")
+    for note in notes if isinstance(notes, list) else []:
+        say(f"note: {quoted(str(note))}")
+    if show_token:
+        say(f"The token: {one_line(text(answer, 'token'))}")
 
 
 fleet.add_command(listing.of_fleet)

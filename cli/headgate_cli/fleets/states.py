@@ -7,7 +7,8 @@ from typing import Final
 from headgate_cli.api import Entity
 
 STATES: Final = (
-    *("pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"),
+    *("pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy"),
+    *("stopped", "silent", "stale", "unknown"),
 )
 
 

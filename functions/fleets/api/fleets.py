@@ -4,7 +4,7 @@ from fastapi import Request, Response
 
 from fleets.api.filters import ByName
 from fleets.api.routing import by_hand, router
-from fleets.api.wire import CreateFleet, FleetOut, InstallOut, InstallRequest, RenewToken
+from fleets.api.wire import CreateFleet, FleetOut, InstallOut, InstallRequest, ObserveOut, ObserveRequest, RenewToken
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
@@ -16,6 +16,7 @@ from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
+from headgate.installs import observing
 from headgate.installs import service as installs
 from headgate.instances import deletion
 from headgate.instances.counting import fleets as counting
@@ -31,8 +32,8 @@ def list_fleets(caller: Reader, paging: Paging, name: ByName = None) -> Page[Fle
     "", operation_id="createFleet", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created")
 )
 def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
-    """Create a fleet and issue its token, which is not returned. A server fleet begins with a Default group."""
-    fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by)
+    """Create a fleet and issue its token, which is not returned. A server or an observed fleet has a Default group."""
+    fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by, body.mode)
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet.id}"
     return FleetOut.of_fleet(fleet)
 
@@ -65,6 +66,17 @@ def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallO
     """Compose the command that makes a host or a cluster join a deployment group."""
     with ids_in_body(deployment_id=DeploymentNotFound):
         return InstallOut.of_install(body.platform, installs.compose(caller, fleet_id, body.options()))
+
+
+@router.post(
+    "/{fleet_id}/observe",
+    operation_id="composeObserving",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("install.composed"),
+)
+def observe(fleet_id: FleetId, body: ObserveRequest, caller: Writer) -> ObserveOut:
+    """Compose what makes a collector that others installed report to an observed fleet."""
+    return ObserveOut.of(observing.compose(caller, fleet_id, body.client), client=body.client)
 
 
 @by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))

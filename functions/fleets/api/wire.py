@@ -17,10 +17,11 @@ from pydantic.config import JsonDict
 from headgate.deployments.deliveries import MOST as MOST_DELIVERIES
 from headgate.deployments.versions import Assignment
 from headgate.fleets import tokens
-from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
+from headgate.fleets.model import ExpiresIn, Fleet, FleetMode, FleetType, Grace
 from headgate.http.wire import Answer, ManagedBy, PrincipalOut
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
+from headgate.installs.observing import Client
 from headgate.installs.service import Install, Options
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.reported.host import MOST_LABELS
@@ -76,15 +77,20 @@ RootPath = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_p
 Environment = Annotated[dict[str, Text], Field(max_length=MAX_VARIABLES), AfterValidator(_environment)]
 
 
+# Not in the specification of the API.
+_BEYOND: Final[JsonDict] = {"x-extension": True}
+_MODE: Final = "Whether Headgate configures the fleet's collectors, or lists those that others install and configure"
+Mode = Annotated[FleetMode, Field(description=_MODE, json_schema_extra=_BEYOND)]
+
+
 class CreateFleet(Input):
     label: Name
     type: FleetType
     expires_in: ExpiresIn = "never"
     managed_by: ManagedBy = None
+    mode: Mode = "managed"
 
 
-# Not in the specification of the API.
-_BEYOND: Final[JsonDict] = {"x-extension": True}
 _HOST_NAME: Final = "What people call the host, instead of its host name"
 _LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 HostName = Annotated[
@@ -124,6 +130,20 @@ class InstallRequest(Input):
         return Options(**dict(self))
 
 
+class ObserveRequest(Input):
+    client: Annotated[Client, Field(description="What reports to the fleet", json_schema_extra=_BEYOND)] = "extension"
+
+
+class ObserveOut(Answer):
+    """A part of a client's configuration, in YAML; it names the variable of the token, and does not contain it."""
+
+    client: Client
+    text: str
+    endpoint: str
+    token: str
+    notes: list[str]
+
+
 class RenewToken(Input):
     """How long the previous token stays valid, so that hosts can be installed again meanwhile."""
 
@@ -139,6 +159,8 @@ class InstancesOut(BaseModel):
     applied: int
     apply_failed: int
     idle: int
+    running: int
+    unhealthy: int
     stopped: int
     silent: int
     stale: int
@@ -164,6 +186,7 @@ class FleetOut(Answer):
     created_by: PrincipalOut
     created_at: Time
     managed_by: ManagedBy
+    mode: Mode
 
     @classmethod
     def counted(cls, counted: CountedFleet) -> "FleetOut":

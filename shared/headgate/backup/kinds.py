@@ -287,6 +287,7 @@ KINDS: Final = (
             "groups_added": checks.number,
             "managed_by": _NAME,
             "previous_token_ends_at": checks.time,
+            "mode": one_of("managed", "observed"),
         },
     ),
     Kind(
@@ -351,6 +352,7 @@ KINDS: Final = (
             "token_expires_at": checks.time,
             "previous_token_ends_at": checks.time,
             "captures_allowed": checks.flag,
+            "observed": checks.flag,
             "proven_revision": checks.number,
             "healthy_versions": checks.entries,
             "taken_back": checks.entries,
@@ -459,6 +461,7 @@ KINDS: Final = (
             "departures": checks.entries,
             "healthy_versions": checks.entries,
             "uninstalled": checks.flag,
+            "observed": checks.flag,
             "well_since": checks.time,
             "expires": checks.number,
         },

@@ -78,9 +78,10 @@ def create(
     """Create a group that runs a published version; `message` says why. One transaction with the event of it.
 
     Raises FleetNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound,
-    ConfigurationArchived.
+    ConfigurationArchived, FleetObserved.
     """
     fleet = fleets.get(caller, fleet_id)
+    fleet.require_managed()
     _require_fitting(fleet, {"role": role, "replicas": replicas, "namespace": namespace})
     if fleet.on_kubernetes and role is None:
         raise FieldRefused("role", "A group of a Kubernetes fleet needs a role: node, cluster or gateway")
@@ -133,6 +134,8 @@ def change(
     # Also if the version is the one that is assigned already: that makes the hosts where it failed try it again.
     assigns = bool({"configuration_id", "version_number"} & changes.keys())
     clears = changes.get("configuration_id", "") is None
+    if assigns and not clears:
+        fleet.require_managed()
     if message is not None and not assigns:
         raise FieldRefused(
             "message", "A message says why a version is assigned; give configuration_id or version_number"

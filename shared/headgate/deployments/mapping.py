@@ -14,7 +14,7 @@ GROUPS: Final = Stored(
     names={"id": "deployment_id", "healthy": "healthy_versions"},
     flat=["assignment"],
     unless_default=[
-        *("selector", "token_generation", "captures_allowed", "healthy", "taken_back", "cleared_revision"),
+        *("selector", "token_generation", "captures_allowed", "healthy", "taken_back", "cleared_revision", "observed"),
     ],
 )
 Stored(RunningRollout, names={"id": "rollout_id"}, flat=["to"])

@@ -80,6 +80,7 @@ class Deployment:
     the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
     were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
     rolled out again. `cleared_revision` is that of the last change that assigned nothing, 0 if there was none.
+    The collectors of an `observed` group get no configuration.
     """
 
     id: str
@@ -109,6 +110,7 @@ class Deployment:
     # What created it, by its own words.
     managed_by: str | None = None
     previous_token_ends_at: datetime | None = None
+    observed: bool = False
 
     def token_of(self, fleet: Fleet) -> tuple[str, int]:
         """Whose token its hosts sign in with, its own or the fleet's, and the generation."""
@@ -173,9 +175,13 @@ class Deployment:
         return frozenset({self.assigned_revision} | ({self.rollout.revision} if self.rollout else set()))
 
     @classmethod
-    def default(cls, fleet_id: str, at: datetime) -> "Deployment":
-        """The group that a server fleet begins with."""
-        return cls(new_id("dep", at), fleet_id, "Default", True, None, None, None, None, at, at, assigned_at=at)
+    def default(cls, fleet_id: str, at: datetime, *, observed: bool = False) -> "Deployment":
+        """The group that a server fleet or an observed fleet begins with."""
+        return cls(
+            *(new_id("dep", at), fleet_id, "Default", True, None, None, None, None, at, at),
+            assigned_at=at,
+            observed=observed,
+        )
 
 
 def _without(versions: Sequence[HealthyVersion], assignment: Assignment) -> Sequence[HealthyVersion]:

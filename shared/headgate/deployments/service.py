@@ -11,7 +11,7 @@ from headgate.deployments import history_store, selector_store, store, variable_
 from headgate.deployments.events import GroupEvent
 from headgate.deployments.model import Deployment, DeploymentNotFound
 from headgate.fleets import service as fleets
-from headgate.fleets.model import ExpiresIn, Fleet, FleetType
+from headgate.fleets.model import ExpiresIn, Fleet, FleetMode, FleetType
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
@@ -20,16 +20,21 @@ from headgate.storage.table import Write
 
 
 def create_fleet(
-    caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn, managed_by: str | None = None
+    caller: Caller,
+    label: str,
+    fleet_type: FleetType,
+    expires_in: ExpiresIn,
+    managed_by: str | None = None,
+    mode: FleetMode = "managed",
 ) -> Fleet:
-    """Create a fleet with its token, a server fleet with its Default group; one transaction.
+    """Create a fleet with its token, a server or an observed fleet with its Default group; one transaction.
 
     Raises FleetsNotConfigured, LabelTaken, FleetLimitReached.
     """
-    fleet = fleets.new_fleet(caller, label, fleet_type, expires_in, managed_by)
-    if fleet.on_kubernetes:
+    fleet = fleets.new_fleet(caller, label, fleet_type, expires_in, managed_by, mode)
+    if fleet.on_kubernetes and not fleet.observed:
         return fleets.create(fleet)
-    default = Deployment.default(fleet.id, fleet.created_at)
+    default = Deployment.default(fleet.id, fleet.created_at, observed=fleet.observed)
     event = history_store.put(GroupEvent.of("created", caller.principal, None, default))
     return fleets.create(replace(fleet, default_deployment_id=default.id), *store.writes_of_new(default), event)
 

@@ -7,7 +7,7 @@ from headgate.fleets.model import Fleet, FleetToken
 from headgate.storage.items import Item
 from headgate.storage.stored import Stored
 
-FLEETS: Final = Stored(Fleet, names={"id": "fleet_id"})
+FLEETS: Final = Stored(Fleet, names={"id": "fleet_id"}, unless_default=["mode"])
 TOKENS: Final = Stored(FleetToken)
 
 

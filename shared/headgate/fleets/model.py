@@ -11,6 +11,8 @@ from headgate.foundation.principal import Principal
 FleetType = Literal["server-supervisor", "kubernetes-supervisor"]
 ExpiresIn = Literal["180d", "1y", "2y", "never"]
 Grace = Literal["none", "1d", "7d"]
+FleetMode = Literal["managed", "observed"]
+"""An observed fleet lists collectors that others install and configure, and sends them no configuration."""
 
 _DAYS: Final[dict[ExpiresIn, int]] = {"180d": 180, "1y": 365, "2y": 730}
 
@@ -61,6 +63,18 @@ class FleetTokenExpired(errors.Conflict):
         super().__init__("The token has expired; an Admin can renew that of the fleet, or the group's own")
 
 
+class FleetObserved(errors.Conflict):
+    """Headgate configures no collector of the fleet."""
+
+    code = "fleet_observed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Collectors of this fleet are observed: Headgate sends them no configuration. Create a managed fleet to "
+            "assign versions, and install its supervisor on the hosts"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class FleetToken:
     """What is stored of a token, under its hash. `expires_at` is None for one that never expires.
@@ -101,6 +115,16 @@ class Fleet:
     # What created it, by its own words.
     managed_by: str | None = None
     previous_token_ends_at: datetime | None = None
+    mode: FleetMode = "managed"
+
+    @property
+    def observed(self) -> bool:
+        return self.mode == "observed"
+
+    def require_managed(self) -> None:
+        """Raises FleetObserved."""
+        if self.observed:
+            raise FleetObserved
 
     @property
     def on_kubernetes(self) -> bool:

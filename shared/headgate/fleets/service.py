@@ -15,6 +15,7 @@ from headgate.fleets.model import (
     ExpiresIn,
     Fleet,
     FleetLimitReached,
+    FleetMode,
     FleetNotFound,
     FleetsNotConfigured,
     FleetToken,
@@ -78,7 +79,12 @@ def endpoint() -> str:
 
 
 def new_fleet(
-    caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn, managed_by: str | None = None
+    caller: Caller,
+    label: str,
+    fleet_type: FleetType,
+    expires_in: ExpiresIn,
+    managed_by: str | None = None,
+    mode: FleetMode = "managed",
 ) -> Fleet:
     """A fleet that is not stored yet. Raises FleetsNotConfigured, FleetLimitReached."""
     endpoint()
@@ -100,6 +106,7 @@ def new_fleet(
         created_by=caller.principal,
         created_at=at,
         managed_by=managed_by,
+        mode=mode,
     )
 
 

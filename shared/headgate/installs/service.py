@@ -71,9 +71,10 @@ class Install:
 def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     """The command for one group; reads, and a put if secrets are stored with the group.
 
-    Raises FleetNotFound, FleetsNotConfigured, NotInstallable, DeploymentNotFound, FleetTokenExpired.
+    Raises FleetNotFound, FleetsNotConfigured, NotInstallable, DeploymentNotFound, FleetTokenExpired, FleetObserved.
     """
     fleet = fleets.get(caller, fleet_id)
+    fleet.require_managed()
     origin = fleets.endpoint()
     if fleet.on_kubernetes != (options.platform == "kubernetes"):
         platforms = "kubernetes" if fleet.on_kubernetes else "docker or linux"

@@ -17,6 +17,7 @@ from headgate.instances.counting import measuring
 from headgate.instances.desired import offers, trials
 from headgate.instances.model import Contact, Instance
 from headgate.instances.orders.model import PendingOrder
+from headgate.instances.reported.model import Reported
 from headgate.instances.state import transitions
 from headgate.instances.state.model import SAVED_EVERY
 from headgate.instances.timeline import events as timeline
@@ -200,11 +201,13 @@ def _before(stored: Instance | None, report: Report, group: Deployment, at: date
     """The instance before its message, in the sender's group and without an override whose time is over."""
     if stored is None:
         contact = Contact.first(report.sequence_num, at)
-        return Instance(model.instance_id(report.uid), group.fleet_id, group.id, contact)
+        reported = Reported(observed=group.observed)
+        return Instance(model.instance_id(report.uid), group.fleet_id, group.id, contact, reported=reported)
     orders = stored.orders
     if orders.override and orders.override.until <= at:
         stored = replace(stored, orders=replace(orders, override=None))
-    return stored.in_group(group.id)
+    instance = stored.in_group(group.id)
+    return replace(instance, reported=replace(instance.reported, observed=group.observed))
 
 
 def _checked(instance: Instance, desired: Desired, texts: Texts, at: datetime) -> Instance:

@@ -35,6 +35,18 @@ from headgate.storage.retry import retry
 from headgate.storage.table import Write
 
 
+class GroupNotNamed(errors.BadRequest):
+    """The message names no group, and its fleet has none for such messages."""
+
+    code = "group_not_named"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Send the group's id in the header X-Deployment-Id: this fleet has no Default group for collectors that "
+            "name none"
+        )
+
+
 class NotOfThisFleet(errors.Forbidden):
     """The token is valid, and the group is not one of its fleet. The message does not say why."""
 
@@ -52,8 +64,9 @@ def warm() -> None:
 def exchange(credential: str, deployment_id: str, body: bytes, signature: str = "") -> Reply:
     """Answer an agent's message: one batch read, and if there is something to store, another read and a transaction.
 
-    Raises NotAuthenticated, NotOfThisFleet, NotOpamp, TooManyMessages, SignatureInvalid, SignatureMissing,
-    MessageRepeated, Contention.
+    A message that names no group is one to the token's group, else to the fleet's Default group.
+    Raises NotAuthenticated, NotOfThisFleet, GroupNotNamed, NotOpamp, TooManyMessages, SignatureInvalid,
+    SignatureMissing, MessageRepeated, Contention.
     """
     sender = _Sender.of(credential, deployment_id)
     try:
@@ -82,6 +95,8 @@ class _Sender:
     @classmethod
     def of(cls, credential: str, deployment_id: str) -> _Sender:
         token_hash = tokens.hash_of_credential(credential)
+        if not deployment_id:
+            deployment_id = _group_of(token_hash)
         if not is_id("dep", deployment_id):
             raise NotOfThisFleet
         return cls(token_hash, _fleet_of(token_hash), deployment_id)
@@ -95,6 +110,20 @@ class _Sender:
 def _fleet_of(token_hash: str) -> str:
     """The fleet of a token. Cached, because it never changes; whether the token is valid is read with each message."""
     return tokens.require_found(fleets.token(token_hash)).fleet_id
+
+
+@lru_cache(maxsize=1_000)
+def _group_of(token_hash: str) -> str:
+    """The group of a sender that names none: the one of its token, or the Default group of the fleet.
+
+    Cached, because neither changes. Raises NotAuthenticated, GroupNotNamed.
+    """
+    token = tokens.require_valid(fleets.token(token_hash), _fleet_of(token_hash), clock.now())
+    fleet = fleets.of_organization(token.organization_id, token.fleet_id)
+    group = token.deployment_id or fleet.default_deployment_id
+    if group is None:
+        raise GroupNotNamed
+    return group
 
 
 def _answer(sender: _Sender, report: Report) -> Reply:

@@ -69,6 +69,8 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
     "applied": "Applied",
     "apply_failed": "Could not apply",
     "idle": "Runs nothing, as assigned",
+    "healthy": "Runs, by its own report",
+    "unhealthy": "Reports that it is not healthy:",
     "stopped": "Was stopped",
     "flapping": "Changes so often that further events of this hour are only counted",
     "flapping_ended": "Changed more often than is recorded",

@@ -29,7 +29,7 @@ from headgate.storage.table import Write
 
 LONGEST: Final = timedelta(days=90)
 """How long an override may last."""
-_HEARD: Final = ("pending_pickup", "applying", "applied", "apply_failed", "idle")
+_HEARD: Final = ("pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy")
 
 
 class OrderNotSupported(errors.Conflict):

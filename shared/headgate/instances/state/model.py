@@ -8,8 +8,19 @@ from typing import Final, Literal
 from headgate.instances.state.intervals import longest
 
 InstanceState = Literal[
-    "pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"
+    "pending_pickup",
+    "applying",
+    "applied",
+    "apply_failed",
+    "idle",
+    "running",
+    "unhealthy",
+    "stopped",
+    "silent",
+    "stale",
+    "unknown",
 ]
+"""`running` and `unhealthy` are those of a collector that takes no configuration from Headgate, by its own report."""
 
 INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
     "pending_pickup",
@@ -17,6 +28,8 @@ INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
     "applied",
     "apply_failed",
     "idle",
+    "running",
+    "unhealthy",
     "stopped",
     "silent",
     "stale",

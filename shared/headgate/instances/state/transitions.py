@@ -29,6 +29,11 @@ ANOTHER_TEXT: Final = (
     "The host reports that it applied this version, but runs another text. `retry` offers it again; if that does not "
     "help, install the host again"
 )
+TAKES_NO_CONFIGURATION: Final = (
+    "This collector does not accept remote configuration: install Headgate's supervisor on its host, or move it to an "
+    "observed fleet"
+)
+_UNHEALTHY: Final = "The collector reports that it is not healthy, without a reason: it may be starting or stopping"
 _STATE_MESSAGE: Final = 300
 
 
@@ -107,6 +112,12 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
     config, health = reported.config, reported.health
     if reported.stopped:
         return "stopped", STOPPED
+    if not reported.is_managed:
+        if desired.assignment is not None:
+            return "pending_pickup", TAKES_NO_CONFIGURATION
+        if health is None or health.healthy:
+            return "running", None
+        return "unhealthy", health.error or _UNHEALTHY
     if config.config_hash != desired.config_hash:
         return "pending_pickup", obstacle(instance, desired.collector)
     if config.status == "failed" and outcome is not None and outcome.unclear_since is not None:

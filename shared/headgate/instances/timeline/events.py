@@ -207,5 +207,7 @@ _EVENTS: Final[dict[InstanceState, InstanceEvent]] = {
     "applied": "applied",
     "apply_failed": "apply_failed",
     "idle": "idle",
+    "running": "healthy",
+    "unhealthy": "unhealthy",
     "stopped": "stopped",
 }

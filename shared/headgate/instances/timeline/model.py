@@ -41,6 +41,8 @@ InstanceEvent = Literal[
     "applied",
     "apply_failed",
     "idle",
+    "healthy",  # by the report of a collector that takes no configuration from Headgate
+    "unhealthy",
     "stopped",
     "flapping",
     "flapping_ended",

@@ -1,0 +1,152 @@
+"""What makes a collector that others installed report to an observed fleet: a part of its configuration, per client."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from headgate.fleets import service as fleets
+from headgate.fleets import tokens
+from headgate.fleets.model import FleetTokenExpired
+from headgate.foundation import clock, errors
+from headgate.installs.commands import OPAMP_PATH
+
+if TYPE_CHECKING:
+    from headgate.foundation.caller import Caller
+
+Client = Literal["extension", "supervisor", "bridge", "chart", "operator"]
+"""The collector's OpAMP extension, the official supervisor, the operator's bridge, and the values of the official
+collector chart and the operator's collector, which add the extension."""
+
+VARIABLE: Final = "HEADGATE_FLEET_TOKEN"
+_SECRET: Final = "headgate-fleet-token"  # noqa: S105  the name of a Kubernetes Secret
+
+_EXTENSION: Final = """\
+extensions:
+  opamp:
+    server:
+      http:
+        endpoint: {endpoint}
+        headers: {{Authorization: "Bearer ${{env:{variable}}}"}}
+service:
+  extensions: [opamp]
+"""
+_SUPERVISOR: Final = """\
+server:
+  endpoint: {endpoint}
+  headers: {{Authorization: "Bearer ${{{variable}}}"}}
+capabilities:
+  accepts_remote_config: false
+  accepts_opamp_connection_settings: false
+  reports_remote_config: false
+  reports_effective_config: true
+  reports_health: true
+"""
+_BRIDGE: Final = """\
+apiVersion: opentelemetry.io/v1alpha1
+kind: OpAMPBridge
+metadata:
+  name: headgate
+spec:
+  endpoint: {endpoint}
+  headers: {{Authorization: "Bearer ${{{variable}}}"}}
+  capabilities:
+    ReportsStatus: true
+    ReportsHealth: true
+    ReportsEffectiveConfig: true
+    AcceptsRemoteConfig: false
+  env:
+{env}"""
+_CHART: Final = """\
+config:
+{extension}extraEnvs:
+{env}"""
+_OPERATOR: Final = """\
+spec:
+  config:
+{extension}  env:
+{env}"""
+_ENV: Final = """\
+- name: {variable}
+  valueFrom: {{secretKeyRef: {{name: {secret}, key: token}}}}
+"""
+_TOKEN: Final = f"Set {VARIABLE} to the fleet's token where the collector runs; the text does not contain it"
+_BESIDE: Final = "Write `opamp` beside the extensions that `service::extensions` lists already"
+_SAME_HOST: Final = (
+    "A collector without an id of its own is a new one after each restart: set `service::telemetry::resource` with "
+    "`service.instance.id` to a UUID of the host, or `extensions::opamp::instance_uid`"
+)
+_KUBERNETES: Final = (
+    "Create the Secret in the collector's namespace: "
+    f"`kubectl create secret generic {_SECRET} --from-literal=token=TOKEN`"
+)
+_NOTES: Final[dict[Client, tuple[str, ...]]] = {
+    "extension": (_TOKEN, _BESIDE, _SAME_HOST),
+    "supervisor": (f"Set {VARIABLE} to the fleet's token in the supervisor's environment", "Restart the supervisor"),
+    "bridge": (_KUBERNETES, "The fleet's collectors are those that the bridge reports"),
+    "chart": (_KUBERNETES, _BESIDE, _SAME_HOST),
+    "operator": (_KUBERNETES, _BESIDE, _SAME_HOST),
+}
+
+
+class NotObserved(errors.Conflict):
+    """The fleet's collectors are installed by Headgate."""
+
+    code = "fleet_managed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Headgate configures the collectors of this fleet; `headgate fleet create LABEL --mode observed` creates "
+            "one for collectors that others configure"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Observing:
+    """What to add, in YAML, and what it needs. The text contains no token."""
+
+    text: str
+    endpoint: str
+    token: str
+    notes: tuple[str, ...]
+
+
+def compose(caller: Caller, fleet_id: str, client: Client) -> Observing:
+    """What makes collectors report to the fleet; one read.
+
+    Raises FleetNotFound, FleetsNotConfigured, NotObserved, FleetTokenExpired.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    endpoint = fleets.endpoint() + OPAMP_PATH
+    if not fleet.observed:
+        raise NotObserved
+    if fleet.token_expired(clock.now()):
+        raise FleetTokenExpired
+    return Observing(
+        text=_text(client, endpoint),
+        endpoint=endpoint,
+        token=tokens.value_of(fleet.id, fleet.token_generation),
+        notes=_NOTES[client],
+    )
+
+
+def _text(client: Client, endpoint: str) -> str:
+    quoted = json.dumps(endpoint)
+    extension = _EXTENSION.format(endpoint=quoted, variable=VARIABLE)
+    env = _ENV.format(variable=VARIABLE, secret=_SECRET)
+    match client:
+        case "extension":
+            return extension
+        case "supervisor":
+            return _SUPERVISOR.format(endpoint=quoted, variable=VARIABLE)
+        case "bridge":
+            return _BRIDGE.format(endpoint=quoted, variable=VARIABLE, env=_indented(env, 4))
+        case "chart":
+            return _CHART.format(extension=_indented(extension, 2), env=_indented(env, 2))
+        case "operator":
+            return _OPERATOR.format(extension=_indented(extension, 4), env=_indented(env, 4))
+
+
+def _indented(text: str, by: int) -> str:
+    return "".join(f"{' ' * by}{line}\n" for line in text.splitlines())

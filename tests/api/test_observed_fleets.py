@@ -1,0 +1,134 @@
+"""Fleets whose collectors others install and configure: listed by what they report, sent nothing."""
+
+import pytest
+import yaml
+
+from headgate_opamp import opamp_pb2 as wire
+from tests.support.fleet_of_agents import Fleet, ann, fleet, make_fleet, now
+from tests.support.fleets import create
+from tests.support.in_process import TestClient
+from tests.support.members import API, Member
+from tests.support.opamp_agent import Agent
+
+__all__ = ["ann", "fleet", "now"]
+
+_EXTENSION = (
+    wire.AgentCapabilities_ReportsStatus
+    | wire.AgentCapabilities_ReportsEffectiveConfig
+    | wire.AgentCapabilities_ReportsHealth
+)
+"""What the collector's own OpAMP extension says that it can do."""
+
+
+@pytest.fixture
+def observed(fleet: Fleet) -> Fleet:
+    """An observed fleet of the same organization; `deployment_id` is that of its Default group."""
+    made = create(fleet.member, "Found", mode="observed")
+    assert made.status_code == 201, made.text
+    assert made.json()["mode"] == "observed"
+    fleet_id = made.json()["id"]
+    (default,) = fleet.member.http.get(f"{API}/fleets/{fleet_id}/deployments").json()["items"]
+    return Fleet(fleet.member, fleet_id, default["id"], fleet.configuration_id, fleet.http)
+
+
+def _without_group(fleet: Fleet, **fields: object) -> Agent:
+    """An agent that knows a token and no group, as every collector that was not installed by Headgate."""
+
+    def post(body: bytes) -> bytes:
+        response = fleet.http.post("/v1/opamp", content=body, headers={"authorization": f"Bearer {fleet.token}"})
+        assert response.status_code == 200, response.text
+        return response.content
+
+    return Agent(post, **fields)  # type: ignore[arg-type]
+
+
+def test_a_collector_that_names_no_group_is_listed_as_running_by_its_own_report(observed: Fleet) -> None:
+    agent = _without_group(observed, capabilities=_EXTENSION)
+    answer = agent.start()
+
+    assert not answer.HasField("remote_config")
+    (seen,) = observed.instances()
+    assert (seen["deployment_id"], seen["host_name"]) == (observed.deployment_id, "edge-1")
+    assert observed.state() == "running"
+    agent.says_health(healthy=False, error="exporter otlp: connection refused")
+    assert observed.state() == "unhealthy"
+    assert observed.instances()[0]["state_message"] == "exporter otlp: connection refused"
+    agent.says_health(healthy=True)
+    assert observed.state() == "running"
+    agent.leaves()
+    assert observed.state() == "stopped"
+
+
+def test_nothing_is_offered_to_a_supervisor_of_an_observed_fleet(observed: Fleet) -> None:
+    agent = _without_group(observed)
+    answers = [agent.start(), agent.heartbeat(), agent.heartbeat()]
+
+    assert not any(answer.HasField("remote_config") for answer in answers)
+    assert observed.state() == "running"
+
+
+@pytest.mark.parametrize("how", ["assign", "rollout", "group", "install"])
+def test_what_would_configure_an_observed_collector_is_refused(observed: Fleet, how: str) -> None:
+    http, path = observed.member.http, f"{API}/fleets/{observed.id}"
+    version = {"configuration_id": observed.configuration_id, "version_number": 1}
+    group = f"{path}/deployments/{observed.deployment_id}"
+    response = {
+        "assign": lambda: http.patch(group, json=version),
+        "rollout": lambda: http.post(f"{group}/rollouts", json=version),
+        "group": lambda: http.post(f"{path}/deployments", json={"name": "more", **version}),
+        "install": lambda: http.post(f"{path}/install", json={"platform": "linux"}),
+    }[how]()
+
+    assert (response.status_code, response.json()["code"]) == (409, "fleet_observed")
+    assert "Create a managed fleet" in response.json()["detail"]
+
+
+def test_a_collector_of_a_managed_fleet_without_remote_configuration_says_what_it_lacks(fleet: Fleet) -> None:
+    agent = _without_group(fleet, capabilities=_EXTENSION)
+    agent.start()
+    assert fleet.state() == "running"
+    fleet.assign(1)
+    agent.heartbeat()
+    assert fleet.state() == "pending_pickup"
+    assert "does not accept remote configuration" in str(fleet.instances()[0]["state_message"])
+
+
+def test_without_a_group_a_fleet_that_has_no_default_says_what_to_send(ann: Member) -> None:
+    fleet = make_fleet(ann, "kubernetes-supervisor", "Cluster")
+    http: TestClient = fleet.http
+    response = http.post("/v1/opamp", content=b"", headers={"authorization": f"Bearer {fleet.token}"})
+
+    assert (response.status_code, response.json()["code"]) == (400, "group_not_named")
+    assert "X-Deployment-Id" in response.json()["detail"]
+    assert http.post("/v1/opamp", content=b"", headers={"authorization": "Bearer ft_x"}).status_code == 401
+
+
+def test_a_kubernetes_fleet_can_be_observed(ann: Member) -> None:
+    made = create(ann, "Bridge", "kubernetes-supervisor", mode="observed")
+    assert made.status_code == 201, made.text
+    (default,) = ann.http.get(f"{API}/fleets/{made.json()['id']}/deployments").json()["items"]
+    assert (default["name"], default["role"]) == ("Default", None)
+
+
+@pytest.mark.parametrize("client", ["extension", "supervisor", "bridge", "chart", "operator"])
+def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(observed: Fleet, client: str) -> None:
+    response = observed.member.http.post(f"{API}/fleets/{observed.id}/observe", json={"client": client})
+    assert response.status_code == 200, response.text
+    composed = response.json()
+
+    assert yaml.safe_load(composed["text"])
+    assert composed["token"] == observed.token
+    assert observed.token not in composed["text"]
+    assert composed["endpoint"] in composed["text"]
+    assert "HEADGATE_FLEET_TOKEN" in composed["text"]
+
+
+def test_a_managed_fleet_is_not_observed(fleet: Fleet) -> None:
+    response = fleet.member.http.post(f"{API}/fleets/{fleet.id}/observe", json={})
+    assert (response.status_code, response.json()["code"]) == (409, "fleet_managed")
+
+
+def test_only_known_modes_are_taken(ann: Member) -> None:
+    response = create(ann, "Odd", mode="watched")
+    assert response.status_code == 422
+    assert "mode" in response.text

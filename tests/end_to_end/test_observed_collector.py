@@ -1,0 +1,60 @@
+"""A collector that Headgate did not install, with the collector's own OpAMP extension, in an observed fleet."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from headgate.settings import settings
+from tests.support.cli_support import Cli
+
+_COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"
+_BASE = {
+    "receivers": {"nop": {}},
+    "exporters": {"nop": {}},
+    "service": {
+        "telemetry": {"metrics": {"level": "none"}},
+        "pipelines": {"logs": {"receivers": ["nop"], "exporters": ["nop"]}},
+    },
+}
+
+
+@contextmanager
+def _collector(folder: Path, text: str, token: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The plain program with what `fleet observe` printed merged into its configuration."""
+    config, more = folder / "config.yaml", folder / "observe.yaml"
+    config.write_text(yaml.safe_dump(_BASE))
+    more.write_text(text)
+    command = [str(_COLLECTOR), "--config", str(config), "--config", str(more)]
+    log = (folder / "collector.log").open("wb")
+    with log, subprocess.Popen(command, env={"HEADGATE_FLEET_TOKEN": token}, stdout=log, stderr=log) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def _state(cli: Cli, fleet: str, state: str) -> dict[str, object]:
+    """The one collector of the fleet as soon as it is in that state."""
+    seen: list[dict[str, object]] = []
+    for _ in range(300):
+        seen = cli.run("fleet", "instances", fleet, "--json").json
+        if len(seen) == 1 and seen[0]["state"] == state:
+            return seen[0]
+        time.sleep(0.1)
+    raise AssertionError(seen)
+
+
+def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) -> None:
+    cli.ok("fleet", "create", "existing", "--mode", "observed")
+    (composed,) = cli.run("fleet", "observe", "existing", "--json").json
+    text, token = str(composed["text"]), str(composed["token"])
+    assert token not in cli.ok("fleet", "observe", "existing")
+
+    with _collector(cli.folder, text, token):
+        seen = _state(cli, "existing", "running")
+    assert seen["collector_version"] == settings().collector_version
+    assert seen["host_name"]
