@@ -75,7 +75,7 @@ def kinds() -> Iterator[Kind]:
     place = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
-            place = _CODE.findall(line)[0]
+            place = next(iter(_CODE.findall(line)), "")
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if place and len(cells) == 6 and cells[0] not in ("Item", "Object") and not cells[0].startswith("-"):
             # Names in parentheses are of what an attribute holds.
