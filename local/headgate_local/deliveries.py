@@ -104,7 +104,7 @@ def _poll(handler: Handler, ended: threading.Event) -> None:
         try:
             came = take(handler) if waiting() else 0
         except (FunctionError, BotoCoreError, ClientError):  # SQS delivers again what was taken
-            logger.exception("deliveries were not tried")
+            logger.exception("deliveries_not_tried")
             came = 0
         if came == 0:
             ended.wait(_LOOK_SECONDS)

@@ -40,4 +40,6 @@ def _call(schedule: Schedule, handler: Handler, ended: threading.Event) -> None:
         try:
             invoke(handler, schedule.event)
         except FunctionError:
-            logger.exception("%s failed on %s", schedule.function.logical_id, schedule.event)
+            logger.exception(
+                "schedule_failed", extra={"function": schedule.function.logical_id, "schedule": schedule.event}
+            )

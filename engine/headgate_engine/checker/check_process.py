@@ -100,7 +100,7 @@ class Child:
                 raise NoChecker("This collector has no check command") from None
             raise
         child.held_by = process.held_by()
-        logger.info("checker_started pid=%d held_by=%s", child.pid, child.held_by)
+        logger.info("checker_started", extra={"pid": child.pid, "held_by": child.held_by})
         return child
 
     @property

@@ -87,7 +87,7 @@ class Pool:
             result = child.ask(op, fields, seconds)
         except Exceeded:
             self._drop(child)
-            logger.warning("checker_exceeded op=%s pid=%d", op, child.pid)
+            logger.warning("checker_exceeded", extra={"op": op, "pid": child.pid})
             raise
         except Refused:
             self._give_back(child)
@@ -95,7 +95,7 @@ class Pool:
         except ProcessFailed as error:
             crash = child.crash()
             self._drop(child)
-            logger.warning("checker_failed op=%s pid=%d reason=%s", op, child.pid, error)
+            logger.warning("checker_failed", extra={"op": op, "pid": child.pid, "reason": str(error)})
             raise CheckerFailed(f"The collector's checker {error}", crash) from error
         except BaseException:
             # Its answer may still come, and would be taken for the answer to the next question.
@@ -176,7 +176,7 @@ class Pool:
         for wanted in (organization_id, None):
             for child in [idle for idle in reversed(self._idle) if self._tenants.get(idle) == wanted]:
                 if not child.alive():
-                    logger.warning("checker_died_idle pid=%d", child.pid)
+                    logger.warning("checker_died_idle", extra={"pid": child.pid})
                     self._take_out(child)
                     continue
                 self._idle.remove(child)
@@ -275,7 +275,7 @@ class Pool:
                 self._why_not_started = error
                 # Otherwise each request would try again to start a checker that cannot start.
                 self._no_start_before = time.monotonic() + self._limits.retry_start_seconds
-                logger.error("checker_not_started reason=%s", error)
+                logger.error("checker_not_started", extra={"reason": str(error)})
             if replacing is not None:
                 self._worn.discard(replacing)
             self._changed.notify_all()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import logging
 import os
 import re
 import tempfile
@@ -22,11 +21,10 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from headgate.checker import links
+from headgate.observability.log import logger
 from headgate_engine.checker import verified_files
 from headgate_engine.checker.errors import CollectorNotFetched
 from headgate_engine.collector import DISTRIBUTION, VERSION
-
-logger = logging.getLogger(__name__)
 
 MAX_COMPRESSED_BYTES: Final = 250 << 20
 MAX_BYTES: Final = 1 << 30
@@ -161,7 +159,7 @@ class Fetched:
             # A URL in an error's text would be a secret in the log.
             reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
             raise CollectorNotFetched(_not_fetched(source, reason)) from None
-        logger.info("collector_fetched version=%s seconds=%.2f", source.version, time.monotonic() - began)
+        logger.info("collector_fetched", version=source.version, seconds=round(time.monotonic() - began, 2))
         with self._lock:
             self._held[source.version] = held
         return held
@@ -207,7 +205,7 @@ class Fetched:
             self.end_processes(held.path)
             del self._held[version]
             verified_files.release(held.path)
-        logger.info("collector_evicted version=%s", version)
+        logger.info("collector_evicted", version=version)
 
 
 class _Verified:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 import secrets
 import time
@@ -14,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 
 from headgate.checker import published
 from headgate.foundation.errors import Unavailable
+from headgate.observability.log import logger
 from headgate.storage import aws, objects
 from headgate.storage.aws import InvokeResponse, LambdaClient
 from headgate_engine.checker import messages
@@ -33,8 +33,6 @@ from headgate_engine.checker.errors import (
 from headgate_engine.checker.messages import Malformed, Message
 from headgate_engine.checker.plain_command import PlainVerdict
 from headgate_engine.collector import VERSION, by_age
-
-logger = logging.getLogger(__name__)
 
 PREFIX: Final = "checks/"
 """The prefix of the objects that hold questions too large for an invocation."""
@@ -146,12 +144,12 @@ class CheckerFunction:
                 # A second try would take as long, and the client would have given up.
                 raise CheckerUnreachable("The collector's function did not answer in time") from error
             except BotoCoreError as error:
-                logger.warning("checker_function_unreachable error=%s", type(error).__name__)
+                logger.warning("checker_function_unreachable", kind=type(error).__name__)
                 if not tries:
                     raise CheckerUnreachable("The collector's function could not be reached") from error
             except ClientError as error:
                 code = error.response["Error"]["Code"]
-                logger.warning("checker_function_refused code=%s", code)
+                logger.warning("checker_function_refused", aws_code=code)
                 if code not in _PASSING or not tries:
                     raise _refusal(code) from error
             time.sleep(_PAUSE_SECONDS)
@@ -249,4 +247,4 @@ def _remove(key: str) -> None:
         objects.delete(key)
     except (BotoCoreError, ClientError):
         # The bucket's lifecycle removes it within a day or two.
-        logger.warning("checker_question_left key=%s", key)
+        logger.warning("checker_question_left", key=key)

@@ -1,16 +1,14 @@
 """Leases for checks under way, in the identity table: one item for each token or person, with a set of leases."""
 
-import logging
 from collections.abc import Collection
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate.identity import keys
+from headgate.observability.log import logger
 from headgate.storage import table
 from headgate.storage.items import Item
 from headgate.storage.table import ConditionFailed, identity
-
-logger = logging.getLogger(__name__)
 
 
 def add(counted: str, lease: str, limit: int, expires: int) -> frozenset[str] | None:
@@ -43,4 +41,4 @@ def give_back(counted: str, lease: str) -> None:
     try:
         remove(counted, [lease])
     except (BotoCoreError, ClientError) as error:
-        logger.warning("lease_not_given_back kind=%s", type(error).__name__)
+        logger.warning("lease_not_given_back", kind=type(error).__name__)
