@@ -49,6 +49,7 @@ def test_a_new_server_fleet_has_an_unassigned_default_group_and_no_token_in_the_
         "created_by": {"kind": "service_account", "id": ann.service_account_id, "name": "ann"},
         "created_at": fleet["created_at"],
         "managed_by": None,
+        "mode": "managed",
     }
     assert fleet["token_expires_at"] > fleet["created_at"]
     assert ann.http.get(f"{API}/fleets/{fleet['id']}").json() == fleet

@@ -91,7 +91,7 @@ def test_a_token_of_another_generation_is_401(fleet: Fleet) -> None:
 
 def test_every_wrong_group_is_refused_alike(fleet: Fleet, ann: Member) -> None:
     other = make_fleet(ann, label="Other")
-    wrong = ["", "nonsense", new_id("dep"), new_id("flt"), other.deployment_id, fleet.deployment_id.upper()]
+    wrong = [" ", "nonsense", new_id("dep"), new_id("flt"), other.deployment_id, fleet.deployment_id.upper()]
     answers = [
         fleet.http.post(
             "/v1/opamp",

@@ -160,7 +160,7 @@ FLEETS: Final = [
     endpoint(
         f"POST {FLEET}/observe",
         "write",
-        422,
+        404,
         right(200, {"client": "extension"}, ids={"fleet_id": "observed_fleet_id"}),
         action="install.composed",
         target="fleets/{observed_fleet_id}/observe",

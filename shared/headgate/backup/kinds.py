@@ -461,7 +461,6 @@ KINDS: Final = (
             "departures": checks.entries,
             "healthy_versions": checks.entries,
             "uninstalled": checks.flag,
-            "observed": checks.flag,
             "well_since": checks.time,
             "expires": checks.number,
         },

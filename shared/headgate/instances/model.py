@@ -118,7 +118,7 @@ class Instance:
     @property
     def under_way(self) -> bool:
         """Whether a config is being applied: then each of its messages is stored, and none may be missed."""
-        applies = self.reported.is_managed and self.standing.state in ("pending_pickup", "applying")
+        applies = self.reported.accepts_config and self.standing.state in ("pending_pickup", "applying")
         return applies and not self.reported.stopped
 
     def desired(self, group: Deployment, at: datetime) -> Desired:

@@ -17,7 +17,6 @@ from headgate.instances.counting import measuring
 from headgate.instances.desired import offers, trials
 from headgate.instances.model import Contact, Instance
 from headgate.instances.orders.model import PendingOrder
-from headgate.instances.reported.model import Reported
 from headgate.instances.state import transitions
 from headgate.instances.state.model import SAVED_EVERY
 from headgate.instances.timeline import events as timeline
@@ -128,6 +127,8 @@ def decide(
 ) -> Decision:
     """Decide about the message of an agent that belongs to the group; `capture` is the one that it is about."""
     report = message.report
+    if group.observed:
+        report = replace(report, accepts_config=False)
     place = _place(stored, message, at)
     if stored is not None and place.conflicts >= _CONFLICTS:
         contact = replace(stored.contact, conflicts=0)
@@ -201,13 +202,11 @@ def _before(stored: Instance | None, report: Report, group: Deployment, at: date
     """The instance before its message, in the sender's group and without an override whose time is over."""
     if stored is None:
         contact = Contact.first(report.sequence_num, at)
-        reported = Reported(observed=group.observed)
-        return Instance(model.instance_id(report.uid), group.fleet_id, group.id, contact, reported=reported)
+        return Instance(model.instance_id(report.uid), group.fleet_id, group.id, contact)
     orders = stored.orders
     if orders.override and orders.override.until <= at:
         stored = replace(stored, orders=replace(orders, override=None))
-    instance = stored.in_group(group.id)
-    return replace(instance, reported=replace(instance.reported, observed=group.observed))
+    return stored.in_group(group.id)
 
 
 def _checked(instance: Instance, desired: Desired, texts: Texts, at: datetime) -> Instance:

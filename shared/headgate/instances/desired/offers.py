@@ -24,7 +24,7 @@ def offer(instance: Instance, desired: Desired) -> Desired | None:
     healthily before, here or on another host of the group. The empty config is offered only if no such version is
     known: otherwise the supervisor keeps restarting the failed one, which is better than nothing if it ran before.
     """
-    if not instance.reported.is_managed or obstacle(instance, desired.collector):
+    if not instance.reported.accepts_config or obstacle(instance, desired.collector):
         return None
     failure = instance.trials.failure_of(desired)
     if failure is None:

@@ -73,7 +73,7 @@ class Reported:
     """What an instance last said of itself, its host and its collector.
 
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
-    said so; `uninstalled`: a person did that for good. `observed`: it reports to an observed group.
+    said so; `uninstalled`: a person did that for good.
     """
 
     description: Description = UNDESCRIBED
@@ -84,17 +84,11 @@ class Reported:
     stopped: bool = False
     uninstalled: bool = False
     host: Host = UNKNOWN
-    observed: bool = False
 
     @property
     def name(self) -> str | None:
         """What people call the host, else what it calls itself."""
         return self.host.name or self.description.host_name
-
-    @property
-    def is_managed(self) -> bool:
-        """Whether it takes its configuration from Headgate."""
-        return self.accepts_config and not self.observed
 
     @property
     def is_healthy(self) -> bool:
@@ -117,7 +111,6 @@ class Reported:
         return Reported(
             description=description,
             accepts_config=report.accepts_config,
-            observed=self.observed,
             # What it said before says nothing of a collector that is late to become healthy.
             health=report.health or (None if report.cause == "unclear" else self.health),
             config=config,

@@ -112,7 +112,7 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
     config, health = reported.config, reported.health
     if reported.stopped:
         return "stopped", STOPPED
-    if not reported.is_managed:
+    if not reported.accepts_config:
         if desired.assignment is not None:
             return "pending_pickup", TAKES_NO_CONFIGURATION
         if health is None or health.healthy:
