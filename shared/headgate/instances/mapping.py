@@ -26,9 +26,7 @@ INSTANCES: Final = Stored(
     unless_default=["noted"],
 )
 Stored(Contact, unless_default=["conflicts"])
-Stored(
-    Reported, flat=["description", "health", "config"], unless_default=["observed", "stopped", "uninstalled", "host"]
-)
+Stored(Reported, flat=["description", "health", "config"], unless_default=["stopped", "uninstalled", "host"])
 Stored(Health, names={"error": "health_error"}, unless_default=["error"])
 Stored(
     ReportedConfig,
