@@ -195,6 +195,11 @@ def ago(at: datetime) -> Html:
     return _time(at, "age", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
 
 
+def until(at: datetime) -> Html:
+    """A time to come: the page's script shows how long it is until then."""
+    return _time(at, "until", at.strftime("at %Y-%m-%d %H:%M:%S UTC"))
+
+
 def _time(at: datetime, kind: str, text: str) -> Html:
     iso = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return html('<time datetime="{iso}" data-as="{kind}">{text}</time>', iso=iso, kind=kind, text=text)

@@ -157,7 +157,8 @@ def test_a_rollout_shows_its_steps_and_each_collector_with_its_reason(
     assert "Failing collectors" in shown
     assert "after an approval" in shown
     assert "Steps begin from 00:00 to 23:59 in UTC. At most 2 collectors change at once." in shown
-    assert "send failed: 5 percent points more than before" in shown
+    assert "send failed</th>" in shown
+    assert "5 percent points more than before" in shown
     assert SCRIPT not in shown
     assert f"/rollouts/{made['id']}" in browser.get(group_path(rolling.fleet)).text
 
@@ -172,7 +173,28 @@ def test_a_halted_rollout_names_the_step_and_the_collector_that_failed(
     rolling.goes_on(made, lambda shown: bool(shown["status"] == "halted"))
     shown = browser.get(f"{group_path(rolling.fleet)}/rollouts/{made['id']}").text
     assert "halted here" in shown
-    assert "it was offered to 1, and 1 failed." in shown
+    assert re.search(r"Failing collectors.*?<strong>edge-[0-9]</strong>", shown, re.DOTALL)
+    assert "1 failed in step 1" in shown
+    assert "3 waiting in step 2" in shown
+    assert "0 of 4 collectors run it, 1 failed, 3 waiting." in shown
+    assert '<span class="tag bad">1 failed</span>' in shown
+    assert "get the version again, and are judged again" in shown
+    assert ">Resume</button>" not in shown
+    assert "Halted in step 1" in shown
+
+
+def test_what_a_halted_rollout_took_back_is_still_shown_as_failed(rolling: RollingGroup, browser: TestClient) -> None:
+    steps = [{"hosts": 1, "soak_seconds": 60}, {"percent": 100, "soak_seconds": 60}]
+    made = rolling.start({"steps": steps, "on_failure": "roll_back_step"})
+    for host in rolling.hosts:
+        host.fares = "fails"
+    rolling.goes_on(made, lambda shown: bool(shown["status"] == "halted"))
+    shown = browser.get(f"{group_path(rolling.fleet)}/rollouts/{made['id']}").text
+    fleet = browser.get(group_path(rolling.fleet).partition("/deployments/")[0]).text
+
+    assert "failed, went back" in shown
+    assert "1 failed in step 1" in shown
+    assert '<span class="tag bad">halted</span>' in fleet
 
 
 def test_a_rollout_is_paused_resumed_promoted_and_aborted_by_forms(rolling: RollingGroup, browser: TestClient) -> None:

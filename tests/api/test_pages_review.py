@@ -5,8 +5,9 @@ import pytest
 from fleets.app import app
 from headgate_opamp import opamp_pb2 as wire
 from tests.support import configurations as cfg
-from tests.support.fleet_of_agents import API, Fleet, ann, fleet
+from tests.support.fleet_of_agents import Fleet, ann, fleet
 from tests.support.in_process import TestClient
+from tests.support.members import API
 from tests.support.page_visitor import member_at
 
 __all__ = ["ann", "fleet"]

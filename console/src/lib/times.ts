@@ -21,6 +21,12 @@ export function age(milliseconds: number): string {
   return `${Math.round(seconds / 86_400)} d ago`;
 }
 
+/** "in 12 min", to the largest whole unit; a time that has passed is any moment. */
+export function until(milliseconds: number): string {
+  const told = age(milliseconds).replace(/ ago$/, "");
+  return milliseconds <= 0 ? "any moment" : `in ${told}`;
+}
+
 /** The time as servers write it, `2026-11-26 05:29 UTC`, in the time zone of this browser or in UTC. */
 export function clock(at: Date, withSeconds: boolean, zone: "local" | "utc"): string {
   const offset = zone === "utc" ? 0 : -at.getTimezoneOffset();
@@ -39,8 +45,14 @@ function write(one: HTMLTimeElement, now: number): void {
   if (Number.isNaN(at.getTime())) return;
   const zone = document.documentElement.dataset["zone"] === "utc" ? "utc" : "local";
   const [shown, other] = [clock(at, true, zone), clock(at, true, zone === "utc" ? "local" : "utc")];
-  const isAge = one.dataset["as"] === "age";
-  const text = isAge ? age(now - at.getTime()) : clock(at, one.dataset["as"] === "second", zone);
+  const kind = one.dataset["as"];
+  const isAge = kind === "age" || kind === "until";
+  const text =
+    kind === "age"
+      ? age(now - at.getTime())
+      : kind === "until"
+        ? until(at.getTime() - now)
+        : clock(at, kind === "second", zone);
   if (one.textContent !== text) one.textContent = text;
   one.title = shown === other ? shown : isAge ? `${shown}, ${other}` : other;
 }

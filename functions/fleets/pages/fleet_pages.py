@@ -8,6 +8,7 @@ from fastapi import Query, Response
 from fleets.api import fleets as api
 from fleets.pages.parts import (
     bars,
+    named,
     names_of,
     no_collectors,
     part_for_shares,
@@ -16,6 +17,7 @@ from fleets.pages.parts import (
     version,
 )
 from fleets.pages.renewal_card import renewal, renewal_card
+from fleets.pages.rollouts.parts import status_tag
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
 from headgate.fleets.model import ExpiresIn, FleetsNotConfigured, LabelTaken
@@ -26,6 +28,8 @@ from headgate.http.statuses import status_of
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.counting.shares import Shares
+from headgate.rollouts import service as rollouts
+from headgate.rollouts.model import Rollout
 from web.commands import Posted, command
 from web.forms import by_field, given
 from web.html import NOTHING, Html, html
@@ -86,7 +90,7 @@ _GROUP_TABLE: Final = """\
 _GROUP_ROW: Final = """\
 <tr><td><a href="{path}"><strong>{name}</strong></a> {tags}{rollout}</td><td data-label="Assigned">{assigned}</td>
 <td data-label="Running">{running}</td></tr>"""
-_ROLLING: Final = '<div class="small"><a href="{path}/rollouts/{id}">A rollout is under way</a></div>'
+_ROLLING: Final = '<div class="small"><a href="{path}/rollouts/{id}">Rollout of {version}</a> {status}</div>'
 
 
 @router.get("/organizations/{organization_id}/fleets")
@@ -220,17 +224,28 @@ def _fleet_page(
 def _groups(
     caller: Caller, path: str, groups: Sequence[Deployment], counts: Shares | None, names: Mapping[str, str]
 ) -> Html:
-    return html(_GROUP_TABLE, rows=[_group_row(caller, path, group, counts, names) for group in groups])
+    rolling = {rollout.deployment_id: rollout for rollout in rollouts.open_in(groups)}
+    rows = [_group_row(caller, path, group, rolling.get(group.id), counts, names) for group in groups]
+    return html(_GROUP_TABLE, rows=rows)
 
 
-def _group_row(caller: Caller, path: str, group: Deployment, counts: Shares | None, names: Mapping[str, str]) -> Html:
+def _group_row(
+    caller: Caller,
+    path: str,
+    group: Deployment,
+    rollout: Rollout | None,
+    counts: Shares | None,
+    names: Mapping[str, str],
+) -> Html:
     own = f"{path}/deployments/{group.id}"
     return html(
         _GROUP_ROW,
         path=own,
         name=group.name,
         tags=group_tags(group),
-        rollout=html(_ROLLING, path=own, id=group.rollout.id) if group.rollout else NOTHING,
+        rollout=html(_ROLLING, path=own, id=rollout.id, version=named(rollout.to), status=status_tag(rollout.status))
+        if rollout
+        else NOTHING,
         assigned=version(caller, group.assignment, names, "nothing assigned"),
         running=bars(caller, path, group, counts, names),
     )

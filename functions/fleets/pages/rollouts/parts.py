@@ -14,12 +14,21 @@ from web.parts import action, confirmed, moment, tag
 
 Act = Literal["pause", "resume", "promote", "approve", "retry", "abort"]
 
-_KINDS: Final[Mapping[Status, str]] = {"completed": "good", "halted": "bad", "rolled_back": "bad"}
+_KINDS: Final[Mapping[Status, str]] = {
+    "in_progress": "busy",
+    "paused": "warn",
+    "waiting_for_approval": "warn",
+    "halted": "bad",
+    "rolling_back": "busy",
+    "rolled_back": "bad",
+    "completed": "good",
+}
 _ACTS: Final[Mapping[Status, Sequence[Act]]] = {
     "in_progress": ("pause", "promote", "abort"),
     "paused": ("resume", "abort"),
     "waiting_for_approval": ("approve", "abort"),
-    "halted": ("resume", "retry", "abort"),
+    # To resume what halted is to try it again.
+    "halted": ("retry", "abort"),
     "rolling_back": ("abort",),
 }
 _LABELS: Final[Mapping[Act, str]] = {
@@ -29,6 +38,13 @@ _LABELS: Final[Mapping[Act, str]] = {
     "approve": "Approve",
     "retry": "Try failed hosts again",
     "abort": "Abort",
+}
+_FOLLOWS: Final[Mapping[Act, str]] = {
+    "pause": "No further step begins; collectors that have the version keep it",
+    "resume": "It goes on where it is",
+    "promote": "The step is judged now, without the rest of its wait",
+    "approve": "The step begins at once",
+    "retry": "The collectors of the step get the version again, and are judged again",
 }
 _ABORTED: Final = "Every host goes back to what the group ran before."
 _ROW: Final = """\
@@ -77,7 +93,16 @@ def acts(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
         elif behind is None:
             who = "An Admin has to approve it: who created the token that started it is not recorded."
         told = html('<p class="hint">{who}</p>', who=who)
+    follows = [
+        html("<li><strong>{label}</strong>: {text}</li>", label=_LABELS[act], text=_FOLLOWS.get(act, _ABORTED))
+        for act in allowed
+    ]
+    told = html('{told}<ul class="follows soft small">{follows}</ul>', told=told, follows=follows)
     return html('<div class="buttons">{buttons}</div>{told}', buttons=buttons, told=told) if allowed else NOTHING
+
+
+def gate_words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def step_size(step: Step) -> str:

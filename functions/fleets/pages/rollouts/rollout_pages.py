@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Final
 
 from fastapi import Response
 
 from fleets.api import rollouts as api
-from fleets.pages.parts import named, share_bar
-from fleets.pages.rollouts.parts import acts, status_tag, step_size
+from fleets.pages.parts import named
+from fleets.pages.rollouts import cockpit
+from fleets.pages.rollouts.parts import acts, gate_words, status_tag, step_size
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
@@ -21,7 +21,7 @@ from headgate.http.statuses import status_of
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.hosts import Host, Phase
 from headgate.rollouts.model import Rollout
-from headgate.rollouts.strategy import Gates, OnFailure, Strategy
+from headgate.rollouts.strategy import Strategy
 from web.commands import Posted, command
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
@@ -47,41 +47,24 @@ _PHASES: Final[Sequence[Phase]] = (
 )
 _PHASE_TAGS: Final[Mapping[Phase, tuple[str, str]]] = {
     "failed": ("failed", "bad"),
-    "silent": ("silent", "bad"),
+    "silent": ("silent", "silent"),
     "left": ("left", "bad"),
-    "going_back": ("goes back", "bad"),
+    "going_back": ("goes back", "warn"),
     "leaving": ("stopped, may be back", ""),
     "not_moved": ("a person has to upgrade it", ""),
-    "pending": ("changing", ""),
+    "pending": ("changing", "busy"),
     "applied": ("runs it", "good"),
     "waiting": ("waiting", ""),
     "absent": ("not counted", ""),
 }
+_BACK: Final[frozenset[Phase]] = frozenset({"waiting", "going_back", "absent"})
 _SHOWN: Final = 100
-_ON_FAILURE: Final[Mapping[OnFailure, str]] = {
-    "roll_back_step": "the step goes back to the version before",
-    "roll_back": "the whole rollout goes back",
-    "halt": "the rollout halts, and the collectors stay as they are",
-}
-_UNITS: Final = {
-    "left": " collectors may",
-    "restarts": " more than before",
-    "send_failed": " percent points more than before",
-    "refused": " percent points more than before",
-    "queue_growth": " percent points more than before",
-    "throughput_drop": " percent less than before",
-    "memory_growth": " percent more than before",
-    "cpu_growth": " percent more than before",
-}
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /
 <a href="{group_path}">{group}</a></p>
 <div id="live" data-live="{live}"><h1>{version} {status}</h1>
 <p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{message}
-{reason}{acts}{progress}{notes}{not_moved}{failures}{steps}{hosts}</div>{gates}"""
-_PROGRESS: Final = """\
-<div class="card"><h2>Progress</h2>{bar}
-<p class="last">{applied} of {total} collectors run it; it was offered to {due}, and {failed} failed.</p></div>"""
+{reason}{progress}{failures}{acts}{notes}{not_moved}{gates}{hosts}{steps}</div>"""
 _STEPS: Final = """\
 <div class="card"><h2>Steps</h2><table><thead><tr><th>Step</th><th>Up to</th><th>Then wait</th><th></th></tr></thead>
 <tbody>{rows}</tbody></table></div>"""
@@ -100,11 +83,12 @@ _NOT_MOVED: Final = """\
 <div class="card"><h2>Collectors that a person has to upgrade</h2><p class="soft small">{count} of them</p>
 <ul>{rows}</ul></div>"""
 _HAS_TO_BE_MOVED: Final = '<li><a href="{path}/{id}">{name}</a>{message}</li>'
-_FAILURES: Final = '<div class="card"><h2>Failing collectors</h2><ul>{rows}</ul></div>'
-_FAILURE: Final = '<li><a href="{path}/{id}"><code>{id}</code></a> {gate}: {message}</li>'
-_GATES: Final = """\
-<div class="card"><h2>Gates and window</h2><p>If more than {tolerated} % of the collectors that have it fail a gate,
-{on_failure}.</p><ul>{gates}</ul><p class="last">{window} {unavailable}</p></div>"""
+_FAILURES: Final = """\
+<div class="card"><h2>Failing collectors</h2><table><thead><tr><th scope="col">Host</th><th scope="col">Gate</th>
+<th scope="col">Reason</th></tr></thead><tbody>{rows}</tbody></table></div>"""
+_FAILURE: Final = """\
+<tr><td><a href="{path}/{id}"><strong>{name}</strong></a></td><td data-label="Gate">{gate}</td>
+<td data-label="Reason" class="reason">{message}</td></tr>"""
 
 
 @router.get(_PATH)
@@ -151,7 +135,6 @@ def _rollout_page(
     fleet_path = f"{home(caller)}/fleets/{fleet_id}"
     group_path = f"{fleet_path}/deployments/{deployment_id}"
     path, collectors = f"{group_path}/rollouts/{rollout_id}", f"{fleet_path}/collectors"
-    counts = rollout.hosts
     title = named(rollout.to)
     content = html(
         _PAGE,
@@ -178,14 +161,14 @@ def _rollout_page(
         message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
         reason=html('<div class="notice bad">{reason}</div>', reason=rollout.reason) if rollout.reason else NOTHING,
         acts=acts(caller, path, csrf_field(shown), rollout),
-        progress=html(_PROGRESS, bar=share_bar(counts.applied, counts.total), **asdict(counts)) if counts else NOTHING,
+        progress=cockpit.progress(rollout, hosts),
         notes=html("<ul>{notes}</ul>", notes=[html("<li>{note}</li>", note=note) for note in rollout.notes])
         if rollout.notes
         else NOTHING,
-        failures=_failures(rollout, collectors),
+        failures=_failures(rollout, hosts, collectors),
         steps=_steps(rollout, rollout.strategy) if rollout.strategy else empty("It was assigned at once."),
         hosts=_hosts(rollout, hosts, collectors) if hosts else NOTHING,
-        gates=_gates(rollout.gates, rollout.strategy) if rollout.gates and rollout.strategy else NOTHING,
+        gates=cockpit.gates(rollout, hosts, collectors),
     )
     problem, status = (refused.detail, status_of(refused)) if refused else ("", 200)
     return page(shown, f"Rollout of {title}", content, problem=problem, status=status, script="live")
@@ -206,9 +189,18 @@ def _not_moved(rollout: Rollout, collectors: str) -> Html:
     return html(_NOT_MOVED, count=count, rows=rows) if rows else NOTHING
 
 
-def _failures(rollout: Rollout, collectors: str) -> Html:
+def _failures(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
+    """The collectors that the last judgement named, by the names of their hosts where these are still known."""
+    names = {host.instance.id: host.instance.called for host in hosts}
     rows = [
-        html(_FAILURE, path=collectors, id=one.instance_id, gate=_words(one.gate), message=one.message)
+        html(
+            _FAILURE,
+            path=collectors,
+            id=one.instance_id,
+            name=names.get(one.instance_id, one.instance_id),
+            gate=gate_words(one.gate),
+            message=one.message,
+        )
         for one in rollout.failures
     ]
     return html(_FAILURES, rows=rows) if rows else NOTHING
@@ -242,10 +234,20 @@ def _step_state(rollout: Rollout, number: int) -> Html:
 
 def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
     """Those of the step under way and the worst first, up to a page of them."""
-    step = rollout.progress.step
+    step, named = rollout.progress.step, cockpit.failed_before(rollout)
 
-    def rank(host: Host) -> tuple[int, bool]:
-        return _PHASES.index(host.phase), rollout.progress.step_of(host.place) != step
+    def rank(host: Host) -> tuple[bool, int, bool]:
+        return (
+            host.instance.id not in named,
+            _PHASES.index(host.phase),
+            rollout.progress.step_of(host.place) != step,
+        )
+
+    def phase(host: Host) -> tuple[str, str]:
+        """Of a host that failed and went back, that it failed: the page of what halted shows why it halted."""
+        if host.instance.id in named and host.phase in _BACK:
+            return "failed, went back", "bad"
+        return _PHASE_TAGS[host.phase]
 
     rows = [
         html(
@@ -254,42 +256,10 @@ def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
             id=host.instance.id,
             name=host.instance.called,
             step=rollout.progress.step_of(host.place) if host.due else "",
-            phase=tag(*_PHASE_TAGS[host.phase]),
+            phase=tag(*phase(host)),
             message=html(_MESSAGE, message=host.message) if host.message else NOTHING,
         )
         for host in sorted(hosts, key=rank)[:_SHOWN]
     ]
     count = f"{len(hosts):,} of the group" + (f"; the first {_SHOWN} of them" if len(hosts) > _SHOWN else "")
     return html(_HOSTS, count=count, rows=rows)
-
-
-def _gates(gates: Gates, strategy: Strategy) -> Html:
-    window, most = strategy.window, strategy.max_unavailable
-    limits = [
-        html("<li>{name}: {limit}</li>", name=_words(name), limit=_limit(name, value))
-        for name, value in asdict(gates).items()
-        if name != "tolerated_percent"
-    ]
-    return html(
-        _GATES,
-        tolerated=gates.tolerated_percent,
-        on_failure=_ON_FAILURE[strategy.on_failure],
-        gates=limits,
-        window=f"Steps begin from {window.start} to {window.end} in {window.time_zone}."
-        if window
-        else "Steps begin at any time.",
-        unavailable=f"At most {most} collectors change at once." if most is not None else "",
-    )
-
-
-def _limit(name: str, value: object) -> str:
-    match value:
-        case True:
-            return "on"
-        case None | False:
-            return "off"
-    return f"{value}{_UNITS.get(name, '')}"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
