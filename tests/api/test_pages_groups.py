@@ -175,7 +175,7 @@ def test_a_halted_rollout_names_the_step_and_the_collector_that_failed(
     assert "halted here" in shown
     assert re.search(r"Failing collectors.*?<strong>edge-[0-9]</strong>", shown, re.DOTALL)
     assert "1 failed in step 1" in shown
-    assert "3 waiting in step 2" in shown
+    assert "3 waiting in step 2" in shown, re.findall('Collectors by step[^"]*', shown)
     assert "0 of 4 collectors run it, 1 failed, 3 waiting." in shown
     assert '<span class="tag bad">1 failed</span>' in shown
     assert "get the version again, and are judged again" in shown
@@ -184,16 +184,16 @@ def test_a_halted_rollout_names_the_step_and_the_collector_that_failed(
 
 
 def test_what_a_halted_rollout_took_back_is_still_shown_as_failed(rolling: RollingGroup, browser: TestClient) -> None:
-    steps = [{"hosts": 1, "soak_seconds": 60}, {"percent": 100, "soak_seconds": 60}]
-    made = rolling.start({"steps": steps, "on_failure": "roll_back_step"})
+    made = rolling.start({"steps": [{"hosts": n, "soak_seconds": 60} for n in (1, 2)] + [{"percent": 100}]})
+    rolling.goes_on(made, lambda shown: bool(shown["hosts"]["applied"] == 1))
     for host in rolling.hosts:
-        host.fares = "fails"
+        host.fares = "well" if host.had_new else "fails"
     rolling.goes_on(made, lambda shown: bool(shown["status"] == "halted"))
     shown = browser.get(f"{group_path(rolling.fleet)}/rollouts/{made['id']}").text
     fleet = browser.get(group_path(rolling.fleet).partition("/deployments/")[0]).text
 
     assert "failed, went back" in shown
-    assert "1 failed in step 1" in shown
+    assert "1 applied in step 1, 1 failed in step 2, 2 waiting in step 3" in shown
     assert '<span class="tag bad">halted</span>' in fleet
 
 

@@ -93,7 +93,7 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     page.get_by_role("button", name="Review and assign …").click()
     page.get_by_role("dialog").get_by_role("button", name="Start the rollout").click()
     page.wait_for_url(re.compile("/rollouts/rol_"))
-    expect(page.get_by_text("send failed: 9 percent points")).to_be_visible()
+    expect(page.get_by_role("row", name="send failed").get_by_text("9 percent points")).to_be_visible()
     expect(page.get_by_role("cell", name="edge-<b>2</b>")).to_be_visible()
     assert violations(page) == []
     page.get_by_role("button", name="Pause").click()

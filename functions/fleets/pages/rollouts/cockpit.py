@@ -83,7 +83,8 @@ def _parts(rollout: Rollout, strategy: Strategy, hosts: Sequence[Host], named: f
     """The hosts of each step by how they fare; a host that a halted rollout took back stays failed."""
     counts: Counter[tuple[int, str]] = Counter()
     for at, host in enumerate(hosts):
-        step = rollout.progress.step_of(host.place) or _planned(strategy.steps, at, len(hosts))
+        planned = _planned(strategy.steps, at, len(hosts))
+        step = rollout.progress.step_of(host.place) if host.due else planned
         name = next((name for name, _, phases in _NAMES if host.phase in phases), "waiting")
         counts[step, "failed" if host.instance.id in named else name] += 1
     return [
