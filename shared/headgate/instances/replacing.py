@@ -17,6 +17,7 @@ from headgate.instances.counting.census import Entry, Shard, shard_of
 from headgate.instances.model import InstanceNotFound
 from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
+from headgate.instances.timeline import notices
 from headgate.instances.timeline import store as timeline_store
 from headgate.storage.retry import retry
 
@@ -76,6 +77,9 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
             group = deployments.of_fleet(fleet_id, before.deployment_id)
             after = replace(before, orders=replace(before.orders, override=former.orders.override))
             after = transitions.judged(after, after.desired(group, at))
+        # That the former one was silent, or had stopped, was told.
+        is_well = after.standing.state == "applied"
+        after = after if is_well else replace(after, noted=replace(after.noted, unwell=True))
         put = timeline_store.put
         ended = replace(
             timeline.entry(former, "replaced", at), actor=caller.principal, reason=f"It was installed again: {after.id}"
@@ -84,6 +88,7 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
         events = [
             *put(fleet_id, former.id, former.revision + 1, [ended]),
             *put(fleet_id, after.id, before.revision + 1, [begun]),
+            *notices.writes(["instance.recovered"] if is_well else [], caller.organization_id, former, at),
         ]
         first = store.shard(fleet_id, shard_of(former.id))
         shards = {first.number: (first, first.moved(Entry.of(former), None, at))}
