@@ -59,7 +59,7 @@ _PAGES: Final = tuple(
 )
 
 
-def _filters(
+async def _filters(
     by: Annotated[str, Query(max_length=254)] = "",
     about: Annotated[str, Query(max_length=254)] = "",
     since: Annotated[str, Query(max_length=40)] = "",

@@ -12,7 +12,7 @@ from headgate.http.parameters import moment
 _Time = Annotated[datetime | None, BeforeValidator(moment)]
 
 
-def _wanted(
+async def _wanted(
     by: Annotated[
         str | None,
         Query(min_length=1, max_length=254, description="By whom: a part of the name or address, or the id"),

@@ -11,7 +11,7 @@ from headgate.configurations.search import Wanted
 _BEYOND: JsonDict = {"x-extension": True}
 
 
-def wanted_configurations(
+async def wanted_configurations(
     name: Annotated[
         str | None,
         Query(min_length=1, max_length=200, description="Called exactly so", json_schema_extra=_BEYOND),

@@ -14,7 +14,7 @@ from headgate_engine.wire.times import Time
 from testing.wire import records
 
 
-def wanted_runs(
+async def wanted_runs(
     configuration_id: Annotated[
         str | None, Query(pattern=id_pattern("cfg"), description="That test any version of this configuration")
     ] = None,

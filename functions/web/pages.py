@@ -9,7 +9,6 @@ from urllib.parse import quote
 from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -17,6 +16,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http import credentials, problems, statuses
 from headgate.http.parameters import matches
+from headgate.http.routing import Threaded
 from headgate.identity import sessions
 from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
 from headgate.observability import faults
@@ -54,7 +54,7 @@ def own_path_or_root(path: str) -> str:
     return path if _OURS.fullmatch(path) else "/"
 
 
-class PageRoute(APIRoute):
+class PageRoute(Threaded):
     """A route that shows errors as pages."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
@@ -95,7 +95,7 @@ def page_router() -> APIRouter:
     return APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-def _visitor(request: Request) -> Visitor:
+async def _visitor(request: Request) -> Visitor:
     who = request.state.visitor
     assert isinstance(who, Visitor)
     return who
@@ -111,7 +111,7 @@ async def _form(request: Request, who: Visit) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(_form)]
 
 
-def _person(request: Request, who: Visit) -> Session:
+async def _person(request: Request, who: Visit) -> Session:
     if who.session is None:
         query = f"?{request.url.query}" if request.url.query else ""
         raise SignInNeeded(own_path_or_root(request.url.path + query) if request.method == "GET" else "/")

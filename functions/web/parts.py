@@ -18,7 +18,7 @@ ENTRIES: Final = 100
 NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000)] = None) -> str | None:
+async def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000)] = None) -> str | None:
     return None if after is None else position_of(after, request.url.path)
 
 

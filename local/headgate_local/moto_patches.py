@@ -32,6 +32,7 @@ from moto.dynamodb.comparisons import ConditionExpressionParser, get_comparison_
 from moto.dynamodb.exceptions import ItemSizeTooLarge
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
+from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
@@ -76,6 +77,8 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
         (responses, "method_names_from_class", cache(method_names_from_class)),
         # It parses the expression of an update twice, a seventh of its time. Its validators work on copies.
         (UpdateExpressionParser, "make", staticmethod(lru_cache(maxsize=256)(UpdateExpressionParser.make))),
+        (DepthFirstTraverser, "traverse", _traversed),
+        (Node, "__deepcopy__", _copied),
         (ConditionExpressionParser, "_lex_condition_expression", _lexed_once()),
         (Item, "__init__", _measured_once),
     ]
@@ -95,6 +98,50 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
 def _untracked(model: type[object], *_args: object, **_named: object) -> object:
     """moto lists every object that it creates, for its dashboard: 4 KB for every write, which are never freed."""
     return object.__new__(model)
+
+
+def _traversed(traverser: DepthFirstTraverser, root: Node) -> Node:
+    """moto asks for each node of an update, ten times, which kinds of node there are to process."""
+    processing = traverser._processing_map()
+    kinds = tuple(processing)
+
+    def visit(node: Node, place: int) -> Node:
+        parent = node.parent
+        for index, child in enumerate(node.children or ()):
+            traverser.pre_processing_of_child(node, index)
+            if _is_node(type(child)):
+                visit(child, index)
+        kind = _processed_as(type(node), kinds)
+        if kind is not None:
+            node = processing[kind](node)
+            node.parent = parent
+            if parent:
+                parent.children[place] = node
+        return node
+
+    return visit(root, -1)
+
+
+@cache
+def _is_node(kind: type) -> bool:
+    return issubclass(kind, Node)
+
+
+@cache
+def _processed_as(kind: type, kinds: tuple[type, ...]) -> type | None:
+    return next((one for one in kinds if issubclass(kind, one)), None)
+
+
+def _copied(node: Node, memo: dict[int, object]) -> Node:
+    """The tree below a node. What is not a node in it is a text or a value, which nothing changes."""
+    copied = copy.copy(node)
+    memo[id(node)] = copied
+    if node.children is not None:
+        copied.children = [_copied(child, memo) if _is_node(type(child)) else child for child in node.children]
+        for child in copied.children:
+            if _is_node(type(child)):
+                child.parent = copied
+    return copied
 
 
 def _lexed_once() -> Callable[[ConditionExpressionParser], deque[ConditionExpressionParser.Node]]:

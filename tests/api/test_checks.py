@@ -1,4 +1,4 @@
-"""What one credential may have under way at the collector, on moto's real conditional writes."""
+"""What one credential may have under way at the collector, counted here and on moto's real conditional writes."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -36,8 +36,16 @@ RUN = {"yaml": "a: b", "sample": "x", "signal_type": "logs", "target_pipeline": 
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on AWS, where instances share the count."""
+    monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", "headgate-checker")
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", str(LIMIT))
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    settings.cache_clear()
+
+
+@pytest.fixture(params=["headgate-checker", ""], ids=["shared", "counted here"])
+def _both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", request.param)
     settings.cache_clear()
 
 
@@ -136,6 +144,7 @@ def test_another_credential_is_not_held_up(join: JoinWith, monkeypatch: pytest.M
     assert ASKING["lint"](bob).json()["detail"] == "asked; nothing was checked"
 
 
+@pytest.mark.usefixtures("_both")
 def test_a_request_that_fails_gives_its_place_back(
     ann: Member, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +157,7 @@ def test_a_request_that_fails_gives_its_place_back(
             held.enter_context(checks.under_way(caller))
 
 
+@pytest.mark.usefixtures("_both")
 def test_of_many_at_once_exactly_as_many_as_may_get_in(caller: Caller) -> None:
     for _ in range(5):
         all_here, all_tried = threading.Barrier(16), threading.Barrier(16)
@@ -201,11 +211,23 @@ def test_a_place_that_cannot_be_given_back_does_not_spoil_the_answer(
         pass
 
 
+@pytest.mark.usefixtures("_both")
 def test_the_number_is_a_parameter(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1")
     settings.cache_clear()
 
     with checks.under_way(caller), pytest.raises(TooManyChecks, match="1 checks"), checks.under_way(caller):
+        pass
+
+
+def test_a_process_that_has_the_collectors_counts_without_the_table(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", "")
+    monkeypatch.setattr(check_store, "add", lambda *_: pytest.fail("the table was asked"))
+    settings.cache_clear()
+
+    with checks.under_way(caller):
         pass
 
 

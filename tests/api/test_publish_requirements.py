@@ -10,7 +10,10 @@ import pytest
 from configurations.app import router as configurations_router
 from configurations.policies import router as policies_router
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
+from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.identity import checks
+from headgate.identity import service as identity
 from headgate.policies import service as policies
 from headgate.settings import settings
 from tests.support.configurations import create, get, patch, publish
@@ -235,12 +238,11 @@ def test_the_check_of_a_publish_is_one_under_way(
     configuration_id = create(ann, yaml=RIGHT)
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1")
     settings.cache_clear()
+    caller, _ = identity.authenticate(ann.token, clock.now())
+    assert isinstance(caller, Caller)
 
-    def refuse(*_: object, **__: object) -> None:
-        raise checks.TooManyChecks(1)
-
-    monkeypatch.setattr(checks, "_enter", refuse)
-    answer = publish(ann, configuration_id)
+    with checks.under_way(caller):
+        answer = publish(ann, configuration_id)
 
     assert (answer.status_code, answer.json()["code"]) == (429, "too_many_checks_under_way")
     assert status_of(ann, configuration_id) == "draft"

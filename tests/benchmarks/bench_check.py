@@ -1,48 +1,168 @@
 """What a pause in typing costs: requests, invocations of the checker, table calls and milliseconds.
 
-python -m tests.benchmarks.bench_check [--rounds 15] [--processor] [--longest 5254]
+python -m tests.benchmarks.bench_check [--rounds 25] [--processor] [--longest 5254]
 
-Texts of transform processors (two statements each), and the gallery's. The base is what cannot be left out: the
-collector's own dry run in its process, and one request that only identifies (GET /identity). `verdict` is
-POST /validate, `whole` the same with lint, policies and pipelines, and `apart` what whole was: the four asked one after
-the other. Times are medians in milliseconds and ratios are to the base, all in turns; then again beside a process that
-is always busy. With `--processor` they are processor time, of this process and the collector's, for a machine that
-does other work.
+Texts of transform processors (two statements each), and the gallery's; each is sent with another comment every time,
+as an editor's is. The service is a process of its own, asked over HTTP. The base is what cannot be left out: the
+collector's own dry run in its process, and one request that only identifies (GET /identity). `verdict` is POST
+/validate, `whole` the same with lint, policies and pipelines. Times are medians in milliseconds and ratios are to the
+base, all in turns; then again beside a process that is always busy. With `--processor` they are processor time, of the
+service and the collector's, for a machine that does other work.
 """
 
 import argparse
+import http.client
+import itertools
+import json
 import multiprocessing
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
 
 from headgate.checker import Checker
 from headgate.observability.log import logger
+from headgate.settings import settings
 from headgate.storage import aws
-from headgate_engine.validation import together
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import default_limits
+from tests.support.askers import ASKER
 from tests.support.aws import aws_for
+from tests.support.service import Service, running_service
 from tests.support.world import PUBLIC, World, founded, service
 
 LINES: Final = (25, 109, 1_054, 5_254)
 FLOWS: Final = Path(__file__).parents[2] / "flows"
+VERDICT: Final = f"{PUBLIC}/validate"
 WHOLE: Final = f"{PUBLIC}/validate?lint=true&policies=true&graph=true"
+
+
+class Desk:
+    """One who asks the service over a connection that stays open, and the collector itself."""
+
+    def __init__(self, running: Service, *, by_processor: bool) -> None:
+        self._pid = running.pid
+        self._http = http.client.HTTPConnection(urlsplit(running.base_url).netloc, timeout=60)
+        self._headers = {"Authorization": f"Bearer {running.read_write_token}", "Content-Type": "application/json"}
+        installed = Installed(Path(settings().collectors_dir))
+        self._checker = Checker(installed, settings().collector_version, default_limits())
+        self._by_processor = by_processor
+        self._number = itertools.count()
+
+    def close(self) -> None:
+        self._http.close()
+        self._checker.close()
+
+    def identify(self) -> float:
+        return self._spent(lambda: self._send("GET", f"{PUBLIC}/identity", None), self._pid)
+
+    def check(self, path: str, text: str) -> float:
+        body = json.dumps({"yaml": self._another(text)})
+        return self._spent(lambda: self._send("POST", path, body), self._pid)
+
+    def dry_run(self, text: str) -> float:
+        """As long as the process itself says that it takes, without the way to it and back."""
+        answers: list[Mapping[str, object]] = []
+        question = {"yaml": self._another(text), "env": {}}
+
+        def ask() -> None:
+            answers.append(self._checker.call("dry_run", question, asker=ASKER, timeout=60))
+
+        spent = self._spent(ask, *self._checker.pids())
+        return spent if self._by_processor else float(str(answers[0]["milliseconds"]))
+
+    def _another(self, text: str) -> str:
+        return f"{text}# {next(self._number)}\n"
+
+    def _send(self, method: str, path: str, body: str | None) -> None:
+        self._http.request(method, path, body, self._headers)
+        answer = self._http.getresponse()
+        content = answer.read()
+        assert answer.status == 200, (path, answer.status, content)
+
+    def _spent(self, work: Callable[[], None], *pids: int) -> float:
+        clock = (lambda: _processor_seconds(pids)) if self._by_processor else time.perf_counter
+        began = clock()
+        work()
+        return (clock() - began) * 1000
+
+
+def _processor_seconds(pids: Sequence[int]) -> float:
+    """Of these processes and their descendants that run now."""
+    # clock_getcpuclockid(3): the clock of another process.
+    return sum(time.clock_gettime((~pid << 3) | 2) for pid in _with_descendants(pids))
+
+
+def _with_descendants(pids: Sequence[int]) -> Iterator[int]:
+    for pid in pids:
+        yield pid
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            yield from _with_descendants([int(child) for child in (task / "children").read_text().split()])
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--rounds", type=int, default=25)
+    arguments.add_argument("--processor", action="store_true")
+    arguments.add_argument("--longest", type=int, default=LINES[-1])
+    options = arguments.parse_args()
+    texts = {f"{lines} lines": [transforms(lines)] for lines in LINES if lines <= options.longest}
+    texts["gallery"] = [file.read_text() for file in sorted(FLOWS.glob("*/collector.yaml"))]
+    counts = counted({name: group[0] for name, group in texts.items()})
+    with tempfile.TemporaryDirectory() as folder, running_service(Path(folder, "data")) as running:
+        desk = Desk(running, by_processor=options.processor)
+        for beside in ("nothing else", "a busy process")[: 1 if options.processor else 2]:
+            print(f"\nbeside {beside} (milliseconds, times the base; requests / invocations / table calls)")
+            with busy(beside != "nothing else"):
+                table(desk, texts, counts, options.rounds)
+        desk.close()
+
+
+def table(desk: Desk, texts: Mapping[str, Sequence[str]], counts: Mapping[str, str], rounds: int) -> None:
+    print(f"{'':<12} {'identity':>8} {'dry run':>8} {'verdict':>15} {'whole':>15}   counts of both")
+    for name, group in texts.items():
+        identity, dry, verdict, whole = measured(desk, group, rounds)
+        base = identity + dry
+        print(
+            f"{name:<12} {identity:>8.1f} {dry:>8.1f} {verdict:>8.1f} {verdict / base:>5.2f}x"
+            f" {whole:>8.1f} {whole / base:>5.2f}x   {counts[name]}",
+            flush=True,
+        )
+
+
+def measured(desk: Desk, group: Sequence[str], rounds: int) -> list[float]:
+    """Medians of: identity, dry run, verdict, whole."""
+    ways: list[Callable[[str], float]] = [
+        lambda _: desk.identify(),
+        desk.dry_run,
+        lambda text: desk.check(VERDICT, text),
+        lambda text: desk.check(WHOLE, text),
+    ]
+    spent: list[list[float]] = [[] for _ in ways]
+    # The first turn is for what is made at its first use.
+    for turn in range(-1, max(rounds, len(group))):
+        for way, times in zip(ways, spent, strict=True):
+            # In turns, so that what else the machine does meets all alike.
+            milliseconds = way(group[turn % len(group)])
+            if turn >= 0:
+                times.append(milliseconds)
+    return [median(times) for times in spent]
 
 
 @dataclass
 class Asked:
-    """The questions to the check process, with the milliseconds of the dry runs among them, and the table calls."""
+    """The questions to the check process, and the table calls."""
 
     operations: Counter[str] = field(default_factory=Counter)
     table_calls: int = 0
-    milliseconds: float = 0
 
     def watch(self, patch: pytest.MonkeyPatch) -> None:
         def called(**_: object) -> None:
@@ -53,108 +173,33 @@ class Asked:
 
         def counted(checker: Checker, op: str, fields: Any, **options: Any) -> dict[str, object]:
             self.operations[op] += 1
-            answer = call(checker, op, fields, **options)
-            if op == "dry_run":
-                self.milliseconds = float(str(answer["milliseconds"]))
-            return answer
+            return call(checker, op, fields, **options)
 
         patch.setattr(Checker, "call", counted)
 
 
-@dataclass
-class Desk:
-    """A world with its service in this process, and what it asks of others under watch."""
-
-    world: World
-    asked: Asked
-    clock: Callable[[], float] = time.perf_counter
-
-    def identify(self) -> float:
-        return self._timed(lambda: self.world.call(self.world.admin, "GET", f"{PUBLIC}/identity", 200))
-
-    def dry_run(self, text: str) -> float:
-        from headgate import checker
-        from headgate.checker import Asker
-
-        asker = Asker(self.world.organization_id, "bench")
-        question = {"yaml": text, "env": {}}
-        spent = self._timed(lambda: checker.of_this_process().call("dry_run", question, asker=asker, timeout=60))
-        return spent if self.clock is processor_seconds else self.asked.milliseconds
-
-    def check(self, path: str, text: str) -> float:
-        return self._timed(lambda: self.world.call(self.world.admin, "POST", path, 200, {"yaml": text}))
-
-    def apart(self, text: str) -> float:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(together, "asked", lambda _, __, ___, *, asker: (asker, {}))
-            return self.check(WHOLE, text)
-
-    def counts(self, way: Callable[[], object]) -> str:
-        """Requests, invocations and table calls."""
-        self.asked.operations.clear()
-        self.asked.table_calls = 0
-        way()
-        return f"1 / {self.asked.operations.total()} / {self.asked.table_calls}"
-
-    def _timed(self, send: Callable[[], object]) -> float:
-        began = self.clock()
-        send()
-        return (self.clock() - began) * 1000
-
-
-def processor_seconds() -> float:
-    """Of this process and the check processes of the collectors."""
-    from headgate import checker
-
-    tasks = [Path(f"/proc/{pid}/task") for pid in checker.of_this_process().pids()]
-    threads = [thread / "schedstat" for folder in tasks if folder.exists() for thread in folder.iterdir()]
-    return time.process_time() + sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
-
-
-def main() -> None:
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--rounds", type=int, default=15)
-    arguments.add_argument("--processor", action="store_true")
-    arguments.add_argument("--longest", type=int, default=LINES[-1])
-    options = arguments.parse_args()
-    rounds = options.rounds
+def counted(texts: Mapping[str, str]) -> dict[str, str]:
+    """Requests, invocations and table calls of a verdict and of the whole, with the service in this process."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for described in aws_for(patch, Path(folder), documented=False):
-            with service(described) as http:
+            with service(described) as client:
                 logger.setLevel("ERROR")
-                desk = Desk(
-                    founded(http, "Bench"), Asked(), processor_seconds if options.processor else time.perf_counter
-                )
-                desk.asked.watch(patch)
-                texts = {f"{lines} lines": [transforms(lines)] for lines in LINES if lines <= options.longest}
-                texts["gallery"] = [file.read_text() for file in sorted(FLOWS.glob("*/collector.yaml"))]
-                for beside in ("nothing else", "a busy process")[: 1 if options.processor else 2]:
-                    print(f"\nbeside {beside} (milliseconds; requests / invocations / table calls)")
-                    with busy(beside != "nothing else"):
-                        table(desk, texts, rounds)
+                world, asked = founded(client, "Bench"), Asked()
+                asked.watch(patch)
+                return {
+                    name: ", ".join(_counts(world, asked, path, text) for path in (VERDICT, WHOLE))
+                    for name, text in texts.items()
+                }
+    raise AssertionError("no service")
 
 
-def table(desk: Desk, texts: dict[str, list[str]], rounds: int) -> None:
-    print(f"{'':<12} {'identity':>8} {'dry run':>8} {'verdict':>17} {'whole':>17} {'apart':>17}   counts of the three")
-    for name, group in texts.items():
-        spent: dict[str, list[float]] = {way: [] for way in ("identity", "dry", "verdict", "whole", "apart")}
-        for turn in range(max(rounds, len(group))):
-            text = group[turn % len(group)]
-            # In turns, so that what else the machine does meets all alike.
-            spent["identity"].append(desk.identify())
-            spent["dry"].append(desk.dry_run(text))
-            spent["verdict"].append(desk.check(f"{PUBLIC}/validate", text))
-            spent["whole"].append(desk.check(WHOLE, text))
-            spent["apart"].append(desk.apart(text))
-        identity, dry, *ways = (median(one) for one in spent.values())
-        shown = "".join(f" {way:>9.1f} {way / (identity + dry):>6.2f}x" for way in ways)
-        text = group[0]
-        counts = (
-            desk.counts(lambda text=text: desk.check(f"{PUBLIC}/validate", text)),
-            desk.counts(lambda text=text: desk.check(WHOLE, text)),
-            desk.counts(lambda text=text: desk.apart(text)),
-        )
-        print(f"{name:<12} {identity:>8.1f} {dry:>8.1f}{shown}   {', '.join(counts)}", flush=True)
+def _counts(world: World, asked: Asked, path: str, text: str) -> str:
+    # As the service is asked: with a token.
+    credential = world.token("read_write")
+    asked.operations.clear()
+    asked.table_calls = 0
+    world.call(credential, "POST", path, 200, {"yaml": text})
+    return f"1 / {asked.operations.total()} / {asked.table_calls}"
 
 
 @contextmanager

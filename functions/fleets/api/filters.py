@@ -11,7 +11,7 @@ from headgate.instances.service import Wanted
 from headgate.instances.state.model import InstanceState
 
 
-def wanted_instances(
+async def wanted_instances(
     state: Annotated[InstanceState | None, Query(description="In this state")] = None,
     deployment_id: Annotated[
         str | None, Query(pattern=id_pattern("dep"), description="In this deployment group")

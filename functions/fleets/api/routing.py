@@ -3,7 +3,7 @@
 A fault of the fleet service's tables is a 502, as specified.
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 
 from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import Depends
@@ -15,7 +15,7 @@ from headgate.http.routing import router as group
 from headgate.observability.log import logger
 
 
-def _fleet_service() -> Iterator[None]:
+async def _fleet_service() -> AsyncIterator[None]:
     """Raises BadGateway if the fleet service's tables cannot be reached, after the credential was checked."""
     try:
         yield

@@ -107,27 +107,27 @@ def admit_anonymous(request: Request) -> None:
         raise RateLimited(window)
 
 
-def anonymous() -> None:
+async def anonymous() -> None:
     """Marks a route: the address is counted before anything of the request is looked at."""
 
 
-def reader(request: Request, _: Annotated[object, Depends(_to_read)]) -> Caller:
+async def reader(request: Request, _: Annotated[object, Depends(_to_read)]) -> Caller:
     return _caller(request)
 
 
-def writer(request: Request, _: Annotated[object, Depends(_to_write)]) -> Caller:
+async def writer(request: Request, _: Annotated[object, Depends(_to_write)]) -> Caller:
     return _caller(request)
 
 
-def member(request: Request, _: Annotated[object, Depends(_of_person)]) -> Caller:
+async def member(request: Request, _: Annotated[object, Depends(_of_person)]) -> Caller:
     return _caller(request)
 
 
-def admin(request: Request, _: Annotated[object, Depends(_of_admin)]) -> Caller:
+async def admin(request: Request, _: Annotated[object, Depends(_of_admin)]) -> Caller:
     return _caller(request)
 
 
-def signed_in(request: Request, _: Annotated[object, Depends(_of_person)]) -> Session:
+async def signed_in(request: Request, _: Annotated[object, Depends(_of_person)]) -> Session:
     session = request.state.session
     assert isinstance(session, Session)
     return session

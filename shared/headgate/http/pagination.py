@@ -45,7 +45,7 @@ class PageRequest:
         return None if entries.position is None else issue(entries.position, self.scope)
 
 
-def page_request(
+async def page_request(
     request: Request,
     caller: Reader,
     limit: Annotated[PageSize, BeforeValidator(whole_number), Query(description="Entries a page")] = 50,

@@ -1,7 +1,9 @@
 """What happens before and after every route: credential, rate limit and access first, before the body is read."""
 
+import functools
+import inspect
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
@@ -61,12 +63,26 @@ def route_of(endpoint: Callable[..., object]) -> APIRoute:
     return _ROUTES[endpoint]
 
 
-class Route(APIRoute):
+class Threaded(APIRoute):
+    """A route whose function runs in a thread, and all around it where the request came in.
+
+    FastAPI would hand the answer to a thread once more to check it; each hand-off waits for a processor.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., object], **options: Any) -> None:
+        @functools.wraps(endpoint)
+        async def in_thread(**arguments: object) -> object:
+            return await run_in_threadpool(endpoint, **arguments)
+
+        super().__init__(path, endpoint if inspect.iscoroutinefunction(endpoint) else in_thread, **options)
+
+
+class Route(Threaded):
     """A route whose caller is known before its body is parsed, and whose creates honour `Idempotency-Key`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         handle = super().get_route_handler()
-        _ROUTES.setdefault(self.endpoint, self)
+        _ROUTES.setdefault(inspect.unwrap(self.endpoint), self)
         dependencies = {dependant.call for dependant in _all(self.dependant)}
         enter_as = next((way for marker, way in _WAYS_IN if marker in dependencies), None)
         query_names = {field.alias for dependant in _all(self.dependant) for field in dependant.query_params}

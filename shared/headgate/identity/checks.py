@@ -1,12 +1,15 @@
 """How many checks a token or a person has under way at the collector, whichever instances answer them.
 
-A lease is an entry of a set, `<when it ends>#<random>`: entering adds one on the condition that the set has room,
-leaving takes it away. A request that dies leaves its lease behind, which counts until it ends by itself.
+A process that has the collectors itself counts what it asks them. Instances that ask a function of theirs share the
+count: a lease is an entry of a set, `<when it ends>#<random>`; entering adds one on the condition that the set has
+room, leaving takes it away. A request that dies leaves its lease behind, which counts until it ends by itself.
 """
 
 from __future__ import annotations
 
 import secrets
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -20,6 +23,9 @@ from headgate.settings import settings
 # Longer than API Gateway waits for an answer.
 _LEASE_SECONDS: Final = 32
 _RETRY_AFTER: Final = 1
+
+_here: Final[Counter[str]] = Counter()
+_changing: Final = threading.Lock()
 
 
 class TooManyChecks(TooManyRequests):
@@ -35,12 +41,34 @@ class TooManyChecks(TooManyRequests):
 def under_way(caller: Caller, *, asked: bool = True) -> Iterator[None]:
     """Take one of the caller's places while the collector is asked, if it is `asked`; a person's sessions share them.
 
-    One write to take it, one to give it back. Raises TooManyChecks.
+    Where a function has the collectors, one write to take it and one to give it back. Raises TooManyChecks.
     """
     if not asked:
         yield
         return
     counted = caller.principal.id if caller.principal.kind == "user" else caller.credential_id
+    with _leased(counted) if settings().checker_function else _counted_here(counted):
+        yield
+
+
+@contextmanager
+def _counted_here(counted: str) -> Iterator[None]:
+    limit = settings().checks_under_way
+    with _changing:
+        if _here[counted] >= limit:
+            raise TooManyChecks(limit)
+        _here[counted] += 1
+    try:
+        yield
+    finally:
+        with _changing:
+            _here[counted] -= 1
+            if not _here[counted]:
+                del _here[counted]
+
+
+@contextmanager
+def _leased(counted: str) -> Iterator[None]:
     lease = _enter(counted)
     try:
         yield

@@ -47,7 +47,7 @@ _MESSAGE: Final = '<tr><td colspan="6"><pre class="wrapped" tabindex="0" aria-la
 _NONE_FOUND: Final = "None of these collectors is like that."
 
 
-def _filters(
+async def _filters(
     state: Annotated[str, Query(max_length=40)] = "",
     deployment_id: Annotated[str, Query(max_length=40)] = "",
     host: Annotated[str, Query(max_length=255)] = "",
