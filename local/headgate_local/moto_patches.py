@@ -18,6 +18,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
+from importlib import import_module
 from inspect import signature
 from operator import itemgetter
 from types import ModuleType
@@ -32,7 +33,6 @@ from moto.dynamodb.comparisons import ConditionExpressionParser, get_comparison_
 from moto.dynamodb.exceptions import ItemSizeTooLarge
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
-from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
@@ -48,6 +48,9 @@ Response = tuple[int, dict[str, str], str | bytes]
 Patch = tuple[type | ModuleType, str, object]
 
 LOCK: Final = threading.RLock()
+
+# moto hides its types from checkers.
+_NODES: Final[Any] = import_module("moto.dynamodb.parsing.ast_nodes")
 
 _READS: Final = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "TransactGet")
 # They change a table's definition, not its items; tables are created from the template at every start.
@@ -77,8 +80,8 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
         (responses, "method_names_from_class", cache(method_names_from_class)),
         # It parses the expression of an update twice, a seventh of its time. Its validators work on copies.
         (UpdateExpressionParser, "make", staticmethod(lru_cache(maxsize=256)(UpdateExpressionParser.make))),
-        (DepthFirstTraverser, "traverse", _traversed),
-        (Node, "__deepcopy__", _copied),
+        (_NODES.DepthFirstTraverser, "traverse", _traversed),
+        (_NODES.Node, "__deepcopy__", _copied),
         (ConditionExpressionParser, "_lex_condition_expression", _lexed_once()),
         (Item, "__init__", _measured_once),
     ]
@@ -100,18 +103,18 @@ def _untracked(model: type[object], *_args: object, **_named: object) -> object:
     return object.__new__(model)
 
 
-def _traversed(traverser: DepthFirstTraverser, root: Node) -> Node:
+def _traversed(traverser: Any, root: Any) -> Any:
     """moto asks for each node of an update, ten times, which kinds of node there are to process."""
     processing = traverser._processing_map()
-    kinds = tuple(processing)
+    kinds: tuple[type, ...] = tuple(processing)
 
-    def visit(node: Node, place: int) -> Node:
+    def visit(node: Any, place: int) -> Any:
         parent = node.parent
         for index, child in enumerate(node.children or ()):
             traverser.pre_processing_of_child(node, index)
-            if _is_node(type(child)):
+            if _is_node(child.__class__):
                 visit(child, index)
-        kind = _processed_as(type(node), kinds)
+        kind = _processed_as(node.__class__, kinds)
         if kind is not None:
             node = processing[kind](node)
             node.parent = parent
@@ -124,7 +127,7 @@ def _traversed(traverser: DepthFirstTraverser, root: Node) -> Node:
 
 @cache
 def _is_node(kind: type) -> bool:
-    return issubclass(kind, Node)
+    return issubclass(kind, _NODES.Node)
 
 
 @cache
@@ -132,14 +135,14 @@ def _processed_as(kind: type, kinds: tuple[type, ...]) -> type | None:
     return next((one for one in kinds if issubclass(kind, one)), None)
 
 
-def _copied(node: Node, memo: dict[int, object]) -> Node:
+def _copied(node: Any, memo: dict[int, object]) -> Any:
     """The tree below a node. What is not a node in it is a text or a value, which nothing changes."""
     copied = copy.copy(node)
     memo[id(node)] = copied
     if node.children is not None:
-        copied.children = [_copied(child, memo) if _is_node(type(child)) else child for child in node.children]
+        copied.children = [_copied(child, memo) if _is_node(child.__class__) else child for child in node.children]
         for child in copied.children:
-            if _is_node(type(child)):
+            if _is_node(child.__class__):
                 child.parent = copied
     return copied
 
