@@ -36,6 +36,7 @@ class Use:
     """A month's use. `assignments` are those of each host, `function_url` leaves out API Gateway for its messages.
 
     `earlier` computes as before hosts had two intervals: one for all times, each message with a line in the log.
+    `series` is whether what hosts count is kept over time.
     """
 
     hosts: int
@@ -47,6 +48,7 @@ class Use:
     assignments: int = 8
     function_url: bool = False
     earlier: bool = False
+    series: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,11 @@ def bill(use: Use, stack: Stack, prices: Prices) -> Bill:
         + use.requests * prices["request_writes"]
         + use.runs * prices["run_writes"]
     )
+    counting = use.series and not use.earlier
+    minutes = (use.hosts / prices["series_group_hosts"] if counting else 0) * _SECONDS / max(60, interval)
+    series_writes = saves * prices["saved_totals_writes"] * counting + minutes * (
+        prices["series_group_writes"] + prices["series_group_hosts"] * prices["series_host_writes"]
+    )
     stored = use.hosts * prices["stored_kb_of_host"] / _MILLION + use.organizations * (
         prices["stored_mb_of_organization"] / 1_000
     )
@@ -163,6 +170,10 @@ def bill(use: Use, stack: Stack, prices: Prices) -> Bill:
         "DynamoDB: reads": reads / _MILLION * prices["dynamodb_reads_million"],
         "DynamoDB: writes": writes / _MILLION * prices["dynamodb_writes_million"],
         "DynamoDB: storage, recovery": stored * (prices["dynamodb_gb"] + prices["dynamodb_recovery_gb"]),
+        "Numbers over time": series_writes / _MILLION * prices["dynamodb_writes_million"]
+        + minutes * prices["series_group_reads"] / _MILLION * prices["dynamodb_reads_million"]
+        + minutes * prices["lambda_requests_million"] / _MILLION
+        + minutes * stack.memory["SeriesFunction"] * prices["series_seconds"] * prices["lambda_gb_second"],
         "Test runs": use.runs
         * (
             runner * prices["run_runner_seconds"] / 3_600
@@ -240,7 +251,26 @@ def intervals_table(stack: Stack, prices: Prices) -> Iterator[str]:
             )
 
 
-PAGES: Final = {"operating.md": costs_table, "fleet-scale.md": intervals_table}
+def series_table(stack: Stack, prices: Prices) -> Iterator[str]:
+    """What numbers over time cost, in the same page."""
+    yield ""
+    yield "With and without numbers over time, at 60 s:"
+    yield ""
+    yield "| Hosts | without: a month | with: a month | more |"
+    yield "|---|---|---|---|"
+    for hosts in SIZES:
+        use = Use(hosts)
+        fixed = bill(replace(use, hosts=0), stack, prices).total
+        without, kept = (bill(replace(use, series=series), stack, prices).total - fixed for series in (False, True))
+        yield f"| {hosts:,} | {_dollars(without)} | {_dollars(kept)} | {100 * (kept / without - 1):.1f} % |"
+
+
+def scale_tables(stack: Stack, prices: Prices) -> Iterator[str]:
+    yield from intervals_table(stack, prices)
+    yield from series_table(stack, prices)
+
+
+PAGES: Final = {"operating.md": costs_table, "fleet-scale.md": scale_tables}
 _MARKS: Final = ("<!-- Written by `python -m scripts.bill --write`: begin -->\n", "<!-- end of the bill -->\n")
 
 

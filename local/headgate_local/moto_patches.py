@@ -38,6 +38,7 @@ from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
 from moto.s3.responses import S3Response
 
+from headgate_local import streams
 from headgate_local.database import Change
 from headgate_local.moto_data import Attributes, MotoData
 
@@ -372,14 +373,16 @@ def _undone_on_error(data: MotoData, before: Iterable[Change], call: Callable[[]
 
 
 def _saved(data: MotoData, save: Save, before: Sequence[Change], after: Sequence[Change]) -> bool:
-    changes = [new for old, new in zip(before, after, strict=True) if old != new]
+    changes = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if not changes:
         return True
     try:
-        save(changes)
+        save([new for _, new in changes])
     except OSError:
         _undo(data, before)
         return False
+    for old, new in changes:
+        streams.note(old, new)
     return True
 
 

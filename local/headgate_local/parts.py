@@ -7,7 +7,7 @@ last run of the service left unfinished. Parts are left, in reverse order, after
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from headgate_local import building, clock, connection, deliveries, gallery, releases, schedules, stepfunctions
+from headgate_local import building, clock, connection, deliveries, gallery, releases, schedules, stepfunctions, streams
 from headgate_local.running import Local
 
 Part = Callable[[Local], AbstractContextManager[None]]
@@ -19,6 +19,7 @@ PARTS: tuple[Part, ...] = (
     releases.published,
     stepfunctions.part,
     deliveries.part,
+    streams.part,
     schedules.part,
     # After all that uses the collector: leaving it ends the build first.
     building.behind,

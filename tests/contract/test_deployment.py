@@ -207,6 +207,7 @@ ANSWERS = {
     "OpampFunction": (401, '"code": "unauthenticated"'),
     "RolloutStepsFunction": (None, '"started": 0'),
     "RunStepsFunction": (None, "null"),
+    "SeriesFunction": (None, '"batchItemFailures": []'),
     "TestingFunction": (404, '"code":"run_not_found"'),
     "ValidationFunction": (200, '"valid":true'),
     "WebhooksFunction": (403, "requires a session"),

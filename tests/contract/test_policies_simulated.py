@@ -210,11 +210,13 @@ def test_no_right_on_these_tables_is_without_its_keys(
     about = [
         one
         for one in given_roles[function]
-        # An index holds things of one kind.
-        if any(resource.startswith(name) and "/index/" not in resource for resource in one.resources)
+        # An index holds things of one kind. A stream is read whole, by one function.
+        if any(resource.startswith(name) and not re.search("/(index|stream)/", resource) for resource in one.resources)
     ]
 
     assert [one for one in about if ("Null", LEADING_KEYS, ("false",)) not in one.conditions] == []
+    streams = [one for one in given_roles[function] if any("/stream/" in resource for resource in one.resources)]
+    assert bool(streams) == (function == "SeriesFunction")
 
 
 @pytest.mark.parametrize(("table", "index"), [("IdentityTable", "expiring"), ("FleetsTable", "of_type")])
@@ -309,6 +311,7 @@ QUEUES: Final = {
         ),
         ("DeadDeliveriesQueue", "SendMessage"),
     },
+    "SeriesFunction": {("DeadSeriesQueue", "SendMessage")},
 }
 
 
@@ -317,7 +320,9 @@ def test_who_may_do_what_with_the_queues(function: str, given_roles: dict[str, l
     actions = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes", "ChangeMessageVisibility", "SendMessage")
     allowed = {
         (queue, action)
-        for queue, action in product(("DeliveriesQueue", "DeadDeliveriesQueue"), (*actions, "PurgeQueue"))
+        for queue, action in product(
+            ("DeliveriesQueue", "DeadDeliveriesQueue", "DeadSeriesQueue"), (*actions, "PurgeQueue")
+        )
         if decide(given_roles[function], Request(f"sqs:{action}", f"sqs:::{OURS.name_of(queue)}", {})) == "allowed"
     }
 

@@ -59,8 +59,8 @@ FLEETS: Final[Mapping[str, Rights]] = {
         **dict.fromkeys(("UpdateItem", "DeleteItem"), _OF_FLEETS),
         "ConditionCheckItem": f"{_OF_FLEETS} rollouts#",
         "PutItem": f"{_OF_FLEETS} rollouts# install#",
-        "BatchGetItem": "fleet# rollouts#",
-        "Query": "organization# fleet# census# history# rollouts#",
+        "BatchGetItem": "fleet# rollouts# series#",
+        "Query": "organization# fleet# census# history# rollouts# series#",
     },
     "ConfigurationsFunction": {"Query": "organization# fleet# census#"},
     "OpampFunction": {
@@ -70,6 +70,7 @@ FLEETS: Final[Mapping[str, Rights]] = {
     },
     "InstallFunction": {"GetItem": "organization# fleet# token# install#", "UpdateItem": "install#"},
     "NotifyFunction": {"GetItem": "organization# fleet#", "Query": "fleet# census#"},
+    "SeriesFunction": dict.fromkeys(("BatchGetItem", "PutItem"), "series#"),
     "WebhooksFunction": dict.fromkeys(("GetItem", "Query"), "organization#"),
     "RolloutStepsFunction": {
         **dict.fromkeys(("GetItem", "Query", "ConditionCheckItem"), "fleet# rollouts#"),

@@ -133,6 +133,30 @@ def open_rollout(rollout_id: str) -> Key:
     return {"pk": OPEN_ROLLOUTS, "sk": rollout_id}
 
 
+def series_of(deployment_id: str) -> str:
+    """The partition of a group's numbers over time."""
+    return f"series#{deployment_id}"
+
+
+def series_slot(deployment_id: str, start: int) -> Key:
+    """A group's numbers of five minutes, from a time in seconds since 1970 on."""
+    return {"pk": series_of(deployment_id), "sk": f"slot#{start:010d}"}
+
+
+def series_hour(deployment_id: str, start: int) -> Key:
+    return {"pk": series_of(deployment_id), "sk": f"hour#{start:010d}"}
+
+
+def series_hosts(deployment_id: str, start: int) -> Key:
+    """The numbers of hosts in five minutes, all of them or the first part of them."""
+    return {"pk": series_of(deployment_id), "sk": f"hosts#{start:010d}"}
+
+
+def series_hosts_part(deployment_id: str, start: int, number: int) -> Key:
+    """Another part of them."""
+    return {"pk": series_of(deployment_id), "sk": f"part#{start:010d}#{number:02d}"}
+
+
 def sort_key(prefix: str, position: str | None) -> str | None:
     """The sort key at a position of a list: what follows the prefix, an id or a name. None at the start."""
     return None if position is None else f"{prefix}{position}"

@@ -17,7 +17,7 @@ from headgate.instances.reported.host import Host
 from headgate.instances.reported.model import Health, Reported, ReportedConfig
 from headgate.instances.state.model import day_of, expires, mark_of
 from headgate.storage.items import Item, Value
-from headgate.storage.stored import HEX, JSON, Stored
+from headgate.storage.stored import COMPRESSED_JSON, HEX, JSON, Stored
 
 INSTANCES: Final = Stored(
     Instance,
@@ -26,7 +26,12 @@ INSTANCES: Final = Stored(
     unless_default=["noted"],
 )
 Stored(Contact, unless_default=["conflicts"])
-Stored(Reported, flat=["description", "health", "config"], unless_default=["stopped", "uninstalled", "host"])
+Stored(
+    Reported,
+    flat=["description", "health", "config"],
+    unless_default=["stopped", "uninstalled", "host"],
+    forms={"totals": COMPRESSED_JSON},
+)
 Stored(Health, names={"error": "health_error"}, unless_default=["error"])
 Stored(
     ReportedConfig,

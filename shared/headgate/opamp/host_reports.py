@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from headgate.instances.reported.host import ABILITIES, MOST_LABELS, Counters, CrashLoop, Exporter, HostReport
+from headgate.instances.series.model import QUEUE, Totals
 
 if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
@@ -19,6 +20,8 @@ CAPABILITY: Final = "io.headgate.host"
 ORDER: Final = "order"
 LARGEST: Final = 8 << 10
 """Bytes of a report, without a list of components."""
+MOST_COUNTED: Final = 128
+"""Components of a report, each in the pipelines that it is in."""
 LARGEST_LIST: Final = 64 << 10
 
 
@@ -61,6 +64,7 @@ def _report(said: Mapping[str, Any], components: Mapping[str, Any]) -> HostRepor
         platform=said.get("platform"),
         components=components.get("hash"),
         counters=_counters(said["counters"]) if "counters" in said else None,
+        totals=Totals(**said["totals"]) if "totals" in said else None,
         collector_version=said.get("collector", {}).get("version"),
         done=said.get("done", ()),
         failed={one["id"]: one["reason"] for one in said.get("failed", ())},
@@ -99,6 +103,8 @@ def _validator() -> SchemaValidator:
     order, version = "[a-z0-9_]{1,64}", "[0-9A-Za-z][0-9A-Za-z.+-]{0,63}"
     exporter = record({"sent": count, "failed": count, "queue": share})
     counts = dict.fromkeys(("seconds", "accepted", "refused", "sent", "failed", "dropped"), count)
+    # Its pipelines and its id, as in `logs|logs/audit|receiver/otlp`.
+    counted = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,512}"
     time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z"
     component = "[A-Za-z0-9_]{1,64}/[A-Za-z0-9_.-]{1,128}"
     return SchemaValidator(
@@ -119,6 +125,17 @@ def _validator() -> SchemaValidator:
                 "done": texts(order, 16),
                 "failed": schema.tuple_variable_schema(record({"id": text(order), "reason": line}), max_length=4),
                 "collector": record({"version": text(version)}),
+                "totals": record(
+                    {
+                        "run": count,
+                        "milliseconds": count,
+                        "of": schema.dict_schema(
+                            text(counted),
+                            schema.tuple_schema([count], variadic_item_index=0, max_length=QUEUE + 1, fail_fast=True),
+                            max_length=MOST_COUNTED,
+                        ),
+                    }
+                ),
                 "counters": record(
                     {**counts, "queue": share},
                     {

@@ -161,8 +161,11 @@ class Table:
         for page in aws.dynamodb().get_paginator("query").paginate(**request):
             yield from map(items.unmarshal, page["Items"])
 
-    def between(self, pk: str, low: str, high: str, index: Index) -> Iterator[Item]:
-        """Every item of the index whose sort key is from `low` to `high`, in order; one query for each megabyte."""
+    def between(self, pk: str, low: str, high: str, index: Index | None = None) -> Iterator[Item]:
+        """Every item, of the index if there is one, with a sort key from `low` to `high`, in order.
+
+        One query for each megabyte.
+        """
         for page in aws.dynamodb().get_paginator("query").paginate(**self._query(pk, low, high, index)):
             yield from map(items.unmarshal, page["Items"])
 

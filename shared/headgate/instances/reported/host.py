@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from headgate.instances.series.model import Totals
+
 Order = Literal["restart", "retry", "components", "upgrade_supervisor"]
 Ability = Order | Literal["upgrade_collector", "capture"]
 ABILITIES: Final[tuple[Ability, ...]] = (
@@ -98,8 +100,8 @@ class HostReport:
     """One report. A field that is None has not changed since the one before.
 
     `done` are ids of orders that were carried out, `failed` those that were not, and why. `component_list` has the
-    names behind the hash `components`, `collector_version` is that of the process that runs. `uninstalled`: a person
-    removes it, and it does not come back.
+    names behind the hash `components`, `totals` is what was counted since the supervisor's start, and
+    `collector_version` is that of the process that runs. `uninstalled`: a person removes it, and it does not come back.
     """
 
     supervisor_version: str | None = None
@@ -114,6 +116,7 @@ class HostReport:
     platform: Platform | None = None
     components: str | None = None
     counters: Counters | None = None
+    totals: Totals | None = None
     collector_version: str | None = None
     done: Sequence[str] = ()
     failed: Mapping[str, str] = field(default_factory=dict)

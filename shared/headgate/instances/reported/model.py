@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.instances.orders.captured import CaptureNews
 from headgate.instances.reported.host import UNKNOWN, Host, HostReport
+from headgate.instances.series.model import Totals
 
 if TYPE_CHECKING:
     from headgate.deployments.programs import Program
@@ -73,7 +74,8 @@ class Reported:
     """What an instance last said of itself, its host and its collector.
 
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
-    said so; `uninstalled`: a person did that for good.
+    said so; `uninstalled`: a person did that for good. `totals` are its newest ones; they always move, so that they
+    are not compared, and they stay when a message says nothing of its host.
     """
 
     description: Description = UNDESCRIBED
@@ -84,6 +86,7 @@ class Reported:
     stopped: bool = False
     uninstalled: bool = False
     host: Host = UNKNOWN
+    totals: Totals | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str | None:
@@ -118,7 +121,14 @@ class Reported:
             stopped=report.leaves or late,
             uninstalled=(late and self.uninstalled) or (report.leaves and said is not None and said.uninstalled),
             host=said.after(self.host) if said else silent_host,
+            totals=self._totals(report),
         )
+
+    def _totals(self, report: Report) -> Totals | None:
+        now = report.host.totals if report.host else None
+        if now is None or (self.totals and not now.follows(self.totals, starts=report.sequence_num == 0)):
+            return self.totals
+        return now
 
 
 NOTHING_REPORTED: Final = Reported()

@@ -1,0 +1,109 @@
+"""Numbers over time in the fleets table. One function, one access pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from headgate.fleets import keys
+from headgate.instances.series.buckets import Bucket, HostsPart, part_of
+from headgate.instances.series.model import HOSTS_KEPT, SLOT
+from headgate.storage.stored import COMPRESSED_JSON, Stored
+from headgate.storage.table import fleets as table
+from headgate.storage.table import transact
+
+if TYPE_CHECKING:
+    from headgate.storage.items import Item
+    from headgate.storage.table import Key, Write
+
+_BUCKETS: Final = Stored(Bucket, forms={"cells": COMPRESSED_JSON})
+_PARTS: Final = Stored(HostsPart, forms={"hosts": COMPRESSED_JSON})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a bucket is: its beginning, and its seconds."""
+
+    start: int
+    seconds: int
+
+
+def hosts_parts(deployment_id: str, start: int, count: int | None) -> dict[int, HostsPart]:
+    """The parts of a slot's hosts that exist, by number; with None, the first one alone. One read for each hundred."""
+    numbers = range(1 if count is None else count)
+    rows = table.get_all([_part_key(deployment_id, start, number) for number in numbers])
+    return {part.number: part for part in map(_PARTS.read, rows)}
+
+
+def buckets(deployment_id: str, places: Iterable[Place]) -> dict[Place, Bucket]:
+    """The buckets, new ones for those that do not exist; one read for each hundred."""
+    places = [*places]
+    rows = table.get_all([_bucket_key(deployment_id, place) for place in places])
+    known = [_BUCKETS.read(row) for row in rows]
+    return {place: Bucket(place.start, place.seconds) for place in places} | {
+        Place(bucket.start, bucket.seconds): bucket for bucket in known
+    }
+
+
+def save(deployment_id: str, parts: Iterable[HostsPart], changed: Iterable[Bucket]) -> None:
+    """Write parts and buckets as they are after a change; one transaction. Raises LostRace if one was written since."""
+    writes = [_put(_part_key(deployment_id, one.start, one.number), _part_item(one), one.revision) for one in parts]
+    for bucket in changed:
+        key = _bucket_key(deployment_id, Place(bucket.start, bucket.seconds))
+        writes.append(_put(key, _BUCKETS.item(bucket) | {"expires": bucket.expires}, bucket.revision))
+    transact(writes)
+
+
+def between(deployment_id: str, seconds: int, begin: int, end: int) -> Iterator[Bucket]:
+    """The buckets of so many seconds that begin from `begin` to `end`, in order; one query for each megabyte."""
+    first, last = (_bucket_key(deployment_id, Place(start, seconds)) for start in (begin, end))
+    return map(_BUCKETS.read, table.between(str(first["pk"]), str(first["sk"]), str(last["sk"])))
+
+
+def of_host(deployment_id: str, instance_id: str, begin: int, end: int) -> Iterator[Sequence[int]]:
+    """What is known of a host in the slots that begin in that time, in order.
+
+    One query for each megabyte of the first parts, and one batch read for each hundred other parts.
+    """
+    elsewhere: list[tuple[int, int]] = []
+    known: dict[int, Sequence[int]] = {}
+    for first in first_parts(deployment_id, begin, end):
+        number = part_of(instance_id, first.parts)
+        if number:
+            elsewhere.append((first.start, number))
+        elif instance_id in first.hosts:
+            known[first.start] = first.hosts[instance_id]
+    rows = table.get_all([keys.series_hosts_part(deployment_id, *place) for place in elsewhere])
+    for part in map(_PARTS.read, rows):
+        if instance_id in part.hosts:
+            known[part.start] = part.hosts[instance_id]
+    return iter([known[start] for start in sorted(known)])
+
+
+def first_parts(deployment_id: str, begin: int, end: int) -> Iterator[HostsPart]:
+    """The first part of the hosts of each slot that begins in that time; one query for each megabyte."""
+    first, last = (keys.series_hosts(deployment_id, start) for start in (begin, end))
+    return map(_PARTS.read, table.between(str(first["pk"]), str(first["sk"]), str(last["sk"])))
+
+
+def _part_key(deployment_id: str, start: int, number: int) -> Key:
+    if number:
+        return keys.series_hosts_part(deployment_id, start, number)
+    return keys.series_hosts(deployment_id, start)
+
+
+def _bucket_key(deployment_id: str, place: Place) -> Key:
+    key = keys.series_slot if place.seconds == SLOT else keys.series_hour
+    return key(deployment_id, place.start)
+
+
+def _part_item(part: HostsPart) -> Item:
+    return _PARTS.item(part) | {"expires": part.start + SLOT + HOSTS_KEPT}
+
+
+def _put(key: Key, item: Item, revision: int) -> Write:
+    item = key | item | {"revision": revision + 1}
+    if revision == 0:
+        return table.put_new(item)
+    return table.put_if(item, "revision = :revision", {":revision": revision})
