@@ -27,13 +27,15 @@ _THIS: Final = "/configurations/{configuration_id}"
 _DESCRIPTION: Final = '<div class="soft small">{text}</div>'
 _CONFIGURATION: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p>
-<div class="heading"><h1>{name}</h1><div class="buttons"><a class="button" href="{path}/compare">Compare versions</a>
+<div class="heading"><h1>{name}</h1><div class="buttons">{roll_out}
+<a class="button" href="{path}/compare">Compare versions</a>
 <a class="button" href="{path}/edit">{edit}</a></div></div>{description}
 <p class="soft">{archived}<code data-copy="the id">{id}</code> · {distribution} · owned by {owner}{managed} ·
 <a href="{home}/runs?configuration_id={id}">Test runs</a></p>
 <div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th>
 <th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}
 <div class="card"><h2>Where it runs</h2>{uses}</div>{describe}{keeping}"""
+_ROLL_OUT: Final = '<a class="button main" href="{home}/fleets/roll-out?configuration_id={id}">Roll out</a>'
 _KEEPING: Final = '<div class="card"><h2>{heading}</h2><p class="soft">{about}</p>{form}</div>'
 _ARCHIVE: Final = (
     "An archived configuration is read and restored only: it leaves the list, and is not edited, published or assigned."
@@ -86,6 +88,9 @@ def _configuration_page(
         rows=[_version(path, version) for version in part.entries],
         more=more(path, part.position),
         path=path,
+        roll_out=html(_ROLL_OUT, home=home(caller), id=configuration.id)
+        if configuration.published_version is not None and not configuration.archived_at
+        else NOTHING,
         edit="Edit" if configuration.changeable_by(caller) else "Open",
         uses=_uses(caller, configuration_id),
         describe=_describe(configuration) if configuration.changeable_by(caller) else NOTHING,

@@ -7,7 +7,7 @@ from fleets.api.routing import by_hand, router
 from fleets.pages import capture_pages, fleet_pages, home_pages, redaction_pages
 from fleets.pages.groups import group_pages, new_pages, review_pages, settings_pages
 from fleets.pages.instances import instance_pages, list_pages
-from fleets.pages.rollouts import rollout_pages
+from fleets.pages.rollouts import roll_out_pages, rollout_pages
 from headgate.http.app import create_app, lambda_handler
 from web import pages
 
@@ -17,6 +17,8 @@ __all__ = ["captures", "env", "fleets", "groups", "instances", "rollouts", "rout
 _PAGES: Final = (
     home_pages,
     redaction_pages,
+    # Its address would be a fleet's id.
+    roll_out_pages,
     fleet_pages,
     new_pages,
     group_pages,

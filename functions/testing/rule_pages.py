@@ -34,11 +34,14 @@ _WHERE: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a>{more}</p>"""
 _VERSION: Final = """\
 {where}<div class="heading"><h1>Version {n} {status}</h1><div class="buttons">
-<a class="button" href="{path}/versions/{n}/run">Test</a>
+{roll_out}<a class="button" href="{path}/versions/{n}/run">Test</a>
 <a class="button" href="{path}/edit?version={n}">Open in the editor</a></div></div>
 <p class="soft">Collector {collector} · by {by}, {at}</p>{description}
 <div class="card"><h2>Pipelines</h2>{pipelines}</div>{tests}
 <div class="card"><h2>Configuration</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
+_ROLL_OUT: Final = """\
+<a class="button main" href="{home}/fleets/roll-out?configuration_id={id}&amp;version_number={n}">Roll out</a>
+"""
 _PIPELINE_TABLE: Final = """\
 <table><thead><tr><th>Pipeline</th><th>Validation rules</th></tr></thead><tbody>{rows}</tbody></table>"""
 _PIPELINE_ROW: Final = (
@@ -106,6 +109,9 @@ def _version_page(
         path=path,
         n=n,
         status=tag("published", "good") if version.status == "published" else tag("draft"),
+        roll_out=html(_ROLL_OUT, home=home(caller), id=configuration_id, n=n)
+        if version.status == "published"
+        else NOTHING,
         collector=version.collector_version,
         by=version.created_by.name,
         at=moment(version.created_at),

@@ -73,7 +73,7 @@ def command(
         posted = Posted(who, caller, ids, form)
         values = ids | {name: form.get(field, "") for name, field in arguments.items()}
         try:
-            result = _carry_out(request, operation, parameters, posted, values, body)
+            result = carry_out(request, operation, caller, values, lambda: body(posted) if body else {})
         except errors.HeadgateError as error:
             of_a_field = isinstance(error, errors.NotFound) and error.field
             if refused is None or not (of_a_field or isinstance(error, refusals)):
@@ -94,22 +94,26 @@ def command(
     router.post(path, name=f"form {path}")(post)
 
 
-def _carry_out(
+def carry_out(
     request: Request,
     operation: Operation,
-    parameters: Mapping[str, inspect.Parameter],
-    posted: Posted,
+    caller: Caller,
     arguments: Mapping[str, Any],
-    body: Body | None,
+    body: Callable[[], Mapping[str, object] | None],
 ) -> object:
+    """Call the operation as its route does: its permission, its input, and its audit record; None if `body` is.
+
+    `arguments` are the ids of its path and its other parameters.
+    """
+    parameters = inspect.signature(operation, eval_str=True).parameters
     permission, response = parameters["caller"].annotation, Response()
     if permission == SessionAdmin:
-        posted.caller.require_admin()
-    if permission == Writer and not posted.caller.can_write:
+        caller.require_admin()
+    if permission == Writer and not caller.can_write:
         raise WriteAccessRequired
-    values: dict[str, Any] = {**arguments, "caller": posted.caller, "request": request, "response": response}
+    values: dict[str, Any] = {**arguments, "caller": caller, "request": request, "response": response}
     if "body" in parameters:
-        given = body(posted) if body else {}
+        given = body()
         if given is None:
             return None
         model: type[BaseModel] = parameters["body"].annotation
@@ -118,5 +122,5 @@ def _carry_out(
     if permission == Writer:
         route = route_of(operation)
         path = response.headers.get("location") or route.path_format.format(**arguments)
-        auditing.record_change(request, route, posted.caller, path)
+        auditing.record_change(request, route, caller, path)
     return result

@@ -12,7 +12,7 @@ export class Notice {
     this.element.append(this.polite, this.urgent);
   }
 
-  tell(text: string, ...more: Node[]): void {
+  tell(text: string, ...more: (Node | string)[]): void {
     this.urgent.replaceChildren();
     this.polite.replaceChildren(...(text ? [h("div", { class: "notice" }, text, ...more)] : []));
   }

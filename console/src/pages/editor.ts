@@ -267,8 +267,12 @@ async function begin(): Promise<void> {
   if (!saveButton.disabled && !(await save())) return;
   try {
     if (!(await publish(api, session, latest ?? (await ask(session.saved.version.yaml))))) return;
+    const query = `configuration_id=${session.configuration}&version_number=${session.n}`;
+    const rollOut = `/organizations/${page().organization}/fleets/roll-out?${query}`;
     notice.tell(
       `Version ${session.n} is published. `,
+      h("a", { href: rollOut }, "Roll it out"),
+      " · ",
       h("a", { href: `${given(root, "path")}/versions/${session.n}` }, "To the version"),
     );
     place();

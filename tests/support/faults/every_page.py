@@ -49,6 +49,11 @@ def form(endpoint: str, status: int, fields: Callable[[World], Fields] | Fields,
     return Row(f"POST {endpoint}", status, fields if callable(fields) else always(fields), page=True, **more)
 
 
+def rolls_out(world: World) -> Fields:
+    group = f"group.{world.ids['fleet_id']}.{world.ids['deployment_id']}"
+    return {"configuration_id": world.ids["configuration_id"], "version_number": "1", group: "yes"}
+
+
 def with_password(_: World) -> Fields:
     _set_password(PASSWORD, permanent=True)
     return {"email": EMAIL, "password": PASSWORD, "next": "/"}
@@ -162,6 +167,8 @@ PAGES: Final = [
     form(f"{COLLECTOR}/delete", 303, {}, ids={"instance_id": "gone_instance_id"}, repeated=(404,)),
     page(GROUP),
     form(f"{GROUP}/delete", 303, {}, ids={"deployment_id": "unused_deployment_id"}, repeated=(404,)),
+    page(f"{HERE}/fleets/roll-out", query="?configuration_id={configuration_id}&version_number=1"),
+    form(f"{HERE}/fleets/roll-out", 303, rolls_out, in_steps=True, repeated=(303,)),
     page(f"{GROUP}/review", query="?configuration_id={configuration_id}&version_number=1"),
     page(f"{GROUP}/settings"),
     form(f"{GROUP}/settings", 303, {"name": "Renamed"}),

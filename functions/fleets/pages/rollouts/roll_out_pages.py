@@ -1,0 +1,212 @@
+"""Rolling a version out from where it is: the groups of all fleets as checkboxes, and what became of each."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Query, Request, Response
+
+from fleets.api import rollouts as api
+from fleets.api.rollouts_wire import RolloutStarted
+from fleets.pages.rollouts.parts import status_tag
+from headgate.configurations import service as configurations
+from headgate.configurations.model import Configuration, VersionNotFound
+from headgate.fleets.model import Fleet
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.instances.counting import fleets as counting
+from headgate.instances.counting.fleets import CountedGroup
+from headgate.rollouts import service as rollouts
+from headgate.rollouts.model import Rollout
+from web.commands import carry_out
+from web.forms import given, number_of
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import choice, empty, hidden, home, nothing_yet, tag, text
+from web.visitor import Visitor
+
+router = page_router()
+
+_PATH: Final = "/organizations/{organization_id}/fleets/roll-out"
+# Fleets whose groups are listed, and groups of each.
+_FLEETS: Final = 20
+_GROUPS: Final = 50
+_SILENT: Final = ("silent", "stale")
+_WAYS: Final = (
+    ("canary", "In steps: a canary first"),
+    ("careful", "In steps: carefully"),
+    ("fast", "In steps: fast"),
+    ("all_at_once", "To all at once, and judged by the gates"),
+)
+_PAGE: Final = """\
+<p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a> /
+<a href="{path}/versions/{n}">Version {n}</a></p><h1>Roll out {name} version {n}</h1>
+<form method="post" action="{home}/fleets/roll-out">{csrf}{ids}
+<div class="card"><h2>Groups</h2>{groups}</div>
+<div class="card"><h2>How</h2><div class="two">{way}{message}</div>
+<button>Start in the chosen groups</button></div></form>"""
+_TABLE: Final = """\
+<table><thead><tr><th scope="col">Group</th><th scope="col">Runs now</th><th scope="col">Hosts</th>
+<th scope="col">Rollout</th><td></td></tr></thead><tbody>{rows}</tbody></table>"""
+_ROW: Final = """\
+<tr><td><label class="check"><input type="checkbox" name="group.{fleet_id}.{id}" value="yes"{checked}>
+<span><strong>{name}</strong> <span class="soft">{fleet}</span></span></label></td><td data-label="Runs now">{runs}</td>
+<td data-label="Hosts">{hosts}</td><td data-label="Rollout">{rollout}</td>
+<td class="end"><a href="{review}" aria-label="Review for {name} of {fleet}">Review</a></td></tr>"""
+_ROLLOUT: Final = '<a href="{path}/rollouts/{id}">{status}</a>'
+_STARTED: Final = """\
+<h1>Roll out {name} version {n}</h1><div class="card"><table><thead><tr><th scope="col">Group</th>
+<th scope="col">Outcome</th></tr></thead><tbody>{rows}</tbody></table></div>
+<p><a href="{again}">Choose other groups</a></p>"""
+_CHOSEN: Final = re.compile(r"group\.flt_[0-9a-z]{26}\.dep_[0-9a-z]{26}")
+_OUTCOME: Final = '<tr><td><a href="{path}">{group}</a></td><td data-label="Outcome">{outcome}</td></tr>'
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A group of a fleet, with its collectors by state."""
+
+    fleet: Fleet
+    counted: CountedGroup
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of one group: the page of its rollout, or why none was started, with the page of the group."""
+
+    path: str
+    group: str
+    refused: str
+
+
+@router.get(_PATH)
+def show_roll_out(
+    who: Visit,
+    caller: Member,
+    configuration_id: Annotated[str, Query(max_length=100)] = "",
+    version_number: Annotated[int, Query(ge=0, le=99_999_999)] = 0,
+) -> Response:
+    """The groups for the version that is named, or the newest published one; without one, the configurations."""
+    if not configuration_id:
+        return redirect(f"{home(caller)}/configurations")
+    n = version_number or configurations.newest_published(caller, configuration_id)
+    if n is None:
+        raise VersionNotFound
+    return _form_page(who, caller, configuration_id, n)
+
+
+@router.post(_PATH)
+def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> Response:
+    """Start a rollout in each chosen group. What is refused in one does not stop the others, and is shown."""
+    configuration_id, n = form.get("configuration_id", ""), number_of(form.get("version_number", ""))
+    if not isinstance(n, int):
+        raise VersionNotFound
+    body = {
+        "configuration_id": configuration_id,
+        "version_number": n,
+        "strategy": {"preset": form.get("way", "canary")},
+        **given(form, "message"),
+    }
+    chosen = [name.split(".")[1:] for name in form if _CHOSEN.fullmatch(name)]
+    if not chosen:
+        return _form_page(who, caller, configuration_id, n, "Choose at least one group")
+    outcomes: list[_Outcome] = []
+    for fleet_id, deployment_id in chosen:
+        arguments = {"fleet_id": fleet_id, "deployment_id": deployment_id}
+        target = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}"
+        try:
+            name = counting.group(caller, fleet_id, deployment_id).group.name
+            started = carry_out(request, api.start_rollout, caller, arguments, lambda: body)
+        except errors.HeadgateError as error:
+            outcomes.append(_Outcome(target, deployment_id, error.detail))
+            continue
+        assert isinstance(started, RolloutStarted)
+        outcomes.append(_Outcome(f"{target}/rollouts/{started.id}", name, ""))
+    if len(outcomes) == 1 and not outcomes[0].refused:
+        return redirect(outcomes[0].path)
+    return _outcomes(who, caller, configurations.summary(caller, configuration_id), n, outcomes)
+
+
+def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, problem: str = "") -> Response:
+    configuration, _ = configurations.snapshot(caller, configuration_id, n)
+    listed = list(_listed(caller))
+    shown = frame(who, caller, "configurations")
+    review = f"review?configuration_id={configuration_id}&version_number={n}"
+    open_rollouts = {one.deployment_id: one for one in rollouts.open_in([one.counted.group for one in listed])}
+    rows = [_row(caller, one, configuration, n, open_rollouts.get(one.counted.group.id), review) for one in listed]
+    content = html(
+        _PAGE,
+        home=home(caller),
+        path=f"{home(caller)}/configurations/{configuration_id}",
+        name=configuration.name,
+        n=n,
+        csrf=csrf_field(shown),
+        ids=[hidden("configuration_id", configuration_id), hidden("version_number", str(n))],
+        groups=html(_TABLE, rows=rows)
+        if rows
+        else nothing_yet(
+            "Groups of hosts that run a configuration.",
+            html('None yet: <a href="{home}/fleets#new-fleet">create a fleet</a>.', home=home(caller)),
+        ),
+        way=choice("way", "How", _WAYS, "canary"),
+        message=text("message", "Why", most=500, required=False, hint="Stands in the groups' history"),
+    )
+    status = 422 if problem else 200
+    return page(shown, f"Roll out {configuration.name}", content, problem=problem, status=status)
+
+
+def _listed(caller: Caller) -> Iterator[_Listed]:
+    """The groups of the first fleets that are managed here; three reads for each fleet."""
+    for fleet in counting.fleets(caller, _FLEETS, None).entries:
+        for counted in counting.groups(caller, fleet.fleet.id, _GROUPS, None).entries:
+            yield _Listed(fleet.fleet, counted)
+
+
+def _row(
+    caller: Caller, listed: _Listed, configuration: Configuration, n: int, rollout: Rollout | None, review: str
+) -> Html:
+    group, instances = listed.counted.group, listed.counted.instances
+    path = f"{home(caller)}/fleets/{listed.fleet.id}/deployments/{group.id}"
+    assigned = group.assignment
+    outdated = assigned is not None and assigned.configuration_id == configuration.id and assigned.version_number != n
+    hosts, silent = sum(instances.values()), sum(instances.get(state, 0) for state in _SILENT)
+    runs = empty("nothing") if assigned is None else NOTHING
+    if assigned is not None:
+        runs = html(
+            '{name} <span class="soft">version {n}</span>',
+            name=listed.counted.configuration_name or assigned.configuration_id,
+            n=assigned.version_number,
+        )
+    return html(
+        _ROW,
+        fleet_id=listed.fleet.id,
+        id=group.id,
+        checked=Html(" checked") if outdated and rollout is None else NOTHING,
+        name=group.name,
+        fleet=listed.fleet.label,
+        runs=runs,
+        hosts=html("{hosts} {silent}", hosts=hosts, silent=tag(f"{silent} silent", "silent") if silent else NOTHING),
+        rollout=html(_ROLLOUT, path=path, id=rollout.id, status=status_tag(rollout.status)) if rollout else NOTHING,
+        review=f"{path}/{review}",
+    )
+
+
+def _outcomes(
+    who: Visitor, caller: Caller, configuration: Configuration, n: int, outcomes: Sequence[_Outcome]
+) -> Response:
+    rows = [
+        html(
+            _OUTCOME,
+            path=outcome.path,
+            group=outcome.group,
+            outcome=html("{tag} {why}", tag=tag("not started", "bad"), why=outcome.refused)
+            if outcome.refused
+            else status_tag("in_progress"),
+        )
+        for outcome in outcomes
+    ]
+    again = f"{home(caller)}/fleets/roll-out?configuration_id={configuration.id}&version_number={n}"
+    content = html(_STARTED, name=configuration.name, n=n, rows=rows, again=again)
+    return page(frame(who, caller, "configurations"), f"Roll out {configuration.name}", content)

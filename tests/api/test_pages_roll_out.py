@@ -1,0 +1,64 @@
+"""Rolling a version out from its configuration: groups of all fleets as checkboxes, and what became of each."""
+
+import re
+
+import pytest
+
+from fleets.app import app
+from tests.support.fleet_of_agents import Fleet, ann, fleet
+from tests.support.in_process import TestClient
+from tests.support.page_visitor import csrf, member_at
+
+__all__ = ["ann", "fleet"]
+
+
+@pytest.fixture
+def browser(fleet: Fleet) -> TestClient:
+    fleet.assign(1)
+    fleet.publish_up_to(2)
+    return member_at(app, fleet.member.organization_id)
+
+
+def path(fleet: Fleet) -> str:
+    return f"/organizations/{fleet.member.organization_id}/fleets/roll-out"
+
+
+def query(fleet: Fleet, n: int) -> dict[str, str]:
+    return {"configuration_id": fleet.configuration_id, "version_number": str(n)}
+
+
+def test_groups_of_an_older_version_are_chosen_with_what_they_run_and_their_hosts(
+    fleet: Fleet, browser: TestClient
+) -> None:
+    fleet.agent(host_name="edge-1").start()
+    shown = browser.get(path(fleet), params=query(fleet, 2)).text
+    same = browser.get(path(fleet), params=query(fleet, 1)).text
+
+    assert re.search(rf'name="group.{fleet.id}.{fleet.deployment_id}" value="yes" checked>', shown)
+    assert 'value="yes">' in same
+    assert '<td data-label="Hosts">1 ' in shown
+    assert f"/deployments/{fleet.deployment_id}/review?configuration_id={fleet.configuration_id}" in shown
+
+
+def test_a_rollout_starts_in_each_chosen_group_and_a_refusal_stops_no_other(fleet: Fleet, browser: TestClient) -> None:
+    second = fleet.add_group("second", 1)
+    gone = "dep_01kyqzq3dbepyjf8jkf2gqv6rg"
+    fields = {f"group.{fleet.id}.{one}": "yes" for one in (fleet.deployment_id, gone, second)}
+    form = {"csrf": csrf(browser, f"{path(fleet)}?configuration_id={fleet.configuration_id}"), "way": "fast"}
+    answer = browser.post(path(fleet), data={**form, **query(fleet, 2), **fields, "message": "all of them"})
+
+    assert answer.status_code == 200, answer.text
+    assert len(re.findall(r"/rollouts/rol_", answer.text)) == 2
+    assert "not started</span> No such deployment" in answer.text
+
+
+def test_with_one_group_its_rollout_is_shown_and_with_none_the_form_says_so(fleet: Fleet, browser: TestClient) -> None:
+    form = {"csrf": csrf(browser, f"{path(fleet)}?configuration_id={fleet.configuration_id}"), **query(fleet, 2)}
+    none = browser.post(path(fleet), data=form)
+    one = browser.post(
+        path(fleet), data={**form, f"group.{fleet.id}.{fleet.deployment_id}": "yes"}, follow_redirects=False
+    )
+
+    assert (none.status_code, "Choose at least one group" in none.text) == (422, True)
+    assert one.status_code == 303
+    assert re.search(rf"/deployments/{fleet.deployment_id}/rollouts/rol_[0-9a-z]+$", one.headers["location"])
