@@ -5,6 +5,7 @@ is a 503. It is plain ASGI: the web framework would double the cold start, and a
 body.
 """
 
+import gzip
 import json
 import random
 import zlib
@@ -30,6 +31,8 @@ MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
 """An agent reports its effective configuration, which may be more than the megabyte that a stored one has at most."""
 
 _CONTENT_TYPE: Final = "application/x-protobuf"
+_LEAST_PACKED: Final = 1_400
+"""Bytes: what fits into one packet of a network gains nothing."""
 
 
 class UnsupportedEncoding(errors.BadRequest):
@@ -72,7 +75,10 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         await _problem(scope, send, status, "unavailable", "Try again shortly; nothing was lost", _more(status))
     else:
         scope["state"]["without_news"] = not answer.has_news
-        await _send(send, HTTPStatus.OK, answer.encode(), {"content-type": _CONTENT_TYPE})
+        message, more = answer.encode(), {"content-type": _CONTENT_TYPE}
+        if len(message) >= _LEAST_PACKED and "gzip" in headers.get("accept-encoding", "").lower():
+            message, more = gzip.compress(message, 6, mtime=0), {**more, "content-encoding": "gzip"}
+        await _send(send, HTTPStatus.OK, message, more)
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes:

@@ -4,6 +4,7 @@ from headgate.fleets import keys
 from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate.storage import aws, items
+from headgate_engine.wire.inputs import MAX_TEXT
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, hash_of, make_fleet, now, revision, version
 from tests.support.members import API, Member
@@ -394,3 +395,49 @@ def test_instances_of_another_organizations_fleet_are_404(fleet: Fleet) -> None:
     response = fleet.member.http.get(f"{API}/fleets/{fleet.id}/instances", headers={"Authorization": f"Bearer {token}"})
 
     assert response.status_code == 404
+
+
+def test_an_answer_names_the_servers_capabilities_and_no_other_bits(fleet: Fleet) -> None:
+    known = 0
+    for value in wire.ServerCapabilities.values():
+        known |= value
+    answer = fleet.agent().start()
+
+    assert answer.capabilities & wire.ServerCapabilities_AcceptsStatus
+    assert answer.capabilities & wire.ServerCapabilities_OffersRemoteConfig
+    assert not answer.capabilities & ~known
+
+
+def test_a_large_answer_is_packed_for_a_client_that_unpacks(fleet: Fleet) -> None:
+    text = version(1) + "".join(f"# a comment, number {n}\n" for n in range(1_000))
+    fleet.assign(fleet.publish(text))
+    agents = [fleet.agent(host_name=name) for name in ("packs", "does-not")]
+    packed, plain = (
+        fleet.http.post(
+            "/v1/opamp",
+            content=agent.full().SerializeToString(),
+            headers={
+                "authorization": f"Bearer {fleet.token}",
+                "x-deployment-id": fleet.deployment_id,
+                "accept-encoding": encoding,
+            },
+        )
+        for agent, encoding in zip(agents, ("gzip", "identity"), strict=True)
+    )
+
+    assert packed.headers["content-encoding"] == "gzip"
+    assert int(packed.headers["content-length"]) < len(plain.content) / 3
+    assert "content-encoding" not in plain.headers
+    for answer in (packed, plain):
+        offered = wire.ServerToAgent.FromString(answer.content).remote_config.config.config_map[""].body
+        assert offered.decode() == text
+
+
+def test_a_text_of_the_largest_size_reaches_an_agent(fleet: Fleet) -> None:
+    text = version(1)
+    text += "#" * (MAX_TEXT - 1_000 - len(text))
+    fleet.assign(fleet.publish(text))
+    agent = fleet.agent()
+    agent.start()
+
+    assert agent.config == text.encode()

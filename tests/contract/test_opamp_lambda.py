@@ -114,6 +114,7 @@ def packages(into: Path) -> Path:
         (into / entry.name).symlink_to(entry)
     (into / "headgate").symlink_to(ROOT / "shared" / "headgate")
     (into / "headgate_engine").symlink_to(ROOT / "engine" / "headgate_engine")
+    (into / "headgate_opamp").symlink_to(ROOT / "shared" / "headgate_opamp")
     return into
 
 
