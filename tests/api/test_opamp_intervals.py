@@ -112,9 +112,42 @@ def test_a_host_at_rest_is_silent_after_two_of_its_own_intervals(
 def test_a_host_that_is_quick_is_silent_sooner(fleet: Fleet, now: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     at_rest(monkeypatch, 300)
     fleet.assign(1)
-    Told(fleet)
-    now.moves(minutes=4)
+    host = Told(fleet)
+    now.moves(seconds=30)
+    # Each of its heartbeats is written.
+    host.heartbeat()
+    now.moves(minutes=2)
     assert fleet.state() == "pending_pickup"
+    now.moves(seconds=11)
+    assert fleet.state() == "silent"
+
+
+def test_a_host_of_a_service_with_short_intervals_is_silent_after_less_than_a_minute(
+    fleet: Fleet, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_rest(monkeypatch, 5)
+    fleet.assign(1)
+    host = Told(fleet)
+    host.applies()
+    for _ in range(5):
+        now.moves(seconds=5)
+        host.heartbeat()
+    assert fleet.state() == "applied"
+    now.moves(seconds=51)
+    assert fleet.state() == "silent"
+
+
+def test_a_host_with_an_order_is_silent_after_three_of_its_quick_heartbeats(
+    fleet: Fleet, now: Clock, host: Told
+) -> None:
+    host.agent.tells(b'{"v":1,"supervisor":{"version":"0.3.0"},"can":["restart"]}')
+    instance = fleet.instances()[0]["id"]
+    assert fleet.member.http.post(f"{API}/fleets/{fleet.id}/instances/{instance}/restart").status_code == 202
+    for _ in range(3):
+        now.moves(seconds=30)
+        host.heartbeat()
+    now.moves(minutes=2)
+    assert fleet.state() == "applied"
     now.moves(seconds=11)
     assert fleet.state() == "silent"
 

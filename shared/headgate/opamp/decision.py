@@ -18,7 +18,7 @@ from headgate.instances.desired import offers, trials
 from headgate.instances.model import Contact, Instance
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.state import transitions
-from headgate.instances.state.model import SAVED_EVERY
+from headgate.instances.state.intervals import unwritten
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
 from headgate.opamp import intervals
@@ -109,7 +109,7 @@ class Decision:
         if before is None or after.measured.watch or before.under_way or after.under_way:
             return True
         was, now = before.contact, after.contact
-        due = now.last_seen_at - was.last_seen_at >= SAVED_EVERY
+        due = (now.last_seen_at - was.last_seen_at).total_seconds() >= unwritten(quick=after.is_quick)
         return due or now.sequence_num < was.sequence_num or self.has_news
 
     def ordering(self, order: PendingOrder) -> Decision:

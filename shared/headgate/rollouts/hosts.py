@@ -14,8 +14,9 @@ from headgate.instances.counting.watch import Watch
 from headgate.instances.desired.model import Desired
 from headgate.instances.desired.offers import obstacle
 from headgate.instances.model import Instance
+from headgate.instances.state import intervals
 from headgate.instances.state.intervals import longest
-from headgate.instances.state.model import SAVED_EVERY, STALE_AFTER
+from headgate.instances.state.model import STALE_AFTER
 from headgate.rollouts.model import Progress, Rollout
 
 Phase = Literal[
@@ -140,7 +141,7 @@ def unheard(listed: Sequence[Host], since: datetime) -> int:
 
 def _is_there(instance: Instance, at: datetime) -> bool:
     """Whether it reported at that time, or shortly before, and was not shut down since."""
-    quiet = SAVED_EVERY + 2 * timedelta(seconds=longest(quick=instance.is_quick)) + _LATE
+    quiet = timedelta(seconds=intervals.quiet_after(quick=instance.is_quick)) + _LATE
     return not instance.reported.stopped and at - instance.contact.last_seen_at <= quiet
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from headgate.instances.state.intervals import longest
+from headgate.instances.state.intervals import quiet_after
 
 InstanceState = Literal[
     "pending_pickup",
@@ -36,8 +36,6 @@ INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
     "unknown",
 )
 
-SAVED_EVERY: Final = timedelta(minutes=3)
-"""A heartbeat that says nothing new is written this often, so an instance may count as silent so much early."""
 STALE_AFTER: Final = timedelta(minutes=15)
 """Specified: no heartbeat for more than this."""
 COUNTED_FOR: Final = timedelta(minutes=10)
@@ -86,8 +84,7 @@ def quiet_from(mark: int, *, quick: bool) -> tuple[datetime, datetime]:
 
 
 def _silent_from(mark: int, *, quick: bool) -> datetime:
-    quiet_after = SAVED_EVERY.total_seconds() + 2 * longest(quick=quick)
-    return datetime.fromtimestamp((mark + 1) * _MARK + quiet_after, UTC)
+    return datetime.fromtimestamp((mark + 1) * _MARK + quiet_after(quick=quick), UTC)
 
 
 def forgotten(day: int, at: datetime) -> bool:
