@@ -16,6 +16,7 @@ from typing import Final
 from fastapi import FastAPI
 
 from headgate.foundation.errors import Conflict, Invalid
+from headgate.http.parts import routes_of
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import Problem
 from scripts import openapi_common as common
@@ -38,6 +39,7 @@ def document() -> dict[str, Json]:
         # The fleet service has its own protocol, and the runs' steps have no routes.
         if not isinstance(application, FastAPI):
             continue
+        routes_of(application)
         # A copy, because the application caches its document.
         described = deepcopy(application.openapi())
         public = {path: item for path, item in described["paths"].items() if path.startswith(f"{PUBLIC}/")}

@@ -1,25 +1,21 @@
-"""The application: its pages, its API under /api/v1/app, and what answers where there is nothing."""
+"""The application: its pages, its API under /api/v1/app, and what answers where there is nothing.
+
+Each part is imported at its first request.
+"""
 
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from fastapi import APIRouter, Response
 
-from application import (
-    account_pages,
-    api,
-    change_pages,
-    login_pages,
-    oauth,
-    organization_pages,
-    service_account_pages,
-    settings_pages,
-    sign_in_pages,
-    style_pages,
-)
 from headgate.http.app import create_app, lambda_handler
+from headgate.http.parts import Part
+from headgate.http.paths import APPLICATION
 from web import assets, pages
 from web.layout import STYLE_PATH
+
+_ORGANIZATION: Final = "/organizations/*"
 
 static = APIRouter(include_in_schema=False)
 
@@ -41,18 +37,27 @@ def _style() -> bytes:
 app = create_app(
     "Headgate application",
     [
-        api.router,
-        oauth.router,
+        Part("application.api", f"{APPLICATION}/**"),
+        Part("application.oauth", f"{APPLICATION}/device_authorization", f"{APPLICATION}/token"),
         static,
         assets.router,
-        sign_in_pages.router,
-        login_pages.router,
-        organization_pages.router,
-        change_pages.router,
-        service_account_pages.router,
-        settings_pages.router,
-        account_pages.router,
-        style_pages.router,
+        Part("application.sign_in_pages", "/sign-in/**", "/sign-out", "/forgot-password", "/reset-password"),
+        Part("application.login_pages", "/device", "/login"),
+        Part("application.organization_pages", "/", "/invitations/**", f"{_ORGANIZATION}/members/**"),
+        Part("application.change_pages", f"{_ORGANIZATION}/changes"),
+        Part(
+            "application.service_account_pages",
+            f"{_ORGANIZATION}/service-accounts/**",
+            f"{_ORGANIZATION}/expiring-tokens",
+        ),
+        Part(
+            "application.settings_pages",
+            f"{_ORGANIZATION}/settings",
+            f"{_ORGANIZATION}/rename",
+            f"{_ORGANIZATION}/create",
+        ),
+        Part("application.account_pages", "/account/**"),
+        Part("application.style_pages", "/style"),
     ],
 )
 

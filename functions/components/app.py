@@ -4,7 +4,6 @@ from typing import Annotated, Final
 
 from fastapi import Header, Response
 
-from components import api_pages, component_pages, ottl_pages
 from components.document import RESPONSES, answer
 from components.wire import (
     ComponentDetail,
@@ -20,6 +19,7 @@ from components.wire import (
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Anonymous, Reader
 from headgate.http.pagination import Page, Paging
+from headgate.http.parts import Part
 from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.reference import service as reference
@@ -84,5 +84,15 @@ def get_ottl_reference(
     return OttlReferenceOut.of(reference.ottl(component, context, version))
 
 
-app = create_app("Headgate components", [router, ottl_pages.router, component_pages.router, api_pages.router])
+_PAGES: Final = "/organizations/*/components"
+
+app = create_app(
+    "Headgate components",
+    [
+        router,
+        Part("components.ottl_pages", f"{_PAGES}/ottl"),
+        Part("components.component_pages", _PAGES, f"{_PAGES}/*/*"),
+        Part("components.api_pages", "/docs/**"),
+    ],
+)
 handler = lambda_handler(app)

@@ -1,13 +1,31 @@
-"""The function of configurations: their API, their policies, and their pages."""
+"""The function of configurations: their API and policies, and their pages, each imported at its first request."""
 
-from configurations import configuration_pages, editor_pages, list_pages, policies, policy_pages
-from configurations.api import router
+from typing import Final
+
 from headgate.http.app import create_app, lambda_handler
+from headgate.http.parts import Part
+from headgate.http.paths import PUBLIC
 from web import pages
 
+_PAGES: Final = "/organizations/*/configurations"
+
+router: Final = Part("configurations.api", f"{PUBLIC}/configurations/**")
 app = create_app(
     "Headgate configurations",
-    [router, policies.router, editor_pages.router, list_pages.router, configuration_pages.router, policy_pages.router],
+    [
+        router,
+        Part("configurations.policies", f"{PUBLIC}/policies"),
+        Part("configurations.editor_pages", f"{_PAGES}/new", f"{_PAGES}/*/edit", f"{_PAGES}/*/compare"),
+        Part("configurations.list_pages", _PAGES),
+        Part(
+            "configurations.configuration_pages",
+            f"{_PAGES}/*",
+            f"{_PAGES}/*/archive",
+            f"{_PAGES}/*/restore",
+            f"{_PAGES}/*/delete",
+        ),
+        Part("configurations.policy_pages", "/organizations/*/policies"),
+    ],
 )
 pages.install(app)
 handler = lambda_handler(app)

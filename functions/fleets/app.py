@@ -1,34 +1,61 @@
-"""The function of fleets: their API, and their pages."""
+"""The function of fleets: their API, and their pages, each imported at its first request."""
 
 from typing import Final
 
-from fleets.api import captures, env, fleets, groups, instances, overview, rollouts
-from fleets.api.routing import by_hand, router
-from fleets.pages import capture_pages, fleet_pages, home_pages, redaction_pages
-from fleets.pages.groups import group_pages, new_pages, review_pages, settings_pages
-from fleets.pages.instances import instance_pages, list_pages
-from fleets.pages.rollouts import roll_out_pages, rollout_pages
 from headgate.http.app import create_app, lambda_handler
+from headgate.http.parts import Part
+from headgate.http.paths import APPLICATION, PUBLIC
 from web import pages
 
-# They add their routes when they are imported.
-__all__ = ["captures", "env", "fleets", "groups", "instances", "rollouts", "router"]
+_FLEETS: Final = f"{PUBLIC}/fleets"
+_GROUP: Final = f"{_FLEETS}/*/deployments/*"
+_GROUP_BY_HAND: Final = f"{APPLICATION}/fleets/*/deployments/*"
+_HOME: Final = "/organizations/*"
+_FLEET_PAGE: Final = f"{_HOME}/fleets/*"
+_GROUP_PAGE: Final = f"{_FLEET_PAGE}/deployments/*"
 
-_PAGES: Final = (
-    home_pages,
-    redaction_pages,
-    # Its address would be a fleet's id.
-    roll_out_pages,
-    fleet_pages,
-    new_pages,
-    group_pages,
-    review_pages,
-    settings_pages,
-    rollout_pages,
-    list_pages,
-    instance_pages,
-    capture_pages,
+routers: Final = (
+    Part("fleets.api.captures", f"{_FLEETS}/capture-redaction", f"{_FLEETS}/*/captures/**", f"{_GROUP}/captures"),
+    Part("fleets.api.env", f"{_GROUP}/env", f"{_GROUP_BY_HAND}/token", routers=("router", "by_hand")),
+    Part("fleets.api.rollouts", f"{_GROUP}/rollouts/**"),
+    Part("fleets.api.instances", f"{_FLEETS}/*/instances/**"),
+    Part(
+        "fleets.api.groups",
+        f"{_FLEETS}/*/deployments",
+        _GROUP,
+        f"{_GROUP}/selector",
+        f"{_GROUP}/upgrade-check",
+        f"{_GROUP}/assignment-check",
+        f"{_GROUP}/history",
+        f"{_GROUP_BY_HAND}/volume-mounts",
+        routers=("router", "by_hand"),
+    ),
+    Part(
+        "fleets.api.fleets",
+        _FLEETS,
+        f"{_FLEETS}/*",
+        f"{_FLEETS}/*/install",
+        f"{_FLEETS}/*/observe",
+        f"{APPLICATION}/fleets/*/token",
+        routers=("router", "by_hand"),
+    ),
+    Part("fleets.api.overview", f"{PUBLIC}/overview"),
 )
-app = create_app("Headgate fleets", [router, overview.router, by_hand, *(module.router for module in _PAGES)])
+_PAGES: Final = (
+    Part("fleets.pages.home_pages", _HOME),
+    Part("fleets.pages.redaction_pages", f"{_HOME}/fleets/capture-redaction"),
+    # Its address would be a fleet's id.
+    Part("fleets.pages.rollouts.roll_out_pages", f"{_HOME}/fleets/roll-out"),
+    Part("fleets.pages.fleet_pages", f"{_HOME}/fleets", _FLEET_PAGE, f"{_FLEET_PAGE}/token", f"{_FLEET_PAGE}/delete"),
+    Part("fleets.pages.groups.new_pages", f"{_FLEET_PAGE}/new-group"),
+    Part("fleets.pages.groups.group_pages", _GROUP_PAGE, f"{_GROUP_PAGE}/delete", f"{_GROUP_PAGE}/volume-mounts/**"),
+    Part("fleets.pages.groups.review_pages", f"{_GROUP_PAGE}/review"),
+    Part("fleets.pages.groups.settings_pages", f"{_GROUP_PAGE}/settings/**"),
+    Part("fleets.pages.rollouts.rollout_pages", f"{_GROUP_PAGE}/rollouts/**"),
+    Part("fleets.pages.instances.list_pages", f"{_FLEET_PAGE}/collectors"),
+    Part("fleets.pages.instances.instance_pages", f"{_FLEET_PAGE}/collectors/*/**"),
+    Part("fleets.pages.capture_pages", f"{_FLEET_PAGE}/captures/**", f"{_GROUP_PAGE}/captures"),
+)
+app = create_app("Headgate fleets", [*routers, *_PAGES])
 pages.install(app)
 handler = lambda_handler(app)

@@ -1,12 +1,11 @@
 """The flows endpoints: the gallery of prebuilt configurations."""
 
-from flows import flow_pages
-from flows.flow_pages import Slug
-from flows.wire import FlowDetail, FlowSummary
+from flows.wire import FlowDetail, FlowSummary, Slug
 from headgate.flows import service as flows
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
+from headgate.http.parts import Part
 from headgate.http.routing import router as group
 from web import pages
 
@@ -25,6 +24,6 @@ def get_flow(slug: Slug, _: Reader) -> FlowDetail:
     return FlowDetail.of_full(flows.get(slug))
 
 
-app = create_app("Headgate flows", [router, flow_pages.router])
+app = create_app("Headgate flows", [router, Part("flows.flow_pages", "/organizations/*/flows/**")])
 pages.install(app)
 handler = lambda_handler(app)

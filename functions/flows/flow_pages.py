@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, get_args
 
-from fastapi import Path, Query, Response
+from fastapi import Query, Response
 
 from flows.pictures import picture
+from flows.wire import Slug
 from headgate.flows import service as flows
-from headgate.flows.model import SLUG, Flow, FlowPipeline, FlowTest
+from headgate.flows.model import Flow, FlowPipeline, FlowTest
 from headgate_engine.collector import DISTRIBUTION, Signal
 from web.html import NOTHING, Html, html
 from web.layout import page
@@ -45,8 +46,6 @@ _TEST: Final = """\
 <details class="card"><summary>Its sample, for {pipeline}, and {rules}</summary>
 <pre class="wrapped" tabindex="0" aria-label="Sample"><code>{sample}</code></pre></details>"""
 _NOT_USABLE: Final = "It is for the distribution {distribution}, which configurations here cannot have."
-
-Slug = Annotated[str, Path(pattern=f"^{SLUG.pattern}$")]
 
 
 @router.get("/organizations/{organization_id}/flows")

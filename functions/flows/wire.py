@@ -1,10 +1,14 @@
-"""The answers of the flows endpoints."""
+"""What comes in and goes out through the flows endpoints."""
 
-from typing import Self
+from typing import Annotated, Self
 
-from headgate.flows.model import FullFlow
+from fastapi import Path
+
+from headgate.flows.model import SLUG, FullFlow
 from headgate.http.wire import Answer
 from headgate_engine.collector import Signal
+
+Slug = Annotated[str, Path(pattern=f"^{SLUG.pattern}$")]
 
 
 class FlowSummary(Answer):

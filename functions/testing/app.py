@@ -1,197 +1,30 @@
-"""The testing endpoints: runs of pipelines on real collectors, and the rules saved with a version."""
+"""The function of tests: runs, suites, rules and tests of versions, and their pages, each imported when needed."""
 
-from fastapi import Response
-from fastapi.responses import PlainTextResponse, RedirectResponse
+from typing import Final
 
-from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.app import create_app, lambda_handler
-from headgate.http.auditing import audited
-from headgate.http.credentials import Reader, SessionMember, Writer
-from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import ConfigurationId, JobId, RunId, VersionNumber
-from headgate.http.paths import PUBLIC
-from headgate.http.routing import EXTENSION, application_router
-from headgate.http.routing import router as group
-from headgate.http.wire import ids_in_body
-from headgate.identity import checks
-from headgate.jobs import service as jobs
-from headgate.rules import service as rules
-from headgate.runs import service as runs
-from headgate.runs import tracing
-from headgate_engine.wire.runs import RunOut
-from testing import comparisons, coverages, rule_pages, run_list_pages, run_pages, trace_wire, version_tests
-from testing.runs_wire import RunSummary, WantedRuns
-from testing.suite_wire import StartSuite, SuiteOut
-from testing.trace_wire import LARGE, RecordNumber, StepNumber, StepOut, StepsOut
-from testing.wire import RuleSetOut, RuleSets, SaveRules, SaveRulesByHand, StartRun, run_out
+from headgate.http.parts import Part
+from headgate.http.paths import APPLICATION, PUBLIC
 from web import pages
 
-router = group("/testing", "Pipeline tests")
-rules_router = group("/configurations", "Validation rules")
-# Routes of the application, in this function because the collector checks the rules.
-by_hand = application_router()
+_TESTING: Final = f"{PUBLIC}/testing"
+_VERSION: Final = "configurations/*/versions/*"
+_VERSION_PAGE: Final = f"/organizations/*/{_VERSION}"
 
-
-@router.post("/runs", operation_id="startRun", status_code=202, openapi_extra=audited("run.started"))
-def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
-    """Start a test run: the sample through one pipeline of a real collector, and rules on what it puts out.
-
-    The run is `Queued`; one that the testing service refuses is `Error` at once, its `stderr` saying why. So many runs
-    of an organization are under way at once; more wait as `Queued`, in order, and with too many waiting a start is 429
-    `too_many_runs_waiting`. A text that would take the collector too long is 422 `yaml_too_costly`.
-    """
-    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
-        run = runs.start(caller, body.as_start())
-    response.headers["Location"] = f"{PUBLIC}/testing/runs/{run.id}"
-    return run_out(run)
-
-
-@router.get("/runs", operation_id="listRuns", openapi_extra=EXTENSION)
-def list_runs(caller: Reader, paging: Paging, wanted: WantedRuns) -> Page[RunSummary]:
-    """The test runs of the last 30 days that the caller sees, newest first.
-
-    A page has what is found among up to 5,000 runs: it may be short, also empty, and still have a next one.
-    """
-    return paging.page(runs.listed(caller, wanted, paging.limit, paging.after), RunSummary.of_run)
-
-
-@router.get("/runs/{run_id}", operation_id="getRun")
-def get_run(run_id: RunId, caller: Reader) -> RunOut:
-    """A test run: its status, and the result of each rule once the status is final."""
-    return run_out(runs.get(caller, run_id))
-
-
-@router.get(
-    "/runs/{run_id}/output",
-    operation_id="getRunOutput",
-    response_class=PlainTextResponse,
-    responses={307: {"description": "The output is large; it is at `Location` for some minutes"}},
-)
-def get_run_output(run_id: RunId, caller: Reader) -> Response:
-    """The collector's output, one OTLP/JSON document a line, in the order recorded. 404 until the run has ended."""
-    link = runs.output_link(caller, run_id)
-    if link is not None:
-        return RedirectResponse(link)
-    return PlainTextResponse(runs.output(caller, run_id))
-
-
-@router.get(
-    "/runs/{run_id}/sample", operation_id="getRunSample", response_class=PlainTextResponse, openapi_extra=EXTENSION
-)
-def get_run_sample(run_id: RunId, caller: Reader) -> PlainTextResponse:
-    """The sample of a run: the text as it was sent; a sample that was JSON has one document a line."""
-    return PlainTextResponse(runs.sample(caller, run_id))
-
-
-@router.get(
-    "/runs/{run_id}/stderr", operation_id="getRunStderr", response_class=PlainTextResponse, openapi_extra=EXTENSION
-)
-def get_run_stderr(run_id: RunId, caller: Reader) -> PlainTextResponse:
-    """The collector's standard error as it was written, its first 48 KB and last 16 KB. 404 until the run has ended."""
-    return PlainTextResponse(runs.stderr(caller, run_id))
-
-
-@router.get(
-    "/runs/{run_id}/steps",
-    operation_id="listRunSteps",
-    response_model=StepsOut,
-    responses=LARGE,
-    openapi_extra=EXTENSION,
-)
-def list_run_steps(run_id: RunId, caller: Reader) -> Response:
-    """The steps of a run that was started with `trace`: the records that went into and came out of each component.
-
-    404 `run_not_traced` for a run that was not traced, and 404 `output_not_ready` until the run has ended.
-    """
-    steps = StepsOut.of(tracing.trace(caller, run_id))
-    return trace_wire.answer(steps, lambda: tracing.link(run_id))
-
-
-@router.get(
-    "/runs/{run_id}/steps/{n}",
-    operation_id="getRunStep",
-    response_model=StepOut,
-    responses=LARGE,
-    openapi_extra=EXTENSION,
-)
-def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, record: RecordNumber = None) -> Response:
-    """A step of a traced run, and what it did to each record, in pages; with `record`, to one record of the sample.
-
-    A page ends at 1 MB of records, also below its `limit`.
-    """
-    step, records = tracing.step(caller, run_id, n, record=record, limit=paging.limit, after=paging.after)
-    return trace_wire.answer(StepOut.of(step, records, paging), lambda: tracing.link(run_id))
-
-
-@router.post("/suites", operation_id="startSuite", status_code=201, openapi_extra=EXTENSION | audited("suite.started"))
-def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOut:
-    """Run tests of a stored version or of a text side by side, as one job, which takes one place of the runs under way.
-
-    All tests of a stored version leave evidence with the version, which publishing may require.
-
-    A test that ends only when the collector has run for its duration takes that long; any other ends when its sample is
-    through.
-    """
-    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
-        job = body.start(caller)
-    response.headers["Location"] = f"{PUBLIC}{jobs.path(job)}"
-    return SuiteOut.of(job, None)
-
-
-@router.get("/suites/{suite_id}", operation_id="getSuite", openapi_extra=EXTENSION)
-def get_suite(suite_id: JobId, caller: Reader) -> SuiteOut:
-    """A suite: its status, and the outcome of each test once it has ended."""
-    job = jobs.get(caller, suite_id, "suite")
-    return SuiteOut.of(job, jobs.result(job))
-
-
-@rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines", operation_id="listValidationPipelines")
-def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> RuleSets:
-    """The saved rules of a version, by pipeline."""
-    return RuleSets(items=[RuleSetOut.of(rule_set) for rule_set in rules.saved(caller, configuration_id, n)])
-
-
-@rules_router.put(
-    "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}",
-    operation_id="putValidationPipeline",
-    openapi_extra=audited("rules.saved"),
-)
-def put_validation_pipeline(
-    configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: Writer
-) -> RuleSetOut:
-    """Save a pipeline's rules: those saved through the API are replaced, those added by hand are kept."""
-    with checks.under_way(caller):
-        saved = rules.save(caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name)
-    return RuleSetOut.of(saved)
-
-
-@by_hand.put(
-    "/configurations/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}",
-    openapi_extra=audited("rules_by_hand.saved"),
-)
-def put_rules_by_hand(
-    configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRulesByHand, caller: SessionMember
-) -> RuleSetOut:
-    """Save a pipeline's rules by hand: those added by hand are replaced, those saved through the API are kept."""
-    with checks.under_way(caller):
-        saved = rules.save(
-            caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name, api_owned=False
-        )
-    return RuleSetOut.of(saved)
-
-
+router: Final = Part("testing.api", f"{_TESTING}/runs/**", f"{_TESTING}/suites/**")
+rules_router: Final = Part("testing.rules", f"{PUBLIC}/{_VERSION}/validation-pipelines/**")
 app = create_app(
     "Headgate testing",
     [
         router,
         rules_router,
-        comparisons.router,
-        coverages.router,
-        version_tests.router,
-        by_hand,
-        rule_pages.router,
-        run_list_pages.router,
-        run_pages.router,
+        Part("testing.comparisons", f"{_TESTING}/comparisons/**"),
+        Part("testing.coverages", f"{_TESTING}/coverage/**"),
+        Part("testing.version_tests", f"{PUBLIC}/{_VERSION}/tests/**"),
+        Part("testing.rules", f"{APPLICATION}/{_VERSION}/validation-pipelines/**", routers=("by_hand",)),
+        Part("testing.rule_pages", _VERSION_PAGE, f"{_VERSION_PAGE}/rules"),
+        Part("testing.run_list_pages", "/organizations/*/runs"),
+        Part("testing.run_pages", f"{_VERSION_PAGE}/run"),
     ],
 )
 pages.install(app)

@@ -1,10 +1,11 @@
-"""The function of webhooks: their API and their pages."""
+"""The function of webhooks: their API and their pages, each imported at its first request."""
 
 from headgate.http.app import create_app, lambda_handler
+from headgate.http.parts import Part
+from headgate.http.paths import PUBLIC
 from web import pages
-from webhooks import webhook_pages
-from webhooks.api import router
 
-app = create_app("Headgate webhooks", [router, webhook_pages.router])
+router = Part("webhooks.api", f"{PUBLIC}/webhooks/**")
+app = create_app("Headgate webhooks", [router, Part("webhooks.webhook_pages", "/organizations/*/webhooks/**")])
 pages.install(app)
 handler = lambda_handler(app)

@@ -31,6 +31,7 @@ class Settings:
     runs_under_way: int
     jobs_under_way: int
     runs_waiting: int
+    all_runs_under_way: int
     collector_version: str
     collector_versions: tuple[str, ...]
     collectors_dir: str
@@ -74,6 +75,8 @@ def settings() -> Settings:
         # Of these; on AWS each has processors of its own, so all may be jobs.
         jobs_under_way=_whole_number("HEADGATE_JOBS_UNDER_WAY", default=10_000, least=1),
         runs_waiting=_whole_number("HEADGATE_RUNS_WAITING", default=100, least=0),
+        # Of all organizations together; 0 for no limit.
+        all_runs_under_way=_whole_number("HEADGATE_ALL_RUNS_UNDER_WAY", default=0, least=0),
         collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
         collector_versions=tuple(filter(None, env("HEADGATE_COLLECTOR_VERSIONS", "").split(","))),
         collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from flows.app import router as flows_router
 from headgate import checker
 from headgate.checker import (
@@ -109,7 +109,7 @@ def test_fleets_that_are_not_configured_are_not_the_fault_of_a_deployment(
     monkeypatch.delenv("HEADGATE_FLEET_ENDPOINT", raising=False)
     settings.cache_clear()
 
-    join([fleets_router]).http.post(f"{API}/fleets", json={"label": "a", "type": "server-supervisor"})
+    join([*fleets_routers]).http.post(f"{API}/fleets", json={"label": "a", "type": "server-supervisor"})
 
     assert told == [(503, "caller")]
 
@@ -153,7 +153,7 @@ def test_a_table_that_denies_counts_and_one_that_does_not_answer_does_not(
     kind: Kind, blame: Blame, path: str, faulty: Aws, told: Told, join: JoinWith
 ) -> None:
     """The fault is in the request's own work; the second path answers 502."""
-    ann = join([configurations_router, fleets_router])
+    ann = join([configurations_router, *fleets_routers])
     faulty.begin(Fault(kind, 2))
 
     answer = ann.http.get(path)

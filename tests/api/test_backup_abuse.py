@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from configurations.app import router as configurations
-from fleets.app import router as fleets
+from fleets.app import routers as fleets_routers
 from headgate.backup import archive, restore, seals
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -300,7 +300,7 @@ def test_what_another_organization_has_under_the_same_id_gets_nothing_of_an_arch
 ) -> None:
     path = tmp_path / "acme.jsonl.gz"
     member_store.put_organization(Organization(VICTIM, "Victim", clock.now()), None, "active")
-    bea = join([configurations, fleets], "bea", organization_id=VICTIM)
+    bea = join([configurations, *fleets_routers], "bea", organization_id=VICTIM)
     theirs = {
         "configurations": bea.http.post(f"{API}/configurations", json={"name": "a", "yaml": YAML}).json()["id"],
         "fleets": bea.http.post(f"{API}/fleets", json={"label": "a", "type": "server-supervisor"}).json()["id"],

@@ -10,7 +10,7 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.captures import service as captures
 from headgate.captures.model import Wanted
 from headgate.checker import Asker
@@ -25,7 +25,7 @@ from tests.support.world import joined, session_of
 
 __all__ = ["now"]
 
-ROUTERS = [fleets_router, configurations_router]
+ROUTERS = [*fleets_routers, configurations_router]
 PIPELINES = """\
 receivers: {otlp: {protocols: {http: }}}
 processors: {batch: }

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate import checker
 from headgate.checker import CheckerBusy
 from headgate.foundation import clock
@@ -29,7 +29,7 @@ from tests.support.members import API, JoinWith, Member
 from validation.app import router as validation_router
 
 LIMIT = 4
-ROUTERS = [validation_router, configurations_router, rules_router, runs_router, fleets_router]
+ROUTERS = [validation_router, configurations_router, rules_router, runs_router, *fleets_routers]
 RULES = {"signal_type": "logs", "rules": [{"name": "a", "condition": "true"}]}
 RUN = {"yaml": "a: b", "sample": "x", "signal_type": "logs", "target_pipeline": "logs"}
 

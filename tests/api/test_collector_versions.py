@@ -9,7 +9,7 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate import checker
 from headgate.runs import steps, store
 from headgate.settings import settings
@@ -63,7 +63,7 @@ def collectors(aws_here: Template, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def member(collectors: Path, join: JoinWith) -> Member:
-    return join([validation_router, configurations_router, fleets_router, runs_router, rules_router])
+    return join([validation_router, configurations_router, *fleets_routers, runs_router, rules_router])
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from application.app import app
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.audit import store
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("fleets_without_collector")
 
 @pytest.fixture
 def ann(join: JoinWith) -> Member:
-    return join([fleets_router, configurations_router])
+    return join([*fleets_routers, configurations_router])
 
 
 def configuration(ann: Member, name: str, versions: int) -> str:

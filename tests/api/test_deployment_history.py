@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.deployments import mapping
 from headgate.fleets import keys
 from headgate.identity import service as identity
@@ -153,5 +153,5 @@ def test_fleets_and_groups_are_found_by_their_exact_name(fleet: Fleet, join: Joi
     assert found(f"/{fleet.id}/deployments", "web & co") == [other]
     assert found(f"/{fleet.id}/deployments", "web") == []
     elsewhere = identity.create_organization("Elsewhere").id
-    stranger = join([fleets_router, configurations_router], "eve", organization_id=elsewhere)
+    stranger = join([*fleets_routers, configurations_router], "eve", organization_id=elsewhere)
     assert stranger.http.get(f"{API}/fleets", params={"name": "Edge"}).json()["items"] == []

@@ -4,7 +4,7 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from fleets.app import router
+from fleets.app import routers as fleets_routers
 from headgate.foundation.ids import new_id
 from headgate_engine.validation import service as validation
 from headgate_engine.validation import starting
@@ -19,7 +19,7 @@ from tests.support import configurations as cfg
 from tests.support.deployments import add, kubernetes, server
 from tests.support.members import API, JoinWith, Member
 
-ROUTERS = [router, configurations_router]
+ROUTERS = [*fleets_routers, configurations_router]
 
 
 pytestmark = pytest.mark.usefixtures("fleets_without_collector")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from fleets.app import router
+from fleets.app import routers as fleets_routers
 from headgate.fleets import keys, tokens
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
@@ -28,7 +28,7 @@ def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ann(join: JoinWith) -> Member:
-    return join([router], "ann")
+    return join([*fleets_routers], "ann")
 
 
 def test_a_new_server_fleet_has_an_unassigned_default_group_and_no_token_in_the_answer(ann: Member) -> None:
@@ -80,7 +80,7 @@ def test_the_token_is_kept_as_a_hash_only(ann: Member) -> None:
 
 
 def test_a_label_is_unique_in_its_organization_only(ann: Member, join: JoinWith) -> None:
-    other = join([router], "cid", organization_id=identity.create_organization("Other").id)
+    other = join([*fleets_routers], "cid", organization_id=identity.create_organization("Other").id)
 
     assert create(ann).status_code == 201
     assert create(ann).status_code == 409
@@ -153,7 +153,7 @@ def test_fleets_are_listed_newest_first_page_by_page(ann: Member) -> None:
 
 
 def test_another_organizations_fleet_is_404_everywhere(ann: Member, join: JoinWith) -> None:
-    other = join([router], "cid", organization_id=identity.create_organization("Other").id)
+    other = join([*fleets_routers], "cid", organization_id=identity.create_organization("Other").id)
     at = f"{API}/fleets/{create(ann).json()['id']}"
 
     assert other.http.get(at).status_code == 404
@@ -162,7 +162,7 @@ def test_another_organizations_fleet_is_404_everywhere(ann: Member, join: JoinWi
 
 
 def test_a_read_only_token_may_look(ann: Member, join: JoinWith) -> None:
-    reader = join([router], "eve", access="read")
+    reader = join([*fleets_routers], "eve", access="read")
 
     assert reader.http.get(f"{API}/fleets").status_code == 200
     assert create(reader).status_code == 403

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from headgate.http.parts import routes_of
 from headgate_engine.wire.bounds import MOST_ERRORS
 from headgate_engine.wire.inputs import Input
 from tests.support.members import JoinWith, Member
@@ -26,7 +27,7 @@ def bodies() -> dict[str, type[BaseModel]]:
     routes = {
         f"{method} {route.path_format}": route
         for application in {id(one): one for one in operations().values()}.values()
-        for route in application.state.routes
+        for route in routes_of(application)
         for method in route.methods
     }
     return {

@@ -15,7 +15,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from configurations.app import router as configurations_router
-from fleets.app import router
+from fleets.app import routers as fleets_routers
 from headgate.deployments import store
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import tokens
@@ -43,7 +43,7 @@ def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ann(join: JoinWith) -> Member:
-    return join([router, configurations_router], "ann")
+    return join([*fleets_routers, configurations_router], "ann")
 
 
 def install(member: Member, fleet_id: str, platform: str, **fields: object) -> Response:

@@ -14,7 +14,7 @@ import yaml
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.deployments import store
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
@@ -59,7 +59,7 @@ def released(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aws_here: object) 
 
 @pytest.fixture
 def ann(join: JoinWith) -> Member:
-    return join([fleets_router, configurations_router], "ann")
+    return join([*fleets_routers, configurations_router], "ann")
 
 
 def composed(member: Member, platform: str, **fields: object) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from configurations.app import router as configurations
-from fleets.app import router as fleets
+from fleets.app import routers as fleets_routers
 from flows.app import router as flows
 from testing.app import router as runs
 from tests.support.in_process import TestClient
@@ -13,7 +13,7 @@ from tests.support.members import API, JoinWith
 from tests.support.routes import operations
 from tests.support.world import PUBLIC, joined, session_of
 
-ROUTERS = [configurations, fleets, flows, runs]
+ROUTERS = [configurations, *fleets_routers, flows, runs]
 # Every id in a path of the public API: the operation, and the id that is wrong while the others could name something.
 IDS = [
     (operation, name)

@@ -4,7 +4,8 @@ import pytest
 
 from configurations.app import app as configurations_app
 from configurations.app import router as configurations_router
-from fleets.app import app, router
+from fleets.app import app
+from fleets.app import routers as fleets_routers
 from tests.support.members import API, JoinWith, Member
 from tests.support.page_visitor import member_at
 
@@ -15,7 +16,7 @@ MARK = "headgate <apply> sva_1"
 
 @pytest.fixture
 def ann(join: JoinWith) -> Member:
-    return join([router, configurations_router], "ann")
+    return join([*fleets_routers, configurations_router], "ann")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.api.overview import router as overview_router
 from fleets.app import app as fleets_app
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate import checker
 from headgate.checker import CheckerBusy
 from headgate.foundation import clock
@@ -61,7 +61,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
 
 @pytest.fixture
 def ann(join: JoinWith, fleets_without_collector: None) -> Member:
-    return join([overview_router, fleets_router, configurations_router, runs_router], "ann")
+    return join([overview_router, *fleets_routers, configurations_router, runs_router], "ann")
 
 
 @pytest.fixture

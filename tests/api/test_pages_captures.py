@@ -7,7 +7,7 @@ import pytest
 
 from configurations.app import router as configurations_router
 from fleets.app import app
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.identity import sessions
 from headgate.settings import settings
 from tests.support.fleet_of_agents import Fleet, changes_of, make_fleet
@@ -25,7 +25,7 @@ def fleet(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     """With the real collector, which judges conditions."""
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
     settings.cache_clear()
-    return make_fleet(join([fleets_router, configurations_router]))
+    return make_fleet(join([*fleets_routers, configurations_router]))
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from configurations.app import router as configurations_router
 from fleets.app import app
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.identity import service as identity
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, make_fleet
@@ -15,7 +15,7 @@ from tests.support.page_visitor import member_at
 
 @pytest.fixture
 def fleet(join: JoinWith, fleets_without_collector: None) -> Fleet:
-    return make_fleet(join([configurations_router, fleets_router]), label="Edge & co")
+    return make_fleet(join([configurations_router, *fleets_routers]), label="Edge & co")
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from httpx2 import Response
 
-from fleets.app import app, router
+from fleets.app import app
+from fleets.app import routers as fleets_routers
 from headgate.audit import service as audit
 from headgate.configurations import service as configurations
 from headgate.deployments import mounts
@@ -55,7 +56,7 @@ def http(session: tuple[Caller, dict[str, str]]) -> TestClient:
 @pytest.fixture
 def fleet_id(join: JoinWith) -> str:
     """A server fleet."""
-    return str(create(join([router])).json()["id"])
+    return str(create(join([*fleets_routers])).json()["id"])
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_the_largest_mounts_fit_into_their_item(http: TestClient, fleet_id: str,
 def test_groups_of_a_kubernetes_fleet_have_none(join: JoinWith, http: TestClient, caller: Caller) -> None:
     made, _ = configurations.create(caller, "c", "a: 1", "otelcol-contrib", None)
     configurations.publish(caller, made.id, 1)
-    fleet_id = create(join([router]), type="kubernetes-supervisor").json()["id"]
+    fleet_id = create(join([*fleets_routers]), type="kubernetes-supervisor").json()["id"]
     body = {"name": "n", "configuration_id": made.id, "version_number": 1, "role": "node"}
     group_id = http.post(f"{API}/fleets/{fleet_id}/deployments", json=body).json()["id"]
     answer = put(http, fleet_id, group_id, {"volume_mounts": [ONE]})

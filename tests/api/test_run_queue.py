@@ -14,7 +14,7 @@ from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
 from headgate.runs import service, steps, store, turns
 from headgate.runs.model import Run
-from headgate.runs.queue import Queue, TooManyRuns
+from headgate.runs.queue import EVERYONE, Queue, TooManyRuns
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.rules import engine
@@ -335,3 +335,86 @@ def test_a_job_that_waits_beside_free_places_counts_as_waiting() -> None:
     with pytest.raises(TooManyRuns):
         queue.require_room(1, 10)
     queue.require_room(2, 10)
+
+
+SHARED = 4
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_ALL_RUNS_UNDER_WAY", str(SHARED))
+    settings.cache_clear()
+    # Tests share the tables, and other ones the places.
+    store.save_queues((store.queue(EVERYONE), Queue(EVERYONE)))
+
+
+@pytest.fixture
+def members(ann: Member, join: JoinWith) -> list[Member]:
+    """Of three organizations."""
+    others = [join([router], name, organization_id=identity.create_organization(name).id) for name in ("bob", "eve")]
+    return [ann, *others]
+
+
+@pytest.mark.usefixtures("shared")
+def test_organizations_share_places_and_take_turns(members: list[Member], executions: Executions) -> None:
+    runs = [[queued(member, rules=()) for _ in range(PLACES)] for member in members]
+    for run in [run for of_member in runs for run in of_member]:
+        turns.enter(run)
+
+    assert executions.begun == [*ids(runs[0]), runs[1][0].id]
+
+    for run in runs[0]:
+        end(run)
+
+    # The two that wait, one run of each after the other.
+    assert executions.begun[SHARED:] == [runs[1][1].id, runs[2][0].id, runs[1][2].id]
+
+
+@pytest.mark.usefixtures("shared")
+def test_of_many_organizations_at_once_never_more_begin_than_share_places(
+    members: list[Member], executions: Executions
+) -> None:
+    runs = {run.id: run for member in members for run in [queued(member, rules=()) for _ in range(5)]}
+    with ThreadPoolExecutor(15) as threads:
+        list(threads.map(turns.enter, runs.values()))
+        ended: set[str] = set()
+        while len(ended) < len(runs):
+            under_way = [run_id for run_id in executions.begun if run_id not in ended]
+            assert 0 < len(under_way) <= SHARED
+            list(threads.map(end, [runs[run_id] for run_id in under_way]))
+            ended |= set(under_way)
+
+    assert len(executions.begun) == len(set(executions.begun)) == len(runs)
+    assert [queue_of(member) for member in members] == [([], [])] * 3
+    assert replace(store.queue(EVERYONE), revision=0) == Queue(EVERYONE)
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_shared_place_that_nobody_gives_back_ends_by_itself(
+    members: list[Member], executions: Executions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run in [queued(members[0], rules=()) for _ in range(PLACES)] + [queued(members[1], rules=())]:
+        turns.enter(run)
+    waits = queued(members[2], rules=())
+    turns.enter(waits)
+    assert waits.id not in executions.begun
+
+    long_after(monkeypatch, LONGEST + timedelta(seconds=1))
+    turns.make_room(members[1].organization_id)
+
+    assert executions.begun[-1] == waits.id
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_run_that_finds_no_shared_place_and_may_not_wait_is_429_with_the_reason(
+    members: list[Member], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run in [queued(members[0], rules=()) for _ in range(PLACES)] + [queued(members[1], rules=())]:
+        turns.enter(run)
+    monkeypatch.setenv("HEADGATE_RUNS_WAITING", "0")
+    settings.cache_clear()
+
+    refused = members[2].http.post(f"{API}/testing/runs", json=VALID)
+
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_runs_waiting")
+    assert "all 4 places that the organizations of this service share are taken" in refused.json()["detail"]

@@ -6,7 +6,7 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.ids import new_id
 from headgate.settings import settings
@@ -19,7 +19,7 @@ from validation.app import router as validation_router
 
 pytestmark = pytest.mark.usefixtures("fleets_without_collector")
 
-ROUTERS = [validation_router, configurations_router, fleets_router]
+ROUTERS = [validation_router, configurations_router, *fleets_routers]
 OLD, NEW = "0.139.0", "0.158.0"
 YAML: Final = "receivers: {tail: {file: hunter2}}\n"
 FIXED: Final = "receivers: {tail_file: {file: hunter2}}\n"

@@ -34,7 +34,7 @@ import httpx
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.opamp import service
@@ -467,7 +467,7 @@ def count_an_hour(monkeypatch: pytest.MonkeyPatch, interval: int) -> None:
     monkeypatch.setattr(clock, "now", lambda: now[0])
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
     organization_id = identity.create_organization("Bench").id
-    fleet = make_fleet(join([fleets_router, configurations_router], default_organization_id=organization_id))
+    fleet = make_fleet(join([*fleets_routers, configurations_router], default_organization_id=organization_id))
     fleet.assign(1)
     agents = [
         Agent(lambda body: service.exchange(fleet.token, fleet.deployment_id, body).encode(), host_name=f"edge-{n}")

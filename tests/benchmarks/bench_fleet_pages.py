@@ -14,7 +14,7 @@ import pytest
 
 from configurations.app import router as configurations_router
 from fleets.app import app
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.identity import service as identity
 from headgate.opamp import service as opamp
 from headgate.settings import settings
@@ -51,7 +51,7 @@ def main() -> None:
 
 def measure(instances: int, times: int) -> None:
     organization_id = identity.create_organization("Bench").id
-    member = join([fleets_router, configurations_router], default_organization_id=organization_id)
+    member = join([*fleets_routers, configurations_router], default_organization_id=organization_id)
     small, large = (of_agents(make_fleet(member, label=str(count)), count) for count in (1, instances))
     browser = member_at(app, organization_id)
     print(f"{'page':<24} {'1 collector':>14} {f'{instances:,} collectors':>18}   ratio")

@@ -23,7 +23,7 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.foundation import clock
@@ -130,7 +130,7 @@ def measured(cost: Cost, request: Request, times: int) -> Cost:
 def requests(size: int) -> Iterator[tuple[str, Request]]:
     """Requests of an organization with `size` configurations, versions of one of them, and instances in a fleet."""
     organization = identity.create_organization("Growth").id
-    member = join([identity_router, configurations_router, fleets_router], default_organization_id=organization)
+    member = join([identity_router, configurations_router, *fleets_routers], default_organization_id=organization)
     http = member.http
     yield "GET /identity (touches none of them)", lambda: http.get(f"{API}/identity")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.rollouts import execution_store, executions
@@ -50,7 +50,7 @@ def count(monkeypatch: pytest.MonkeyPatch, hosts: int) -> None:
     monkeypatch.setattr(clock, "now", lambda: stopped.at)
     monkeypatch.setattr(executions, "begin", lambda _: None)
     organization_id = identity.create_organization("Bench").id
-    fleet = make_fleet(join([fleets_router, configurations_router], default_organization_id=organization_id))
+    fleet = make_fleet(join([*fleets_routers, configurations_router], default_organization_id=organization_id))
     group = RollingGroup.of(fleet, stopped, hosts=hosts)
     print(f"\n{'a heartbeat, every 30 s':<44} {'calls':>6} {'read units':>11} {'write units':>12}")
     beats(group, "no rollout", group.hosts)

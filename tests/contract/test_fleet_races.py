@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router
+from fleets.app import routers as fleets_routers
 from headgate.settings import settings
 from tests.support import configurations as cfg
 from tests.support.deployments import add, server
@@ -17,7 +17,7 @@ from tests.support.members import API, JoinWith, Member
 def ann(join: JoinWith, fleets_without_collector: None, monkeypatch: pytest.MonkeyPatch) -> Member:
     monkeypatch.setenv("HEADGATE_FLEET_LIMIT", "5")
     settings.cache_clear()
-    return join([router, configurations_router], "ann")
+    return join([*fleets_routers, configurations_router], "ann")
 
 
 def test_the_limit_holds_however_many_are_made_at_once(ann: Member) -> None:

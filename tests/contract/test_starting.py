@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate import checker
 from headgate.reference import service as reference
 from headgate.settings import settings
@@ -62,7 +62,7 @@ def _checker_of_this_module() -> Iterator[None]:
 def ann(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Member:
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
     settings.cache_clear()
-    return join([validation_router, configurations_router, fleets_router], "ann")
+    return join([validation_router, configurations_router, *fleets_routers], "ann")
 
 
 def started(member: Member, text: str, query: str = "start=true") -> dict[str, Any]:

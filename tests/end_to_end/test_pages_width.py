@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate import checker
 from headgate.captures import service as captures
 from headgate.captures.model import Redaction
@@ -74,7 +74,7 @@ def ids(join: JoinWith, organization_id: str, fleets_without_collector: None) ->
     account = identity.create_service_account(organization_id, NAME)
     token, _ = identity.create_token(organization_id, account.id, name=NAME, access="read")
 
-    ann = join([fleets_router, configurations_router], NAME)
+    ann = join([*fleets_routers, configurations_router], NAME)
     fleet = make_fleet(ann, label=NAME)
     long = cfg.create(ann, NAME, TEXT, description="d" * 2_000)
     assert cfg.publish(ann, long).status_code == 200

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from configurations.app import router as configurations
-from fleets.app import router as fleets
+from fleets.app import routers as fleets_routers
 from headgate.backup import archive, export, seals
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -79,7 +79,7 @@ def ann(alone: template.Template, furnished: Furnished) -> Member:
 
 
 def _member_with_everything() -> Member:
-    routers = [configurations, version_tests.router, fleets]
+    routers = [configurations, version_tests.router, *fleets_routers]
     ann = members.join(routers, "ann", default_organization_id=identity.create_organization("Acme").id)
     add_admin(ann.organization_id, "ada")
     created = ann.http.post(f"{API}/configurations", json={"name": "Edge ☃", "yaml": YAML}).json()

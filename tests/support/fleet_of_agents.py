@@ -8,7 +8,7 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.audit import service as audit
 from headgate.deployments.versions import Assignment
 from headgate.fleets import keys, tokens
@@ -182,7 +182,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def ann(join: JoinWith, fleets_without_collector: None) -> Member:
-    return join([fleets_router, configurations_router], "ann")
+    return join([*fleets_routers, configurations_router], "ann")
 
 
 @pytest.fixture

@@ -8,14 +8,17 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Route
 
+from headgate.http.parts import routes_of
 from scripts.openapi import FUNCTIONS
 
 
 def applications() -> Iterator[FastAPI]:
+    """All, with all their parts imported."""
     for folder in sorted(FUNCTIONS.iterdir()):
         if (folder / "app.py").exists():
             application = getattr(importlib.import_module(f"{folder.name}.app"), "app", None)
             if isinstance(application, FastAPI):
+                routes_of(application)
                 yield application
 
 

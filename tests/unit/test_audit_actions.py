@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from headgate.audit.actions import Action
 from headgate.http.auditing import actions_of
+from headgate.http.parts import routes_of
 from headgate.http.routing import Route
 from tests.support.endpoints import ENDPOINTS
 
@@ -23,7 +24,7 @@ def routes() -> Iterator[tuple[str, Route]]:
     for app in sorted((ROOT / "functions").glob("*/app.py")):
         application = getattr(importlib.import_module(f"{app.parent.name}.app"), "app", None)
         if isinstance(application, FastAPI):
-            for route in application.state.routes:
+            for route in routes_of(application):
                 if isinstance(route, Route):
                     yield from ((f"{method} {route.path}", route) for method in route.methods)
 

@@ -7,7 +7,7 @@ from fastapi.responses import PlainTextResponse
 
 from fleets.api.captures_wire import CaptureOut, PutCaptures, RedactionOut, RedactionSettings, StartCapture
 from fleets.api.deployments_wire import DeploymentOut
-from fleets.api.routing import router
+from fleets.api.routing import fleet_router
 from headgate.captures import service as captures
 from headgate.deployments.model import DeploymentNotFound
 from headgate.http.auditing import add_details, audited
@@ -21,6 +21,8 @@ from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances.counting import fleets as counting
 from headgate.instances.model import InstanceNotFound
+
+router = fleet_router()
 
 _ALL: Final = "/{fleet_id}/captures"
 _ONE: Final = f"{_ALL}/{{capture_id}}"

@@ -7,7 +7,7 @@ from fastapi import Request
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from fleets.api.deployments_wire import DeploymentOut
-from fleets.api.routing import by_hand, router
+from fleets.api.routing import fleet_router
 from fleets.api.wire import RenewToken
 from headgate.deployments import own_tokens, variables
 from headgate.deployments.environment import Environment
@@ -15,11 +15,14 @@ from headgate.deployments.variables import MOST
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
-from headgate.http.routing import EXTENSION
+from headgate.http.routing import EXTENSION, application_router
 from headgate.instances.counting import fleets as counting
 from headgate.storage.sealed import MAX_BYTES
 from headgate_engine.wire.inputs import Input, VariableName
 from headgate_engine.wire.times import Time
+
+router = fleet_router()
+by_hand = application_router()
 
 
 def _one_line(value: str) -> str:

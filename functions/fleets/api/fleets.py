@@ -3,7 +3,7 @@
 from fastapi import Request, Response
 
 from fleets.api.filters import ByName
-from fleets.api.routing import by_hand, router
+from fleets.api.routing import fleet_router
 from fleets.api.wire import CreateFleet, FleetOut, InstallOut, InstallRequest, ObserveOut, ObserveRequest, RenewToken
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
@@ -14,12 +14,15 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
+from headgate.http.routing import EXTENSION, application_router
 from headgate.http.wire import ids_in_body
 from headgate.installs import observing
 from headgate.installs import service as installs
 from headgate.instances import deletion
 from headgate.instances.counting import fleets as counting
+
+router = fleet_router()
+by_hand = application_router()
 
 
 @router.get("", operation_id="listFleets")

@@ -16,7 +16,7 @@ from fleets.api.deployments_wire import (
     warnings_of,
 )
 from fleets.api.filters import ByName
-from fleets.api.routing import by_hand, router
+from fleets.api.routing import fleet_router
 from headgate.checker import Asker
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import assigned, assignments, history, mounts, selectors
@@ -26,7 +26,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import AtTime, DeploymentId, FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
+from headgate.http.routing import EXTENSION, application_router
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances import deletion
@@ -36,6 +36,9 @@ from headgate.instances.reported.suitability import Hosts
 from headgate.rollouts import assigning
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
+
+router = fleet_router()
+by_hand = application_router()
 
 
 @router.get("/{fleet_id}/deployments", operation_id="listDeployments")

@@ -13,7 +13,7 @@ from fleets.api.instances_wire import (
     ReplaceInstance,
     ThenOut,
 )
-from fleets.api.routing import router
+from fleets.api.routing import fleet_router
 from fleets.api.wire import InstanceOut
 from headgate.audit import service as audit
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
@@ -30,6 +30,8 @@ from headgate.instances import deletion, details, replacing
 from headgate.instances import service as instances
 from headgate.instances.orders import acts
 from headgate.instances.timeline import history
+
+router = fleet_router()
 
 
 @router.get("/{fleet_id}/instances", operation_id="listInstances")

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from fastapi import Response
 
 from fleets.api.rollouts_wire import RolloutOut, RolloutStarted, StartRollout
-from fleets.api.routing import router
+from fleets.api.routing import fleet_router
 from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.auditing import audited
@@ -19,6 +19,8 @@ from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.rollouts import service as rollouts
+
+router = fleet_router()
 
 _OF_GROUP: Final = "/{fleet_id}/deployments/{deployment_id}/rollouts"
 _ONE: Final = f"{_OF_GROUP}/{{rollout_id}}"

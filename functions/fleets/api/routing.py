@@ -1,4 +1,4 @@
-"""The routers of the fleets endpoints, to which each module adds its own.
+"""The routers of the fleets endpoints.
 
 A fault of the fleet service's tables is a 502, as specified.
 """
@@ -6,11 +6,10 @@ A fault of the fleet service's tables is a 502, as specified.
 from collections.abc import AsyncIterator
 
 from botocore.exceptions import BotoCoreError, ClientError
-from fastapi import Depends
+from fastapi import APIRouter, Depends
 
 from headgate.foundation import errors
 from headgate.http.problems import documented
-from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.observability.log import logger
 
@@ -28,7 +27,9 @@ async def _fleet_service() -> AsyncIterator[None]:
         ) from error
 
 
-router = group("/fleets", "Fleets")
-router.dependencies.append(Depends(_fleet_service))
-router.responses |= documented(502)
-by_hand = application_router()
+def fleet_router() -> APIRouter:
+    """A router below `/fleets` of the public API."""
+    router = group("/fleets", "Fleets")
+    router.dependencies.append(Depends(_fleet_service))
+    router.responses |= documented(502)
+    return router

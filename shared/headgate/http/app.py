@@ -8,10 +8,12 @@ from mangum import Mangum
 from headgate.http import problems
 from headgate.http.body_limit import MAX_BODY_BYTES, BodyLimit
 from headgate.http.browser import Console
+from headgate.http.parts import ImportParts, Part
 from headgate.http.request_context import RequestContext
 
 
-def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
+def create_app(title: str, members: Sequence[APIRouter | Part]) -> FastAPI:
+    """The application with the routes of these, the first that matches a path before the others."""
     app = FastAPI(
         title=title,
         docs_url=None,
@@ -19,14 +21,15 @@ def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
         openapi_url=None,
         redirect_slashes=False,
     )
+    # The last one is the outermost: paths of the console are rewritten before they are compared with those of parts.
+    app.add_middleware(ImportParts, parts=[member for member in members if isinstance(member, Part)])
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     app.add_middleware(Console)
     app.add_middleware(RequestContext)
     problems.install(app)
-    # One flat list: in `app.routes` they are nested in their routers.
-    app.state.routes = [route for router in routers for route in router.routes]
-    for router in routers:
-        app.include_router(router)
+    app.state.members = members
+    for member in members:
+        app.include_router(member.router if isinstance(member, Part) else member)
     return app
 
 

@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
 from headgate.foundation import errors
+from headgate.http.parts import routes_of
 from headgate.http.paths import PUBLIC
 from headgate.http.statuses import status_of
 from headgate.observability import faults
@@ -231,7 +232,7 @@ def _defect(request: Request, error: Exception) -> JSONResponse:
 def methods_at(request: Request) -> str:
     """For `Allow`: the methods of all routes at the path. Starlette knows those of one route only."""
     methods: set[str] = set()
-    for route in request.app.state.routes:
+    for route in routes_of(request.app, path=request.scope["path"]):
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
             methods |= route.methods or set()
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))

@@ -1,5 +1,7 @@
 """The queue of an organization's test runs: a limited number runs at once, the others wait in order.
 
+The queue of all organizations (`EVERYONE`) has the places that they share, and in it organizations wait, each once.
+
 Every change of it is one conditional write of the whole queue, so it is exact under any concurrency. A run that begins
 gets a place. Its execution is named by the run, so starting it twice starts it once.
 """
@@ -13,6 +15,7 @@ from headgate.foundation.ids import is_id
 from headgate_engine.testing.model import LONGEST
 
 _RETRY_AFTER: Final = 15
+EVERYONE: Final = "everyone"
 # By then a run with a place has been prepared, and one that has ended has given its place back.
 PLACE_SETTLED_AFTER: Final = timedelta(minutes=2)
 
@@ -22,8 +25,11 @@ class TooManyRuns(errors.TooManyRequests):
 
     code = "too_many_runs_waiting"
 
-    def __init__(self, waiting: int) -> None:
-        super().__init__(f"{waiting} test runs of this organization wait for their turn; try again later", _RETRY_AFTER)
+    def __init__(self, waiting: int, shared: int = 0) -> None:
+        """With `shared`, all of so many places that organizations share are taken."""
+        waits = f"{waiting} test runs of this organization wait for their turn"
+        why = f", and all {shared} places that the organizations of this service share are taken" if shared else ""
+        super().__init__(f"{waits}{why}; try again later", _RETRY_AFTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,8 @@ class Queue:
             raise TooManyRuns(len(self.waiting))
 
     def enter(self, run_id: str) -> Self:
-        return replace(self, waiting=(*self.waiting, run_id))
+        """Add what waits at the end, if it does not wait yet."""
+        return self if run_id in self.waiting else replace(self, waiting=(*self.waiting, run_id))
 
     def leave(self, *run_ids: str) -> Self:
         return replace(

@@ -142,12 +142,23 @@ def queue(organization_id: str) -> Queue:
 
 def save_queue(before: Queue, after: Queue) -> None:
     """Replace the queue; one conditional write. Raises LostRace unless it is still the one before."""
-    item = keys.queue(after.organization_id) | _QUEUES.item(replace(after, revision=before.revision + 1))
-    unchanged = "revision = :before" if before.revision else "attribute_not_exists(run_id) OR revision = :before"
     try:
-        table.write(table.runs.put_if(item, unchanged, {":before": before.revision}))
+        table.write(_put_queue(before, after))
     except ConditionFailed as error:
         raise LostRace from error
+
+
+def save_queues(*changes: tuple[Queue, Queue]) -> None:
+    """Replace queues, each the one before by the one after; one transaction. Raises LostRace if one is another now."""
+    changed = [_put_queue(before, after) for before, after in changes if after != before]
+    if changed:
+        table.transact(changed)
+
+
+def _put_queue(before: Queue, after: Queue) -> table.Write:
+    item = keys.queue(after.organization_id) | _QUEUES.item(replace(after, revision=before.revision + 1))
+    unchanged = "revision = :before" if before.revision else "attribute_not_exists(run_id) OR revision = :before"
+    return table.runs.put_if(item, unchanged, {":before": before.revision})
 
 
 def put_file(run_id: str, name: str, text: str) -> None:

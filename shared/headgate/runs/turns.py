@@ -3,16 +3,20 @@
 A crash loses no run. A run is started after its place is stored, and is started again by the next request that reads it
 with a place and still Queued. A run that ends makes room in the same step, which is retried. A place that was never
 given back ends by itself. Reading a run that has waited long makes sure of all this (`advance`).
+
+If organizations share a limited number of places, a run needs one of these as well. Both queues change in one
+transaction, so no place is left in one of them alone. Organizations whose runs wait for a shared place take turns.
 """
 
 import json
+from datetime import datetime
 from typing import Protocol
 
 from botocore.exceptions import ClientError
 
 from headgate.foundation import clock
 from headgate.runs import store
-from headgate.runs.queue import PLACE_SETTLED_AFTER, Queue
+from headgate.runs.queue import EVERYONE, PLACE_SETTLED_AFTER, Queue, TooManyRuns
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import retry
@@ -30,8 +34,19 @@ class Queued(Protocol):
 
 def require_room(organization_id: str) -> None:
     """Raises TooManyRuns if another run could neither begin nor wait; one read."""
-    queue = store.queue(organization_id).without_lost(clock.now())
+    _require_room(store.queue(organization_id).without_lost(clock.now()), _shared(clock.now()))
+
+
+def _require_room(queue: Queue, shared: Queue | None) -> None:
+    taken = shared is not None and len(shared.places) >= settings().all_runs_under_way
+    if taken and len(queue.waiting) >= settings().runs_waiting:
+        raise TooManyRuns(len(queue.waiting), settings().all_runs_under_way)
     queue.require_room(settings().runs_waiting, settings().runs_under_way)
+
+
+def _shared(at: datetime) -> Queue | None:
+    """The queue of all organizations, None if they share no limit."""
+    return store.queue(EVERYONE).without_lost(at) if settings().all_runs_under_way else None
 
 
 def enter(run: Queued) -> None:
@@ -41,16 +56,21 @@ def enter(run: Queued) -> None:
         at = clock.now()
         before = store.queue(run.organization_id)
         after = before.without_lost(at)
-        after.require_room(settings().runs_waiting, settings().runs_under_way)
+        shared = _shared(at)
+        _require_room(after, shared)
         after, begun = after.enter(run.id), []
-        while (turn := after.next(settings().runs_under_way, settings().jobs_under_way)) is not None:
+        while shared is None and (turn := _next(after)) is not None:
             after = after.begin(turn, at)
             begun.append(turn)
-        store.save_queue(before, after)
+        if shared is None:
+            store.save_queue(before, after)
+        else:
+            _save_with_shared(before, after)
         return begun
 
     for run_id in retry(once):
         _begin(run_id)
+    _share_out()
 
 
 def make_room(organization_id: str, *ended: str) -> None:
@@ -63,7 +83,10 @@ def make_room(organization_id: str, *ended: str) -> None:
         at = clock.now()
         before = store.queue(organization_id)
         after = before.leave(*ended).without_lost(at)
-        while (turn := after.next(settings().runs_under_way, settings().jobs_under_way)) is not None:
+        if settings().all_runs_under_way:
+            _save_with_shared(before, after, *ended)
+            return
+        while (turn := _next(after)) is not None:
             if store.has_ended(turn):
                 after = after.leave(turn)
             else:
@@ -73,6 +96,55 @@ def make_room(organization_id: str, *ended: str) -> None:
             store.save_queue(before, after)
 
     retry(once)
+    _share_out()
+
+
+def _next(queue: Queue) -> str | None:
+    return queue.next(settings().runs_under_way, settings().jobs_under_way)
+
+
+def _save_with_shared(before: Queue, after: Queue, *ended: str) -> None:
+    """Save an organization's queue, and give its shared places back; it waits for one if it has a run to begin."""
+    shared = store.queue(EVERYONE)
+    shared_after = shared.leave(*ended).without_lost(clock.now())
+    if _next(after) is not None:
+        shared_after = shared_after.enter(after.organization_id)
+    store.save_queues((before, after), (shared, shared_after))
+
+
+def _share_out() -> None:
+    """Begin runs while there are shared places, one of each organization that waits after the other."""
+    while settings().all_runs_under_way:
+        turns = retry(_take_shared_place)
+        if turns is None:
+            return
+        for run_id in turns:
+            _begin(run_id)
+
+
+def _take_shared_place() -> list[str] | None:
+    """Give a place to the next run of the organization whose turn it is. None if there is no place, or none waits.
+
+    Returns the run, which begins once its place is stored: of many that share places out, each would begin another run.
+    """
+    at = clock.now()
+    shared = store.queue(EVERYONE)
+    shared_after = shared.without_lost(at)
+    if not shared_after.waiting or len(shared_after.places) >= settings().all_runs_under_way:
+        return None
+    before = store.queue(shared_after.waiting[0])
+    after = before.without_lost(at)
+    shared_after = shared_after.leave(before.organization_id)
+    turns = []
+    if (turn := _next(after)) is not None:
+        after = after.leave(turn)
+        if not store.has_ended(turn):
+            after, shared_after = after.begin(turn, at), shared_after.begin(turn, at)
+            turns.append(turn)
+    if _next(after) is not None:
+        shared_after = shared_after.enter(before.organization_id)
+    store.save_queues((before, after), (shared, shared_after))
+    return turns
 
 
 def advance(run: Queued) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import (
         AttributeValueTypeDef,
         GetTypeDef,
+        TransactGetItemsOutputTypeDef,
+        TransactGetItemTypeDef,
         TransactWriteItemTypeDef,
     )
 
@@ -276,11 +278,22 @@ def warm() -> None:
 
 
 def get_together(*wanted: tuple[Table, Key]) -> list[Item | None]:
-    """Items of any tables as they were at one moment, in this order, None if there is no such item; one transaction."""
-    answer = aws.dynamodb().transact_get_items(
-        TransactItems=[{"Get": cast("GetTypeDef", table._get(key))} for table, key in wanted]
-    )
-    return [items.unmarshal(row["Item"]) if row.get("Item") else None for row in answer["Responses"]]
+    """Items of any tables as they were at one moment, in this order, None if there is no such item; one transaction.
+
+    DynamoDB refuses it while one of them is being written, so it is repeated. Raises Contention after 15 seconds.
+    """
+    reads: list[TransactGetItemTypeDef] = [{"Get": cast("GetTypeDef", table._get(key))} for table, key in wanted]
+
+    def once() -> TransactGetItemsOutputTypeDef:
+        try:
+            return aws.dynamodb().transact_get_items(TransactItems=reads)
+        except ClientError as error:
+            if _is_race(_cancellation_codes(error)):
+                raise retry.LostRace from error
+            raise
+
+    rows = retry.retry(once)["Responses"]
+    return [items.unmarshal(row["Item"]) if row.get("Item") else None for row in rows]
 
 
 def write(write: Write, returned: Returned = "NONE") -> Item:
@@ -318,7 +331,7 @@ def transact(writes: Sequence[Write], refusals: Mapping[int, Exception] | None =
         failed = [place for place, code in enumerate(codes) if code == "ConditionalCheckFailed"]
         if failed and refusals and refusals.keys() >= set(failed):
             raise refusals[failed[0]] from error
-        if codes and set(codes) <= _RACE:
+        if _is_race(codes):
             raise retry.LostRace from error
         raise
 
@@ -329,6 +342,10 @@ def _cancellation_codes(error: ClientError) -> list[str]:
         return []
     reasons = cast("Sequence[Mapping[str, object]]", error.response.get("CancellationReasons", []))
     return [str(reason.get("Code", "None")) for reason in reasons]
+
+
+def _is_race(codes: Sequence[str]) -> bool:
+    return bool(codes) and set(codes) <= _RACE
 
 
 def _pause(pauses: Iterator[float]) -> None:
