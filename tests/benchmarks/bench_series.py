@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
+from fleets.app import routers as fleets_routers
 from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.instances.series import store
@@ -103,7 +103,7 @@ def begun(monkeypatch: pytest.MonkeyPatch, hosts: int) -> tuple[Clock, Fleet, li
     now = Clock(clock.now())
     monkeypatch.setattr(clock, "now", lambda: now.at)
     organization_id = identity.create_organization("Bench").id
-    fleet = make_fleet(join([fleets_router, configurations_router], default_organization_id=organization_id))
+    fleet = make_fleet(join([*fleets_routers, configurations_router], default_organization_id=organization_id))
     agents = [fleet.agent(host_name=f"edge-{n}") for n in range(hosts)]
     fleet.assign(1)
     for agent in agents:
