@@ -37,6 +37,9 @@ _PROBLEM: Final = '<h1>{title}</h1><p><a class="button" href="/">To the start pa
 _NOT_READY: Final = """\
 <div class="card"><h1>Not ready yet</h1><p id="waiting" role="status">{detail}</p>
 <p class="soft small last">This page shows itself once it can. Without scripts, load it again.</p></div>"""
+_NOT_AVAILABLE: Final = """\
+<h1>{title}</h1><div class="notice bad" role="alert" id="waiting">{detail}</div>
+<p class="soft">This page asks again by itself, and shows itself once it can. Without scripts, load it again.</p>"""
 _ORGANIZATION: Final = re.compile(r"/organizations/(org_[0-9a-z]+)(?:/|$)")
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
@@ -74,13 +77,15 @@ class PageRoute(Threaded):
                 return _problem(shown, 404, "This page does not exist, or you have no access to it")
             except errors.HeadgateError as error:
                 request.state.blame = faults.blame(error)
-                return with_retry_after(_refusal(_problem_frame(request, who), error), error)
+                return with_retry_after(_refusal(request, _problem_frame(request, who), error), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
                 request.state.blame = faults.blame(error)
                 unsure = "" if request.method == "GET" else "your change may not have been saved; "
                 detail = f"A part of the service did not answer; {unsure}try again shortly"
-                return with_retry_after(_problem(_problem_frame(request, who), 503, detail), error)
+                return with_retry_after(
+                    _problem(_problem_frame(request, who), 503, detail, heals=request.method == "GET"), error
+                )
 
         return enter
 
@@ -191,14 +196,18 @@ def _lost_frame(request: Request) -> Frame:
     return frame(who, caller)
 
 
-def _refusal(shown: Frame, error: errors.HeadgateError) -> Response:
+def _refusal(request: Request, shown: Frame, error: errors.HeadgateError) -> Response:
     status = statuses.status_of(error)
     waiting = errors.not_ready(error)
     if not shown.csrf or waiting is None or not waiting.may_pass:
-        return _problem(shown, status, error.detail)
+        return _problem(shown, status, error.detail, heals=status in (502, 503) and request.method == "GET")
     return page(shown, "Not ready yet", html(_NOT_READY, detail=error.detail), status=status, script="live")
 
 
-def _problem(shown: Frame, status: int, detail: str) -> Response:
+def _problem(shown: Frame, status: int, detail: str, *, heals: bool = False) -> Response:
     title = _TITLES.get(status, "Request refused")
+    if heals:
+        # A part did not answer: the page asks again, and shows itself once it can.
+        waiting = html(_NOT_AVAILABLE, title=title, detail=detail)
+        return page(shown, title, waiting, status=status, script="live")
     return page(shown, title, html(_PROBLEM, title=title), problem=detail, status=status)

@@ -1,6 +1,6 @@
 // Times as a person reads them: in the chosen time zone, with the other on hover, and ages that go on by themselves.
 
-const TICK = 10_000;
+const TICK = 4_000;
 
 /** Writes all times below `root` as this browser's person reads them. */
 export function localize(root: ParentNode, now = Date.now()): void {

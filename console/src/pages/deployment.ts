@@ -1,7 +1,7 @@
 // A deployment group: what it is to run, with what speaks against it said first.
 import { Api, ApiError } from "../lib/api";
 import { byId, h } from "../lib/dom";
-import { complete, follow, fresh } from "../lib/live";
+import { complete, fresh } from "../lib/live";
 import { given, page } from "../lib/page";
 import type { Check, Version } from "../lib/types";
 import { shown } from "../editor/problems";
@@ -73,7 +73,6 @@ root.append(
   ),
 );
 void listConfigurations();
-void follow("rollouts");
 void complete();
 fit();
 

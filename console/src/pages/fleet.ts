@@ -47,6 +47,10 @@ const systemd = h("input", { id: "systemd", type: "checkbox", checked: true });
 const env = h("textarea", { id: "env", rows: 3, spellcheck: "false", placeholder: "NAME=value" });
 const labels = h("input", { id: "labels", spellcheck: "false", placeholder: "site=berlin, ring=1" });
 const result = h("div", { "aria-live": "polite" });
+const arrival = h("p", { role: "status", class: "soft" });
+// The install link expires by then.
+const LONGEST_WAIT = 60 * 60_000;
+let waiting = 0;
 const onLinux = [
   h("div", {}, field("Processor", arch)),
   h("div", { class: "check" }, systemd, h("label", { for: "systemd" }, "Start it with systemd")),
@@ -110,15 +114,48 @@ async function compose(event: Event): Promise<void> {
   };
   try {
     const { body: install } = await api.request<Install>("POST", `/fleets/${fleet}/install`, { body });
+    const before = new Set((await hosts()).map(({ id }) => id));
     const until = new Date(install.expires_at).toLocaleTimeString();
     result.replaceChildren(
       h("h3", {}, "Run this on the host"),
       copyable("Install command", install.command),
       h("p", { class: "hint" }, `It works until ${until}, and holds the fleet's token: treat it like a password.`),
       ...install.notes.map((note) => h("p", { class: "hint" }, note)),
+      arrival,
     );
+    arrival.textContent = "Waiting for the host to report …";
+    void awaitHost(before);
   } catch (error) {
     result.replaceChildren();
     notice.failed(error);
+  }
+}
+
+interface Host {
+  id: string;
+  name: string | null;
+  host_name: string | null;
+}
+
+async function hosts(): Promise<Host[]> {
+  return (await api.get<{ items: Host[] }>(`/fleets/${fleet}/instances?limit=100`)).items;
+}
+
+/** Says when a host reports that did not before the command was composed; the newest command waits alone. */
+async function awaitHost(before: Set<string>): Promise<void> {
+  waiting += 1;
+  const [own, ends] = [waiting, Date.now() + LONGEST_WAIT];
+  while (own === waiting && Date.now() < ends) {
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    if (document.hidden) continue;
+    const arrived = (await hosts().catch(() => [])).find(({ id }) => !before.has(id));
+    if (!arrived || own !== waiting) continue;
+    const path = `${location.pathname}/collectors/${arrived.id}`;
+    arrival.replaceChildren(
+      "✓ ",
+      h("a", { href: path }, arrived.name ?? arrived.host_name ?? arrived.id),
+      " has reported.",
+    );
+    return;
   }
 }

@@ -1,10 +1,9 @@
-// A page of which a part is asked for again while somebody looks, or that is not ready yet and then shows itself.
-import { follow, fresh, renew } from "../lib/live";
+// A page that is not ready yet, or that a part of the service cannot answer for: it shows itself once it can.
+import { fresh, renew } from "../lib/live";
 import { poll } from "../lib/poll";
 
 const WAITING = "waiting";
 
-for (const part of document.querySelectorAll("[data-live]")) void follow(part.id);
 const waiting = document.getElementById(WAITING);
 if (waiting) void wait(waiting);
 

@@ -1,6 +1,6 @@
 // A list with a form that filters it: without this script the form is sent, with it the list follows what one types.
 import { byId } from "../lib/dom";
-import { follow, fresh, renew } from "../lib/live";
+import { fresh, renew } from "../lib/live";
 import { Notice } from "../lib/ui";
 
 const PAUSE = 300;
@@ -15,7 +15,6 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   void show(0);
 });
-void follow("results");
 
 function address(): string {
   const words = new URLSearchParams();

@@ -1,6 +1,7 @@
 // On every page: its keys, the palette, times, copying, and what a person typed does not stay in the browser after they sign out.
 import { Api } from "../lib/api";
 import { addCopyButtons } from "../lib/copy";
+import { keepFresh } from "../lib/live";
 import { page } from "../lib/page";
 import { install, list } from "../lib/shortcuts";
 import { keepAges } from "../lib/times";
@@ -8,6 +9,7 @@ import { UnsavedTexts } from "../lib/unsaved";
 import { listOrganizations } from "../shell/organizations";
 
 keepAges();
+void keepFresh();
 addCopyButtons(document);
 install();
 const { organization, person } = page();

@@ -44,7 +44,7 @@ _FLEET_PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
 _TYPES: Final = {"server-supervisor": "Servers", "kubernetes-supervisor": "Kubernetes"}
 
 _FLEETS: Final = """\
-<h1>Fleets</h1><div class="card">{list}</div>{more}
+<h1>Fleets</h1><div class="card" id="now" data-live="idle">{list}</div>{more}
 <div class="card" id="new-fleet"><h2>New fleet</h2>
 <form method="post" action="{home}/fleets">{csrf}{label}<div class="two">{type}{expires}</div><button>Create</button>
 </form></div>
@@ -66,9 +66,10 @@ _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
 <p class="soft">{type} · <code data-copy="the id">{id}</code> · {token}{managed}</p>
+<div id="now" data-live="idle" data-again="count=yes">
 <div class="card"><h2>Deployment groups</h2>{groups}
 <p class="last"><a href="{path}/new-group">New group</a></p></div>{more}
-<div class="card"><h2>Collectors</h2>{instances}</div>
+<div class="card"><h2>Collectors</h2>{instances}</div></div>
 <div id="install" data-fleet="{id}" data-type="{kind}"></div>{renewal}
 <div class="card"><h2>Delete this fleet</h2>{delete}</div>"""
 _FLEETS_FOR: Final = "A fleet is a set of collectors that report here and get their configuration from here."

@@ -35,8 +35,8 @@ _TITLES: Final[dict[NoticeKind, tuple[str, str]]] = {
 }
 _HOME: Final = """\
 <div class="heading"><h1>{name}</h1><a class="button" href="{home}/settings">Settings</a></div>
-{begin}<div id="now"><div class="card"><h2>Needs you</h2>{notices}
-<p class="small soft last">Seen at {at}.{check}</p></div>
+{begin}<div id="now" data-live="idle" data-again="check=true"><div class="card"><h2>Needs you</h2>{notices}
+{check}</div>
 <div class="card"><h2>Collectors</h2>{fleets}</div></div>
 {tokens}{trial}"""
 _TRIAL: Final = """\
@@ -60,7 +60,7 @@ _TIME: Final = '<span class="soft small">{at}</span>'
 _NOTHING: Final = Html('<p><span class="tag good">✓ nothing</span></p>')
 _TOKENS: Final = """\
 <p class="small" id="tokens"><a href="{home}/expiring-tokens">Tokens of service accounts that expire soon</a></p>"""
-_CHECK: Final = ' <a href="{home}?check=true">Check the drafts now</a>'
+_CHECK: Final = '<p class="small last"><a href="{home}?check=true">Check the drafts now</a></p>'
 _NO_FLEETS: Final = """\
 <p class="soft last">No fleet yet: collectors that report to one are shown here by their state.
 <a href="{home}/fleets">Create a fleet</a></p>"""
@@ -84,7 +84,6 @@ def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
         home=home(caller),
         begin=html(_BEGIN, home=home(caller), trial=trial if tries_first else NOTHING) if begins else NOTHING,
         notices=_notices(caller, overview),
-        at=moment(overview.at),
         check=html(_CHECK, home=home(caller)) if _unchecked(overview) else NOTHING,
         fleets=_fleets(caller, overview),
         # The function that serves this page may not read them.

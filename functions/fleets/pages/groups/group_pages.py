@@ -39,10 +39,12 @@ _GROUP: Final = """\
 <h1>{name} {tags}</h1>
 <p class="soft"><code data-copy="the id">{id}</code>{selected}{managed} ·
 <a href="{path}/settings">Settings: name, labels, variables</a></p>
+<div id="now" data-live="idle" data-again="count=yes">
 <div class="card"><h2>Assigned</h2><p>{assigned}</p>
 <p class="hint">{delivery}</p></div>
 <div class="card"><h2>Running</h2>{running}
-<p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p></div>
+<p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p>
+</div></div>
 <div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"
  data-hosts="{hosts}"></div>
 {rollouts}{timeline}{captures}{mounts}{delete}"""
@@ -178,7 +180,7 @@ def _rollouts(caller: Caller, path: str, csrf: Html, group: Deployment) -> Html:
     rows = [summary(caller, f"{path}/rollouts/{one.id}", csrf, one) for one in found]
     return html(
         _LIST,
-        live="no" if all(one.is_final for one in found) else "yes",
+        live="idle" if all(one.is_final for one in found) else "yes",
         rollouts=html('<ul class="names">{rows}</ul>', rows=rows) if rows else empty("No version was rolled out yet."),
     )
 

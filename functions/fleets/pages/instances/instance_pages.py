@@ -27,7 +27,7 @@ from web.forms import by_field
 from web.html import Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import confirmed, home, second
+from web.parts import ago, confirmed, home, second
 from web.visitor import Visitor
 
 router = page_router()
@@ -41,7 +41,7 @@ _PAGE: Final = """\
 <p class="soft"><code data-copy="the id">{id}</code> ·
 group <a href="{fleet_path}/deployments/{deployment}">{group}</a> · last heard
 {heard}</p>
-<div id="live" data-live="yes">{truth}{health}</div>
+<div id="live" data-live="idle">{truth}{health}</div>
 {orders}
 <p><a href="{fleet_path}/captures?instance_id={id}">Take a sample of what passes a component</a></p>{timeline}
 <div class="card"><h2>Delete this collector</h2>{again}{delete}</div>"""
@@ -119,7 +119,7 @@ def _instance_page(
         state=state_tag(known.seen.state),
         deployment=group.id,
         group=group.name,
-        heard=second(instance.contact.last_seen_at),
+        heard=ago(instance.contact.last_seen_at),
         truth=truth_card(caller, known),
         health=health_card(known),
         orders=order_card(caller, path, csrf, known, typed, problems),

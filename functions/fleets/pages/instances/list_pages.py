@@ -22,7 +22,7 @@ from web.forms import Filters
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, choice, empty, home, moment, more, text
+from web.parts import ENTRIES, After, ago, choice, empty, home, more, text
 
 router = page_router()
 
@@ -34,7 +34,7 @@ _PAGE: Final = """\
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Filter the collectors">
 <div class="row">
 {state}{group}{host}{version}{with_label}<button class="plain">Filter</button></div></form>
-<div class="card" id="results" data-live="yes"><p class="soft small">{count}</p>{list}{more}</div>"""
+<div class="card" id="results" data-live="idle"><p class="soft small">{count}</p>{list}{more}</div>"""
 _TABLE: Final = """\
 <table><thead><tr><th>Host</th><th>Group</th><th>State</th><th>Assigned</th><th>Running</th><th>Last seen</th></tr>
 </thead><tbody>{rows}</tbody></table>"""
@@ -174,6 +174,6 @@ def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names
         state=state_tag(seen.state),
         assigned=version(caller, seen.assigned, names),
         running=version(caller, seen.running, names),
-        at=moment(instance.contact.last_seen_at),
+        at=ago(instance.contact.last_seen_at),
         message=html(_MESSAGE, message=seen.state_message) if seen.state_message else NOTHING,
     )

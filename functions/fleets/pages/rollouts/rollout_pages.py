@@ -58,6 +58,7 @@ _PHASE_TAGS: Final[Mapping[Phase, tuple[str, str]]] = {
     "absent": ("not counted", ""),
 }
 _BACK: Final[frozenset[Phase]] = frozenset({"waiting", "going_back", "absent"})
+_MOVING: Final = ("in_progress", "rolling_back")
 _SHOWN: Final = 100
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /
@@ -143,7 +144,7 @@ def _rollout_page(
         label=fleets.get(caller, fleet_id).label,
         group_path=group_path,
         group=group.name,
-        live="no" if rollout.is_final else "yes",
+        live="no" if rollout.is_final else "yes" if rollout.status in _MOVING else "idle",
         version=title,
         status=status_tag(rollout.status),
         before=named(rollout.before),

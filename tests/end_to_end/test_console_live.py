@@ -1,0 +1,66 @@
+"""Pages that stay true: what happens shows itself, an idle page asks little, and an outage heals without a reload."""
+
+import httpx
+import pytest
+from playwright.sync_api import Request, expect
+
+from tests.support.agents_of_service import post_to
+from tests.support.console import Visit, console_browser, here, signed_in, violations
+from tests.support.local_service import LocalService
+from tests.support.opamp_agent import Agent
+
+__all__ = ["console_browser", "here", "signed_in"]
+
+pytestmark = pytest.mark.end_to_end
+
+MINUTE = 60_000
+
+
+def test_pages_of_hosts_stay_true_ask_little_and_heal_after_an_outage(here: Visit, service: LocalService) -> None:
+    page, asked = here.page, list[str]()
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    with service.client() as api, httpx.Client(base_url=service.base_url, timeout=60) as client:
+        fleet = api.post("/fleets", json={"label": "Live", "type": "server-supervisor"}).json()["id"]
+        (group,) = api.get(f"/fleets/{fleet}/deployments").json()["items"]
+        paths = [
+            here.home,
+            f"{here.home}/fleets",
+            f"{here.home}/fleets/{fleet}",
+            f"{here.home}/fleets/{fleet}/deployments/{group['id']}",
+            f"{here.home}/fleets/{fleet}/collectors",
+        ]
+        page.clock.install()
+        for path in paths:
+            page.goto(path)
+            expect(page.get_by_text("as of")).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            page.on("request", note)
+            asked.clear()
+            for _ in range(30):
+                page.clock.run_for(10_000)
+            page.wait_for_load_state("networkidle")
+            page.remove_listener("request", note)
+            # Five minutes, in which nothing happens.
+            assert 2 <= len(asked) <= 5 * 6, (path, asked)
+
+        Agent(post_to(client, api, fleet, group["id"]), host_name="live-1").start()
+        page.clock.run_for(MINUTE)
+        page.clock.run_for(MINUTE)
+        expect(page.get_by_role("link", name="live-1")).to_be_visible()
+
+        page.goto(paths[2])
+        expect(page.get_by_text("as of")).to_be_visible()
+        page.route(f"**{paths[2]}*", lambda route: route.abort())
+        page.clock.run_for(MINUTE)
+        page.clock.run_for(MINUTE)
+        expect(page.get_by_text("The service does not answer; trying again")).to_be_visible()
+        expect(page.get_by_role("link", name="Configurations")).to_be_visible()
+        assert violations(page) == []
+        page.unroute(f"**{paths[2]}*")
+        page.get_by_role("button", name="Try now").click()
+        page.clock.run_for(10_000)
+        expect(page.get_by_text("trying again")).to_have_count(0)
+    here.complaints[:] = [one for one in here.complaints if "ERR_FAILED" not in one]
