@@ -52,6 +52,7 @@ def list_configurations(caller: Reader, paging: Paging, wanted: WantedConfigurat
 @router.post(
     "",
     operation_id="createConfiguration",
+    response_model_exclude_unset=True,
     status_code=201,
     responses=documented(409),
     openapi_extra=audited("configuration.created"),
@@ -65,7 +66,7 @@ def create_configuration(body: CreateConfiguration, caller: Writer, response: Re
     return ConfigurationDetail.with_version(created, first)
 
 
-@router.get("/{configuration_id}", operation_id="getConfiguration")
+@router.get("/{configuration_id}", operation_id="getConfiguration", response_model_exclude_unset=True)
 def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> ConfigurationDetail:
     """A configuration with the YAML of its latest version."""
     return ConfigurationDetail.with_version(*configurations.get(caller, configuration_id))

@@ -57,27 +57,7 @@ class ConfigurationSummary(Answer):
     managed_by: ManagedBy
 
 
-class ConfigurationDetail(ConfigurationSummary):
-    """With the YAML of the latest version, and the collector that it is meant for."""
-
-    collector_version: str
-    yaml: str
-
-    @classmethod
-    def with_version(cls, configuration: Configuration, version: Version) -> Self:
-        return cls.of(configuration, collector_version=version.collector_version, yaml=version.yaml or "")
-
-
-class VersionSummary(Answer):
-    n: int
-    status: Status
-    collector_version: str
-    collector_distribution: str
-    description: str | None
-    created_by: PrincipalOut
-    created_at: Time
-    updated_at: Time
-    published_at: Time | None
+class _WithGates(Answer):
     feature_gates: list[str] = Field(
         default=[],
         json_schema_extra={"x-extension": True},
@@ -91,6 +71,34 @@ class VersionSummary(Answer):
         if not summary.feature_gates:
             summary.model_fields_set.discard("feature_gates")
         return summary
+
+
+class ConfigurationDetail(_WithGates, ConfigurationSummary):
+    """With the YAML of the latest version, and the collector that it is meant for."""
+
+    collector_version: str
+    yaml: str
+
+    @classmethod
+    def with_version(cls, configuration: Configuration, version: Version) -> Self:
+        return cls.of(
+            configuration,
+            collector_version=version.collector_version,
+            yaml=version.yaml or "",
+            feature_gates=version.feature_gates,
+        )
+
+
+class VersionSummary(_WithGates):
+    n: int
+    status: Status
+    collector_version: str
+    collector_distribution: str
+    description: str | None
+    created_by: PrincipalOut
+    created_at: Time
+    updated_at: Time
+    published_at: Time | None
 
 
 class VersionDetail(VersionSummary):

@@ -13,6 +13,7 @@ from headgate_cli.apply.state import Entry, Seen, State, digest_of_tests
 from headgate_cli.apply.steps import FOLDER_UNKNOWN, NOT_CREATED, Plan, Publish, SaveConfiguration
 from headgate_cli.apply.wanted import Configuration, Policies, Wanted
 from headgate_cli.apply.wanted_fleets import Assignment, Fleet, Group
+from headgate_cli.checks.checked import Checked
 from headgate_cli.suites.fields import digest
 from headgate_cli.suites.files import FileTest
 
@@ -190,7 +191,7 @@ def test_steps_are_in_a_safe_order() -> None:
         ("assign", "group", "edge/Default"),
         ("delete", "configuration", "old"),
     ]
-    assert steps.texts_to_check == {WANTED.file: (WANTED.text, "")}
+    assert steps.texts_to_check == {WANTED.file: Checked(WANTED.text)}
 
 
 def test_policies_are_left_out_unless_an_admin_applies() -> None:

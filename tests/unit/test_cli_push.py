@@ -178,3 +178,32 @@ def test_what_publishing_requires_comes_with_the_command(
     code, _, err = run("config push a.yaml --publish")
 
     assert (code, err.rstrip().endswith(f": {way_out}")) == (1, True)
+
+
+GATES = ["service.profilesSupport", "-a.b"]
+
+
+def test_feature_gates_check_the_text_and_are_saved_with_it(server: Server, run: Run) -> None:
+    code, out, _ = run("config push a.yaml --feature-gate service.profilesSupport --feature-gate -a.b")
+
+    assert (code, out) == (0, "a.yaml: a v1, with the feature gates service.profilesSupport, -a.b\n")
+    assert asked(server) == [{"yaml": "a: 1", "feature_gates": GATES}]
+    assert saved(server)[1] == (f"PATCH {VERSIONS}/1", {"feature_gates": GATES})
+
+
+@pytest.mark.parametrize("command", ["config push a.yaml --force", "config publish a"])
+def test_the_gates_of_a_configuration_check_it_again(command: str, server: Server, run: Run, tmp_path: Path) -> None:
+    listed(tmp_path)
+    answer = answering(text="a: 0")
+
+    def with_gates(line: str) -> Answer:
+        status, headers, body = answer(line)
+        listing = line.startswith("GET") and "?" in line
+        return status, headers, body if listing or "/validate" in line else body | {"feature_gates": GATES}
+
+    server.answering = with_gates
+    run(command)
+
+    assert [one["feature_gates"] for one in asked(server)] == [GATES]
+    # They are the configuration's already: the new version inherits them.
+    assert [line for line, _ in saved(server) if line.startswith("PATCH")] == []

@@ -9,6 +9,7 @@ from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.apply.state import Entry, State, digest_of_tests
 from headgate_cli.apply.wanted import Configuration, Wanted
 from headgate_cli.apply.wanted_fleets import Fleet
+from headgate_cli.configurations.lookup import gates_of
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.suites import stored
@@ -56,6 +57,7 @@ class Version:
     collector_version: str
     etag: str
     tests: Mapping[str, str] | None
+    feature_gates: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,7 @@ def _version(api: Api, wanted: Configuration, there: FoundConfiguration) -> Vers
     """One request, and another one for the tests."""
     found, etag = api.get_with_etag(f"/configurations/{there.id}/versions/{there.latest}")
     tests = None if wanted.tests is None else stored.digests(api, there.id, there.latest)
-    return Version(text(found, "yaml"), text(found, "collector_version"), etag, tests)
+    return Version(text(found, "yaml"), text(found, "collector_version"), etag, tests, gates_of(found))
 
 
 def _fleets(api: Api, wanted: Wanted, state: State) -> dict[str, FoundFleet]:

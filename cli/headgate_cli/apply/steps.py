@@ -9,6 +9,7 @@ from typing import Final, Literal
 from headgate_cli.apply.found import Caller, FoundConfiguration, FoundGroup
 from headgate_cli.apply.wanted import Configuration, Policies
 from headgate_cli.apply.wanted_fleets import Fleet, Group
+from headgate_cli.checks.checked import Checked
 from headgate_cli.suites.files import FileTest
 
 Kind = Literal["configuration", "policies", "fleet", "group"]
@@ -165,15 +166,17 @@ class Plan:
         return [step for step in self.steps if step.action == "refused"]
 
     @property
-    def texts_to_check(self) -> dict[str, tuple[str, str]]:
-        """What has to be validated before anything is saved: text and collector version by file."""
+    def texts_to_check(self) -> dict[str, Checked]:
+        """What has to be validated before anything is saved, by file."""
         return {
-            step.wanted.file: (step.wanted.text, _collector(step))
+            step.wanted.file: _checked(step)
             for step in self.steps
             if isinstance(step, Publish) or (isinstance(step, SaveConfiguration) and (step.found is None or step.edits))
         }
 
 
-def _collector(step: SaveConfiguration | Publish) -> str:
-    there = step.found.version.collector_version if step.found and step.found.version else ""
-    return step.wanted.collector_version or there
+def _checked(step: SaveConfiguration | Publish) -> Checked:
+    """The text, on the version's own collector, unless the folder names another one."""
+    there = step.found.version if step.found else None
+    version, gates = (there.collector_version, there.feature_gates) if there else ("", ())
+    return Checked(step.wanted.text, step.wanted.collector_version or version, gates)

@@ -10,6 +10,7 @@ import click
 from headgate_cli import variables
 from headgate_cli.api import Api, ServerError, optional
 from headgate_cli.checks import findings, many, wrapped
+from headgate_cli.checks.checked import Checked
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import say
 from headgate_cli.untrusted import one_line
@@ -22,7 +23,7 @@ _GO_ON: Final = "--force goes on anyway"
 _CANNOT_ASK: Final = ("collector_version_not_installed", "component_not_in_build")
 
 
-def require_valid_version(api: Api, label: str, checked: tuple[str, str], *, undone: str, forced: bool) -> None:
+def require_valid_version(api: Api, label: str, checked: Checked, *, undone: str, forced: bool) -> None:
     """As `require_valid_texts`, for a stored version that is to be published or assigned.
 
     A collector version that the server does not have, or not with these components, is only a warning.
@@ -32,7 +33,7 @@ def require_valid_version(api: Api, label: str, checked: tuple[str, str], *, und
 
 def require_valid_texts(
     api: Api,
-    texts: Mapping[str, tuple[str, str]],
+    texts: Mapping[str, Checked],
     *,
     undone: str,
     way_out: str = "",
@@ -44,7 +45,7 @@ def require_valid_texts(
 ) -> None:
     """Validate each text and start its components, and print the findings.
 
-    `texts` holds the text and the collector version by the name to print. Raises Ended, unless `forced`, if a text is
+    `texts` holds what is checked by the name to print. Raises Ended, unless `forced`, if a text is
     invalid, could not be validated, or ends the collector when it starts; the message is `undone` and `way_out`. An
     error with a code among `unchecked` is only a warning, and so is that the components could not be started. `env` has
     the values of `${env:NAME}`. `advice` stands beside the collector that refuses a text, and `unwrap` is the option
@@ -55,8 +56,8 @@ def require_valid_texts(
     ends: list[str] = []
     stops = holds = False
     shared = variables.in_request(env)
-    requests = [{"yaml": content} | _collector(version) | shared for content, version in texts.values()]
-    for (label, (_, version)), answer in zip(texts.items(), many.verdicts(api, requests, "?start=true"), strict=True):
+    requests = [checked.request() | shared for checked in texts.values()]
+    for (label, checked), answer in zip(texts.items(), many.verdicts(api, requests, "?start=true"), strict=True):
         if isinstance(answer, ServerError) and answer.code in unchecked:
             warning = click.style("warning:", fg="yellow", bold=True)
             say(f"{warning} {one_line(label)} was not validated: {answer.message}")
@@ -69,7 +70,7 @@ def require_valid_texts(
             start = findings.of_start(label, answer)
             if answer.get("valid") is not True:
                 stops = True
-                refused[label] = optional(answer, "version") or version
+                refused[label] = optional(answer, "version") or checked.collector_version
                 holds |= wrapped.of_answer(answer) is not None
             elif any(finding.severity == "error" for finding in start):
                 stops = True
@@ -77,7 +78,7 @@ def require_valid_texts(
             reported += [*findings.of_validation(label, answer), *start]
             findings.say_not_started(label, answer)
     if reported:
-        say(findings.as_text(reported, {label: content for label, (content, _) in texts.items()}))
+        say(findings.as_text(reported, {label: checked.text for label, checked in texts.items()}))
     for label, version in refused.items():
         collector = f"collector {one_line(version)}" if version else "the collector"
         say(f"{one_line(label)}: {collector} refuses it{f'; {advice}' if advice else ''}")
@@ -88,7 +89,3 @@ def require_valid_texts(
     if stops and not forced:
         say(f"{undone}; {way_out}" if way_out else undone)
         raise Ended(FAILED)
-
-
-def _collector(version: str) -> dict[str, object]:
-    return {"version": version} if version else {}

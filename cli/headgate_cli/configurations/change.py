@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headgate_cli.checks.checked import Checked
 from headgate_cli.configurations.folder import Folder, digest
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.output import diff, say
@@ -17,8 +18,8 @@ from headgate_cli.untrusted import one_line
 class Change:
     """A file, its text, and its configuration on the server; `latest` is None if it is not there yet.
 
-    `collector_version` is the one that was asked for, or empty. `tests` is None if the tests on the server stay as they
-    are.
+    `collector_version` and `gates` are those that were asked for, or empty. `tests` is None if the tests on the server
+    stay as they are.
     """
 
     folder: Folder
@@ -28,6 +29,7 @@ class Change:
     latest: Latest | None
     collector_version: str = ""
     tests: Plan | None = None
+    gates: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -40,8 +42,8 @@ class Change:
 
     @property
     def alters(self) -> bool:
-        """Whether what goes with the text changes: the collector version or the tests."""
-        return self.moves or bool(self.tests and self.tests.changes)
+        """Whether what goes with the text changes: the collector version, its gates or the tests."""
+        return self.moves or self.regates or bool(self.tests and self.tests.changes)
 
     @property
     def moves(self) -> bool:
@@ -50,9 +52,15 @@ class Change:
         return bool(self.collector_version) and self.collector_version != now
 
     @property
-    def checked_on(self) -> str:
-        """The collector version that validates it; empty for the server's default."""
-        return self.collector_version or (self.latest.collector_version if self.latest else "")
+    def regates(self) -> bool:
+        """Whether other feature gates were asked for than the latest version has."""
+        return bool(self.gates) and self.gates != (self.latest.feature_gates if self.latest else ())
+
+    @property
+    def checked(self) -> Checked:
+        """The text with the collector that validates it."""
+        version, gates = (self.latest.collector_version, self.latest.feature_gates) if self.latest else ("", ())
+        return Checked(self.text, self.collector_version or version, self.gates or gates)
 
     @property
     def is_draft(self) -> bool:
@@ -115,7 +123,7 @@ def show(changes: Sequence[Change], *, publish: bool) -> None:
         elif change.saves:
             diff(change.latest.yaml, change.text, (f"{label} v{change.latest.version}", path))
             say(f"{path}: would become {label} v{change.latest.version + 1}{collector}{too}")
-        elif change.moves:
+        elif change.moves or change.regates:
             say(f"{path}: would stay {label} v{change.latest.version}{collector}{too}")
         elif publish and change.is_draft:
             say(f"{path}: {label} v{change.latest.version} would be published")
@@ -134,7 +142,8 @@ def _show_tests(tests: Plan) -> None:
 
 
 def collector_too(change: Change) -> str:
-    return f", for collector {change.collector_version}" if change.moves else ""
+    collector = f", for collector {change.collector_version}" if change.moves else ""
+    return collector + (f", with the feature gates {', '.join(map(one_line, change.gates))}" if change.regates else "")
 
 
 def published_too(publish: bool) -> str:

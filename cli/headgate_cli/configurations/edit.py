@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import as_json, connected
@@ -46,7 +47,7 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
     file.write_bytes(text(before, "yaml").encode())
     unsaved = f"what you wrote is in {file}"
     try:
-        content = _edited(api, file, text(before, "yaml"), latest.collector_version)
+        content = _edited(api, file, Checked(text(before, "yaml"), latest.collector_version, latest.feature_gates))
         if content is None:
             _delete(file)
             say("No change")
@@ -81,15 +82,15 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
     print_outcome(after, as_json, f"{one_line(latest.name)} v{number(after, 'n')} is saved as a draft")
 
 
-def _edited(api: Api, file: Path, before: str, version: str) -> str | None:
+def _edited(api: Api, file: Path, before: Checked) -> str | None:
     """The edited text, valid or saved on demand; None if it was not changed. Raises Ended if the person gives up."""
     while True:
         _open_editor(file)
         content = read(str(file))
-        if content == before:
+        if content == before.text:
             return None
         try:
-            require_valid_texts(api, {str(file): (content, version)}, undone="Nothing was saved yet")
+            require_valid_texts(api, {str(file): before._replace(text=content)}, undone="Nothing was saved yet")
         except Ended:
             answer = click.prompt(
                 "Edit again, save the invalid text, or leave?",

@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.checks.checked import Checked
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
@@ -29,6 +30,7 @@ class Latest:
     published: int
     yaml: str
     collector_version: str
+    feature_gates: tuple[str, ...] = ()
 
 
 def find(api: Api, wanted: str, *, archived_first: bool = False) -> str:
@@ -97,19 +99,26 @@ def of_detail(detail: Entity) -> Latest:
         published=int(optional(detail, "published_version") or 0),
         yaml=text(detail, "yaml"),
         collector_version=text(detail, "collector_version"),
+        feature_gates=gates_of(detail),
     )
+
+
+def gates_of(detail: Entity) -> tuple[str, ...]:
+    """The feature gates of a version, or of a configuration's latest one."""
+    gates = detail.get("feature_gates")
+    return tuple(map(str, gates)) if isinstance(gates, list) else ()
 
 
 def version(api: Api, configuration_id: str, n: int) -> Entity:
     return api.get(f"/configurations/{configuration_id}/versions/{n}")
 
 
-def text_of(api: Api, latest: Latest, n: int) -> tuple[str, str]:
-    """A version's text and its collector version; needs no request for the latest version."""
+def text_of(api: Api, latest: Latest, n: int) -> Checked:
+    """A version's text and its collector; needs no request for the latest version."""
     if n == latest.version:
-        return latest.yaml, latest.collector_version
+        return Checked(latest.yaml, latest.collector_version, latest.feature_gates)
     other = version(api, latest.id, n)
-    return text(other, "yaml"), text(other, "collector_version")
+    return Checked(text(other, "yaml"), text(other, "collector_version"), gates_of(other))
 
 
 class VersionNumber(click.ParamType[int]):

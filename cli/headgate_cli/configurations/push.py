@@ -12,6 +12,7 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api, number, text
+from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.checks.wrapped import unwrapped
 from headgate_cli.collector_version import CollectorVersion
@@ -41,6 +42,15 @@ _collector_version = click.option(
     help="Validate on this collector version, and save it with the text; the configuration's own by default.",
 )
 
+_feature_gates = click.option(
+    "--feature-gate",
+    "feature_gates",
+    multiple=True,
+    metavar="[+-]NAME",
+    help="A feature gate that hosts run this text with: it is checked with it, and saved so. Repeatable; the "
+    "configuration's own gates by default.",
+)
+
 _NOT_SAVED: Final = "Nothing was saved"
 _WAY_OUT: Final = "--no-validate saves it anyway"
 _ADVICE: Final = "for another version, use --collector-version X.Y.Z"
@@ -68,6 +78,7 @@ class Pushed:
 @_description
 @_publish
 @_collector_version
+@_feature_gates
 @_unwrap
 @variables.env
 @_no_validate
@@ -80,6 +91,7 @@ def create(
     description: str,
     publish: bool,
     collector_version: str | None,
+    feature_gates: Sequence[str],
     unwrap: bool,
     env: Sequence[tuple[str, str]],
     no_validate: bool,
@@ -113,13 +125,13 @@ def create(
     except WrongTests as error:
         raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     if not no_validate:
-        _require_valid(api, {name(file): (content, collector_version or "")}, env)
+        _require_valid(api, {name(file): Checked(content, collector_version or "", feature_gates)}, env)
     created = api.create("/configurations", {"name": label, "yaml": content})
     moves = bool(collector_version) and text(created, "collector_version") != collector_version
-    changes = _draft_changes(description, collector_version if moves and collector_version else "")
+    changes = _draft_changes(description, collector_version if moves and collector_version else "", feature_gates)
     if changes:
         change_draft(api, text(created, "id"), 1, changes)
-        created = {**created, "collector_version": changes.get("collector_version", created["collector_version"])}
+        created = {**created, **{name: value for name, value in changes.items() if name != "description"}}
     if tests:
         sync.apply(api, tests, text(created, "id"), 1, {})
     if publish:
@@ -141,6 +153,7 @@ def create(
 @_description
 @_publish
 @_collector_version
+@_feature_gates
 @_unwrap
 @variables.env
 @click.option("--dry-run", is_flag=True, help="Show what would change; save nothing.")
@@ -157,6 +170,7 @@ def push(
     description: str,
     publish: bool,
     collector_version: str | None,
+    feature_gates: Sequence[str],
     unwrap: bool,
     env: Sequence[tuple[str, str]],
     dry_run: bool,
@@ -176,10 +190,11 @@ def push(
       headgate config push configurations --publish -m "Drop health checks"
       headgate config push collector.yaml --to edge
       headgate config push collector.yaml --collector-version 0.158.0
+      headgate config push profiles.yaml --feature-gate service.profilesSupport
       headgate config push configmap.yaml --unwrap
     """
     try:
-        changes = _changes(api, paths, configuration, collector_version or "", unwrap=unwrap)
+        changes = _changes(api, paths, configuration, collector_version or "", feature_gates, unwrap=unwrap)
     except WrongTests as error:
         raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     refused = [] if force else [change for change in changes if conflicts(change)]
@@ -192,7 +207,7 @@ def push(
         show(changes, publish=publish)
     if not no_validate:
         texts = {
-            change.path: (change.text, change.checked_on)
+            change.path: change.checked
             for change in changes
             if change.saves or change.moves or (publish and change.is_draft)
         }
@@ -208,12 +223,18 @@ def push(
         print_json([asdict(file) for file in pushed])
 
 
-def _require_valid(api: Api, texts: Mapping[str, tuple[str, str]], env: Sequence[tuple[str, str]]) -> None:
+def _require_valid(api: Api, texts: Mapping[str, Checked], env: Sequence[tuple[str, str]]) -> None:
     require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=env, advice=_ADVICE, unwrap="--unwrap")
 
 
 def _changes(
-    api: Api, paths: Sequence[str], configuration: str, collector_version: str, *, unwrap: bool
+    api: Api,
+    paths: Sequence[str],
+    configuration: str,
+    collector_version: str,
+    feature_gates: Sequence[str],
+    *,
+    unwrap: bool,
 ) -> list[Change]:
     """The changes of the files, and of each file of the folders; each file once."""
     # One for each manifest: a second reader of the same manifest would write over what the first has recorded.
@@ -228,7 +249,8 @@ def _changes(
             if key not in changes:
                 path = str(folder.path / file)
                 content = _text_of(api, path, unwrap=unwrap)
-                changes[key] = _change(api, folder, file, content, configuration, collector_version)
+                change = _change(api, folder, file, content, configuration)
+                changes[key] = replace(change, collector_version=collector_version, gates=tuple(feature_gates))
     return list(changes.values())
 
 
@@ -252,14 +274,14 @@ def _folder_and_files(path: str, folders: dict[str, Folder]) -> tuple[Folder, li
     return folder, files
 
 
-def _change(api: Api, folder: Folder, file: str, content: str, configuration: str, collector_version: str) -> Change:
+def _change(api: Api, folder: Folder, file: str, content: str, configuration: str) -> Change:
     entry = folder.entries.get(file)
     known = lookup.find(api, configuration) if configuration else entry.id if entry else ""
     if not known:
         _refuse_namesake(api, folder, file)
     latest = lookup.latest(api, known) if known else None
     tests = _tests(api, folder.path / file, content, entry if entry and entry.id == known else None, latest)
-    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, collector_version, tests)
+    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, tests=tests)
 
 
 def _text_of(api: Api, file: str, *, unwrap: bool) -> str:
@@ -322,7 +344,7 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
     _record(change, entry)
     if change.tests and change.tests.changes:
         _save_tests(api, change, change.tests, entry)
-    changes = _draft_changes(lacks, change.collector_version if moves else "")
+    changes = _draft_changes(lacks, change.collector_version if moves else "", change.gates if change.regates else ())
     if changes:
         change_draft(api, entry.id, entry.version, changes)
     publishes = publish and (latest is None or latest.published != entry.version)
@@ -370,13 +392,17 @@ def _unchanged_entry(change: Change, latest: Latest) -> Entry:
     return entry_of(latest.id, name, latest.version, change.text)
 
 
-def _draft_changes(description: str, collector_version: str) -> dict[str, str]:
-    given = {"description": description, "collector_version": collector_version}
+def _draft_changes(description: str, collector_version: str, feature_gates: Sequence[str]) -> dict[str, object]:
+    given = {
+        "description": description,
+        "collector_version": collector_version,
+        "feature_gates": list(feature_gates),
+    }
     return {name: value for name, value in given.items() if value}
 
 
-def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, str]) -> None:
-    """Set the description or the collector version of a draft that was just saved.
+def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, object]) -> None:
+    """Set the description, the collector version or the feature gates of a draft that was just saved.
 
     Raises Failed, with the way to set the collector version later.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+from collections.abc import Sequence
 
 import click
 from click.core import ParameterSource
@@ -30,6 +31,13 @@ _NOT_INSTALLED = (
 )
 @click.option("--version", type=CollectorVersion(), help="The collector version; by default the server's.")
 @click.option(
+    "--feature-gate",
+    "feature_gates",
+    multiple=True,
+    metavar="[+-]NAME",
+    help="Enable or disable a feature gate of the collector, as hosts run with it; may be repeated.",
+)
+@click.option(
     "--stdio", is_flag=True, expose_value=False, help="The way it always speaks; some editors add the option."
 )
 @click.pass_context
@@ -40,6 +48,7 @@ def lsp(
     local: bool,
     collector: str | None,
     version: str | None,
+    feature_gates: Sequence[str],
 ) -> None:
     """Run a language server for collector configurations, on standard input and output.
 
@@ -50,6 +59,7 @@ def lsp(
       headgate lsp
       headgate lsp --local
       headgate lsp --local --collector ./otelcol-contrib
+      headgate lsp --feature-gate service.profilesSupport
     """
     if importlib.util.find_spec("pygls") is None:
         raise Failed(_NOT_INSTALLED)
@@ -65,10 +75,10 @@ def lsp(
     for name in ("pygls", "asyncio"):
         logging.getLogger(name).addHandler(logging.NullHandler())
         logging.getLogger(name).propagate = False
-    _run(url, token or "", local=local, collector=collector or "", version=version or "")
+    _run(url, token or "", local=local, collector=collector or "", version=version or "", gates=feature_gates)
 
 
-def _run(url: str, token: str, *, local: bool, collector: str, version: str) -> None:
+def _run(url: str, token: str, *, local: bool, collector: str, version: str, gates: Sequence[str]) -> None:
     from headgate_cli import connection
     from headgate_cli.local.api import LocalApi
     from headgate_cli.lsp import features, sources
@@ -76,9 +86,9 @@ def _run(url: str, token: str, *, local: bool, collector: str, version: str) -> 
     backend: sources.Backend
     try:
         if local:
-            backend = sources.OfApi(LocalApi(collector), version)
+            backend = sources.OfApi(LocalApi(collector), version, gates)
         else:
-            backend = sources.OfApi(connection.api(url, token, waits=False), version)
+            backend = sources.OfApi(connection.api(url, token, waits=False), version, gates)
     except Failed as reason:
         # The editor shows a message of a running server, and mostly hides why a process ended.
         backend = sources.Unavailable(reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -73,14 +73,15 @@ def is_about_the_text(error: Failed) -> bool:
 class OfApi:
     """The answers of a server, or of this machine. It does not wait for a limit of requests: it raises RateLimited."""
 
-    def __init__(self, api: Api, version: str = "") -> None:
+    def __init__(self, api: Api, version: str = "", feature_gates: Sequence[str] = ()) -> None:
         self._api = api
+        self._gates: dict[str, object] = {"feature_gates": list(feature_gates)} if feature_gates else {}
         self.is_limited = not api.is_local
         self._version: dict[str, str] = {"version": version} if version else {}
 
     def check(self, content: str) -> Entity:
         try:
-            return self._api.post(CHECK, {"yaml": content, **self._version})
+            return self._api.post(CHECK, {"yaml": content, **self._version, **self._gates})
         except ServerError as error:
             if error.status == TOO_MANY:
                 raise RateLimited(error.retry_after or _PAUSE, error.detail) from error
