@@ -275,14 +275,15 @@ def test_a_restart_of_the_host_brings_back_what_ran(host: Host) -> None:
     assert host.wait_for("applied", n)["id"] == identity
 
 
-def test_a_supervisor_that_is_killed_leaves_no_collector_behind(host: Host) -> None:
+def test_a_supervisor_that_is_killed_leaves_no_collector_behind_and_is_started_again(host: Host) -> None:
     host.apply(host.flowing("orphan"))
-    os.kill(host.pid, signal.SIGKILL)
+    killed, collectors = host.pid, pids_of(host, "otelcol-contrib")
+    os.kill(killed, signal.SIGKILL)
 
-    # The collector looks after its parent every five seconds.
-    until(lambda: processes_of(host) == [], lambda: str(processes_of(host)))
-    host.install()
+    until(lambda: not {*collectors} & {*pids_of(host, "otelcol-contrib")}, lambda: str(processes_of(host)))
+    until(lambda: host.pid != killed, host.log)
     until(host.sends, host.log)
+    assert "the supervisor ended with code 137, and is started again" in host.log()
 
 
 @pytest.mark.full

@@ -531,6 +531,20 @@ UNIT
   wait_until_healthy "journalctl -u $unit" || fail "the supervisor did not become ready; see journalctl -u $unit"
 }
 
+# Starts the supervisor again unless it was stopped in order, or the pid file names another one, or none, by then.
+# shellcheck disable=SC2016 # It is expanded by the shell that runs it.
+watch='
+while :; do
+  "$1" --environment "$2" & pid=$!
+  echo "$pid" >"$3"
+  code=0
+  wait "$pid" || code=$?
+  [ "$code" != 0 ] || exit 0
+  sleep 5
+  [ "$(cat "$3" 2>/dev/null)" = "$pid" ] || exit 0
+  echo "headgate: the supervisor ended with code $code, and is started again"
+done'
+
 start_process() {
   if [ -s "$root/var/supervisor.pid" ] && running && [ "$changed" = no ]; then
     say "Up to date, and running as process $pid."
@@ -539,17 +553,23 @@ start_process() {
   stop_process
   [ ! -f "$root/var/supervisor.log" ] || replace "$root/var/supervisor.log" var/supervisor.log.1
   umask 077
-  nohup "$root/bin/headgate-supervisor" --environment "$root/etc/environment" \
-    </dev/null >>"$root/var/supervisor.log" 2>&1 9<&- &
-  pid=$!
+  rm -f "$root/var/supervisor.pid"
+  nohup /bin/sh -c "$watch" headgate-watchdog "$root/bin/headgate-supervisor" "$root/etc/environment" \
+    "$root/var/supervisor.pid" </dev/null >>"$root/var/supervisor.log" 2>&1 9<&- &
   umask 022
-  printf '%s\n' "$pid" >"$root/var/supervisor.pid"
+  tries=0
+  while [ ! -s "$root/var/supervisor.pid" ] && [ "$tries" -lt 120 ]; do
+    tries=$((tries + 1))
+    pause
+  done
   wait_until_healthy || {
     tail -n 20 "$root/var/supervisor.log" >&2
+    stop_process
     fail "the supervisor did not become ready; these are the last lines of $root/var/supervisor.log"
   }
   say "Running as process $pid; its log is $root/var/supervisor.log"
-  say "Nothing starts it again if it ends, or this host does: run this command again, or install it with systemd"
+  say "It is started again if it ends, but not after this host was started: run this command again then, or install it" \
+    "with systemd"
 }
 
 wait_until_healthy() {
@@ -625,15 +645,19 @@ supervises() {
 }
 
 stop_process() {
-  running || return 0
-  kill "$pid" || ! running || fail "this user cannot stop process $pid; run this as the user who started it"
+  stopped=
+  running && stopped=$pid
+  # So that its watchdog does not start it again.
+  rm -f "$root/var/supervisor.pid"
+  [ -n "$stopped" ] || return 0
+  kill "$stopped" || ! supervises "$stopped" ||
+    fail "this user cannot stop process $stopped; run this as the user who started it"
   tries=0
-  while running; do
+  while supervises "$stopped"; do
     tries=$((tries + 1))
-    [ "$tries" -le 60 ] || { kill -9 "$pid" || :; break; }
+    [ "$tries" -le 60 ] || { kill -9 "$stopped" || :; break; }
     pause
   done
-  rm -f "$root/var/supervisor.pid"
 }
 
 # Removes the files that the folder's list names, and its folders if they are empty then.
