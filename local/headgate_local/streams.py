@@ -29,18 +29,22 @@ _MOST: Final = 100_000
 
 @dataclass
 class Stream:
-    """What a function is told of a table: changes of items whose sort keys begin with `prefix`, in their order."""
+    """What a function is told of a table: changes of items whose sort keys begin with `prefix`, in their order.
+
+    An item has to have the attributes `needed` after its change.
+    """
 
     function: str
     place: str
     prefix: str
+    needed: frozenset[str]
     batch: int
     records: deque[Mapping[str, Node]] = field(default_factory=lambda: deque(maxlen=_MOST))
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def note(self, before: Change, after: Change) -> None:
         """Note a change, if it is one of those."""
-        if after.place != self.place or not self._is_followed(after.key):
+        if after.place != self.place or not self._is_followed(after):
             return
         images = {"OldImage": before.value, "NewImage": after.value}
         told: dict[str, Node] = {"SequenceNumber": str(next(self._numbers))}
@@ -62,8 +66,10 @@ class Stream:
             self.records.popleft()
         return len(done)
 
-    def _is_followed(self, key: str) -> bool:
-        return str(json.loads(key).get("sk", {}).get("S", "")).startswith(self.prefix)
+    def _is_followed(self, after: Change) -> bool:
+        key = str(json.loads(after.key).get("sk", {}).get("S", ""))
+        attributes = after.value if isinstance(after.value, dict) else {}
+        return key.startswith(self.prefix) and self.needed <= attributes.keys()
 
 
 _followed: Final[list[Stream]] = []
@@ -131,7 +137,8 @@ def _stream(template: Template, mapping: Mapping[str, Node]) -> Stream:
     filters = cast("Mapping[str, Sequence[Mapping[str, str]]]", mapping["FilterCriteria"])["Filters"]
     pattern = json.loads(filters[0]["Pattern"])
     (prefix,) = (one["prefix"] for one in pattern["dynamodb"]["Keys"]["sk"]["S"])
-    return Stream(function, f"table/{template.name_of(table)}", prefix, int(str(mapping["BatchSize"])))
+    needed = frozenset(pattern["dynamodb"]["NewImage"])
+    return Stream(function, f"table/{template.name_of(table)}", prefix, needed, int(str(mapping["BatchSize"])))
 
 
 def _number(record: Mapping[str, Node]) -> int:
