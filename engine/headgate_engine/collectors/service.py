@@ -1,11 +1,11 @@
 """Which collector versions are installed, and what each can do."""
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.descriptions import Described
 from headgate_engine.checker.errors import NoChecker, NotInstalled, Unusable
@@ -51,7 +51,7 @@ def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:
     except NoChecker:
         return frozenset()
     try:
-        return frozenset(_descriptions().validate_python(description).lacks)
+        return frozenset(read(_Description, description).lacks)
     except ValidationError as error:
         raise Unusable(_UNKNOWN_FORM) from error
 
@@ -62,7 +62,7 @@ def records_steps(version: str, *, asker: Asker) -> bool:
     Raises NoChecker for an official release, NotInstalled, and Unavailable if the binary could not be asked.
     """
     try:
-        description = _descriptions().validate_python(asker.collectors.describe(version, asker=asker))
+        description = read(_Description, asker.collectors.describe(version, asker=asker))
     except ValidationError as error:
         raise Unusable(_UNKNOWN_FORM) from error
     return _STEPS in description.can
@@ -79,17 +79,12 @@ class _Description:
     confined_by: tuple[str, ...] = ()
 
 
-@cache
-def _descriptions() -> TypeAdapter[_Description]:
-    return TypeAdapter(_Description)
-
-
 def _installed_version(described: Described, default: str) -> InstalledVersion:
     unusable = described.unusable
     description = None
     if described.description is not None:
         try:
-            description = _descriptions().validate_python(described.description)
+            description = read(_Description, described.description)
         except ValidationError:
             unusable = _UNKNOWN_FORM
     checks = description is not None

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cache
 from typing import Final, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
 from headgate_engine.errors import Unavailable
@@ -95,7 +95,7 @@ class _Tried:
 def built_in(*, asker: Asker) -> list[Policy]:
     """The policies of the default collector. Raises NotChecked."""
     with _failures(asker, "the policies are not known"):
-        return _lists().validate_python(asker.ask("policy_list", {}, version=asker.default_version)).policies
+        return read(_Policies, asker.ask("policy_list", {}, version=asker.default_version)).policies
 
 
 def question(text: Text, organization: Settings) -> dict[str, object]:
@@ -118,7 +118,7 @@ def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float |
     asker = asker.gated(text.feature_gates)
     with _failures(asker, "no policy was checked", text):
         answer = asker.ask("policies", question(text, organization), version=text.version, timeout=timeout)
-        return _answers().validate_python(answer)
+        return read(Answer, answer)
 
 
 def tried(rules: Sequence[Rule], *, asker: Asker) -> list[TriedRule]:
@@ -128,7 +128,7 @@ def tried(rules: Sequence[Rule], *, asker: Asker) -> list[TriedRule]:
     }
     with _failures(asker, "the rules were not tried"):
         try:
-            found = _trials().validate_python(asker.ask("policy_rules", request, version=asker.default_version)).rules
+            found = read(_Tried, asker.ask("policy_rules", request, version=asker.default_version)).rules
         except Refused as refused:
             if refused.code == TOO_COSTLY:
                 raise TooCostly(refused.message, ("body", "rules")) from refused
@@ -168,18 +168,3 @@ def _failures(asker: Asker, consequence: str, text: Text | None = None) -> Itera
             if isinstance(error, NotInstalled):
                 raise CollectorVersionNotInstalled(error.detail, text.version_loc[-1]) from error
         raise NotChecked(f"{error.detail}; {consequence}") from error
-
-
-@cache
-def _lists() -> TypeAdapter[_Policies]:
-    return TypeAdapter(_Policies)
-
-
-@cache
-def _answers() -> TypeAdapter[Answer]:
-    return TypeAdapter(Answer)
-
-
-@cache
-def _trials() -> TypeAdapter[_Tried]:
-    return TypeAdapter(_Tried)

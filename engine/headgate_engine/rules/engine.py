@@ -7,11 +7,11 @@ any more: the default collector's answers in its place.
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, JsonValue, StringConstraints, ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NOT_IN_BUILD, NoChecker, NotInstalled, Refused
 from headgate_engine.collector import Signal
@@ -221,7 +221,7 @@ def require_compilable(
     if not rules:
         return
     request = {"signals": list(signals), "rules": _plain(rules)}
-    answer = _ask("compile", request, _compilations(), _Judge(version, asker))
+    answer = _ask("compile", request, _Compilation, _Judge(version, asker))
     if answer.refusals:
         refused = [_field_error(refusal, rules[refusal.index].name) for refusal in answer.refusals]
         raise Invalid(refused[0].message, refused)
@@ -250,7 +250,7 @@ def evaluate(
         request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
         request |= {"log": log} if tallies is None and log else {}
         timeout = min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
-        answer = _ask("evaluate", request, _evaluations(), judge, timeout)
+        answer = _ask("evaluate", request, _Evaluation, judge, timeout)
         tallies, results.verdicts = answer.tallies, answer.verdicts
         for signal, count in answer.records.items():
             results.records[signal] = results.records.get(signal, 0) + count
@@ -259,7 +259,7 @@ def evaluate(
 
 def tell(said: Mapping[str, object], *, asker: Asker) -> Said:
     """What a run says; `said` are the fields of the operation `tell`. Raises Unavailable."""
-    return _ask("tell", said, _tellings(), _Judge(None, asker))
+    return _ask("tell", said, Said, _Judge(None, asker))
 
 
 def _field_error(refusal: _Refusal, rule_name: str) -> FieldError:
@@ -298,7 +298,7 @@ class _Judge:
 
 
 def _prepare(question: Mapping[str, object], judge: _Judge, yaml_at: tuple[str, ...]) -> Prepared:
-    answer = _ask("prepare", question, _preparations(), judge, yaml_at=yaml_at)
+    answer = _ask("prepare", question, _Preparation, judge, yaml_at=yaml_at)
     if answer.problem is not None:
         raise Unpreparable(answer.problem.field, answer.problem.message, answer.problem.line)
     if answer.prepared is None:
@@ -309,13 +309,13 @@ def _prepare(question: Mapping[str, object], judge: _Judge, yaml_at: tuple[str, 
 def _ask(
     op: str,
     request: Mapping[str, object],
-    answers: TypeAdapter[_Answer],
+    kind: type[_Answer],
     judge: _Judge,
     timeout: float | None = None,
     yaml_at: tuple[str, ...] = YAML_IN_BODY,
 ) -> _Answer:
     try:
-        return answers.validate_python(judge.call(op, request, timeout))
+        return read(kind, judge.call(op, request, timeout))
     except Refused as refused:
         if refused.code == TOO_COSTLY and op != "evaluate":
             raise TooCostly(refused.message, yaml_at) from refused
@@ -328,23 +328,3 @@ def _ask(
 
 def _plain(rules: Sequence[Rule]) -> list[dict[str, object]]:
     return [asdict(rule) for rule in rules]
-
-
-@cache
-def _preparations() -> TypeAdapter[_Preparation]:
-    return TypeAdapter(_Preparation)
-
-
-@cache
-def _compilations() -> TypeAdapter[_Compilation]:
-    return TypeAdapter(_Compilation)
-
-
-@cache
-def _evaluations() -> TypeAdapter[_Evaluation]:
-    return TypeAdapter(_Evaluation)
-
-
-@cache
-def _tellings() -> TypeAdapter[Said]:
-    return TypeAdapter(Said)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Final, Literal
 
-from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import Refused
 from headgate_engine.collector import Signal
@@ -131,7 +131,7 @@ def compare(
         "max_bytes": max_bytes,
     }
     try:
-        return _differences().validate_python(asker.ask("compare", request))
+        return read(Differences, asker.ask("compare", request))
     except Refused as refused:
         if refused.code in _OURS:
             raise Incomparable(refused.code, refused.message) from refused
@@ -142,8 +142,3 @@ def compare(
 
 def _span(ran: Ran | None) -> dict[str, str] | None:
     return None if ran is None else {"from": ran.since.isoformat(), "until": ran.until.isoformat()}
-
-
-@cache
-def _differences() -> TypeAdapter[Differences]:
-    return TypeAdapter(Differences)

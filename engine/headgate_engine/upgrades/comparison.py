@@ -6,6 +6,7 @@ from typing import Final
 from pydantic import TypeAdapter
 from pydantic_core import to_json, to_jsonable_python
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.upgrades.model import Renamed, Renaming, Report, Version
 
@@ -29,7 +30,7 @@ def compare(
     if len(to_json(request)) > _MAX_BYTES:
         request |= {"from": _without_settings(source), "to": _without_settings(target)}
     answer = asker.ask("upgrade", request, timeout=timeout)
-    return _reports().validate_python(answer)
+    return read(Report, answer)
 
 
 def _without_settings(version: Version) -> object:
@@ -42,8 +43,3 @@ def _without_settings(version: Version) -> object:
 @cache
 def _renamings() -> TypeAdapter[Renamed | None]:
     return TypeAdapter(Renamed | None)
-
-
-@cache
-def _reports() -> TypeAdapter[Report]:
-    return TypeAdapter(Report)

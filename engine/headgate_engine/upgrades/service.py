@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Final, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate_engine.errors import Unavailable
@@ -103,10 +103,8 @@ class _Questions:
 
     def version(self) -> Version:
         with self._refusals():
-            description = _descriptions().validate_python(
-                self._asker.collectors.describe(self._version, asker=self._asker)
-            )
-        return Version(self._version, self._ask("inspect", self._request, _inspections()), description)
+            description = read(Description, self._asker.collectors.describe(self._version, asker=self._asker))
+        return Version(self._version, self._ask("inspect", self._request, Inspection), description)
 
     def seconds_left(self) -> float:
         """Until every answer has to be there."""
@@ -116,7 +114,7 @@ class _Questions:
         if not any(component.renamed_to for component in version.inspection.components):
             return Renaming()
         try:
-            return Renaming(self._ask("rename", self._request, _renamings(), may_refuse=True))
+            return Renaming(self._ask("rename", self._request, Renamed, may_refuse=True))
         except Refused as refused:
             # The renames are known all the same.
             return Renaming(refused=refused.message or refused.code)
@@ -133,9 +131,7 @@ class _Questions:
         except ValidationError as error:
             raise _not_compared("the collector answered in an unknown form") from error
 
-    def _ask(
-        self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], *, may_refuse: bool = False
-    ) -> _Answer:
+    def _ask(self, op: str, request: Mapping[str, object], kind: type[_Answer], *, may_refuse: bool = False) -> _Answer:
         """The answer to one question. With `may_refuse`, raises Refused for a refusal."""
         with self._refusals(may_refuse=may_refuse):
             try:
@@ -143,7 +139,7 @@ class _Questions:
             except CheckerBusy:
                 # Often with the other version's question, which is of the same credential.
                 answer = self._answer(op, request)
-            return answers.validate_python(answer)
+            return read(kind, answer)
 
     def _answer(self, op: str, request: Mapping[str, object]) -> Mapping[str, object]:
         left = self._ends - time.monotonic()
@@ -196,18 +192,3 @@ class _Answers(Generic[_Answer]):
 
 def _not_compared(reason: str) -> NotChecked:
     return NotChecked(f"The answers of the versions could not be compared: {reason}; try again")
-
-
-@cache
-def _inspections() -> TypeAdapter[Inspection]:
-    return TypeAdapter(Inspection)
-
-
-@cache
-def _descriptions() -> TypeAdapter[Description]:
-    return TypeAdapter(Description)
-
-
-@cache
-def _renamings() -> TypeAdapter[Renamed]:
-    return TypeAdapter(Renamed)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import CheckerFailed, Refused
 from headgate_engine.errors import Unavailable
@@ -22,11 +22,6 @@ def findings(yaml: str, error: Exception, version: str | None, *, asker: Asker) 
         return ()
     try:
         answer = asker.ask("crashed", {"yaml": yaml, "report": error.crash}, version=version)
-        return _lists().validate_python(answer.get("findings"))
+        return read(list[Finding], answer.get("findings"))
     except (Refused, Unavailable, ValidationError):
         return ()
-
-
-@cache
-def _lists() -> TypeAdapter[list[Finding]]:
-    return TypeAdapter(list[Finding])

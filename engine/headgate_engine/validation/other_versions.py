@@ -6,11 +6,11 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import Refused
 from headgate_engine.collector import VERSION, by_age
@@ -119,13 +119,8 @@ def _asked(paths: Sequence[_Path], version: str, asker: Asker) -> Sequence[Setti
         return ()
     try:
         answer = asker.ask("settings", {"paths": [list(path) for path in paths]}, version=version, timeout=_SECONDS)
-        return _answers().validate_python(answer).settings
+        return read(_Settings, answer).settings
     except (Refused, Unavailable, ValidationError):
         # An official release, a program from before this question, or an outage.
         _resting[version] = time.monotonic() + _REST_SECONDS
         return ()
-
-
-@cache
-def _answers() -> TypeAdapter[_Settings]:
-    return TypeAdapter(_Settings)

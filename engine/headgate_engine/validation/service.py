@@ -1,11 +1,11 @@
 """Validating a configuration, and linting its OTTL."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Final, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecker, NotInstalled, Refused, Unusable
 from headgate_engine.collector import DISTRIBUTION
@@ -130,7 +130,7 @@ def graph(
     try:
         asked = {"yaml": yaml, "env": dict(env), "files": dict(files or {})}
         answer = asker.ask("graph", asked, version=version, timeout=timeout)
-        return _graphs().validate_python(answer)
+        return read(Graph, answer)
     except Refused as refused:
         if refused.code == TOO_COSTLY:
             raise TooCostly(refused.message) from refused
@@ -230,24 +230,9 @@ def _short(kind: str, type_: str) -> str:
     return type_.replace("_", "").removesuffix(kind)
 
 
-@cache
-def _results() -> TypeAdapter[ValidationResult]:
-    return TypeAdapter(ValidationResult)
-
-
-@cache
-def _graphs() -> TypeAdapter[Graph]:
-    return TypeAdapter(Graph)
-
-
-@cache
-def _lint_results() -> TypeAdapter[LintResult]:
-    return TypeAdapter(LintResult)
-
-
 def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
     try:
-        result = _results().validate_python({**answer, "version": version, "distribution": DISTRIBUTION})
+        result = read(ValidationResult, {**answer, "version": version, "distribution": DISTRIBUTION})
     except ValidationError as error:
         raise CheckerFailed(f"The collector's checker answered in an unknown form: {_places(error)}") from error
     if result.valid == bool(result.errors):
@@ -267,7 +252,7 @@ def _lint(request: Mapping[str, object], version: str | None, asker: Asker, time
     version = version or asker.default_version
     try:
         answer = asker.ask("lint", request, version=version, timeout=timeout)
-        return _lint_results().validate_python(answer)
+        return read(LintResult, answer)
     except Refused as refused:
         if refused.code == TOO_COSTLY:
             raise TooCostly(refused.message) from refused

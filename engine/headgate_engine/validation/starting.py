@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.errors import Unavailable
@@ -29,7 +29,7 @@ def start(text: Text, verdict: ValidationResult, *, asker: Asker, timeout: float
     version = text.version
     asked = {"yaml": text.yaml, "env": dict(text.env), "files": dict(text.files)}
     try:
-        return _results().validate_python(asker.ask("start", asked, version=version, timeout=timeout))
+        return read(StartResult, asker.ask("start", asked, version=version, timeout=timeout))
     except Refused as refused:
         if refused.code == TOO_COSTLY:
             raise TooCostly(refused.message) from refused
@@ -45,8 +45,3 @@ def start(text: Text, verdict: ValidationResult, *, asker: Asker, timeout: float
         if crash:
             return StartResult(findings=crash)
         raise NotChecked(f"{error.detail}; nothing was started") from error
-
-
-@cache
-def _results() -> TypeAdapter[StartResult]:
-    return TypeAdapter(StartResult)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Final
 
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from headgate import checker
 from headgate.foundation.errors import Unavailable
 from headgate.reference.answers import ASKER, Answers
 from headgate.settings import settings
+from headgate_engine.answers import read
 from headgate_engine.checker import messages
 from headgate_engine.collectors import service as collectors
 from headgate_engine.collectors.model import InstalledVersion
@@ -129,8 +129,9 @@ def ottl(component: str, context: str, version: str) -> OttlReference:
 
     def ask() -> OttlReference:
         try:
-            return _references().validate_python(
-                asked("ottl_reference", {"component": component, "context": context}, version, asker=ASKER)
+            return read(
+                OttlReference,
+                asked("ottl_reference", {"component": component, "context": context}, version, asker=ASKER),
             )
         except ValidationError as error:
             raise UnknownForm from error
@@ -154,11 +155,6 @@ def forget() -> None:
     """Ask every build again."""
     for answers in (_versions, _builds, _documents, _ottl_components, _ottl):
         answers.forget()
-
-
-@cache
-def _references() -> TypeAdapter[OttlReference]:
-    return TypeAdapter(OttlReference)
 
 
 def _key(version: str, *more: str) -> tuple[str, ...]:
