@@ -125,17 +125,21 @@ type meter struct {
 	// next is what the message on its way tells, and up to when.
 	next   map[string]totals
 	nextAt time.Time
+	// flows are what is counted over time.
+	flows counting
 }
 
 // add notes a reading. The supervisor that runs this program has started the collector, so that its counters from zero
 // on are new.
 //
 // What goes to an exporter among `discards` is not delivered.
-func (m *meter) add(read reading, discards map[string]bool, at time.Time) {
+func (m *meter) add(read reading, discards map[string]bool, known map[part][]string, at time.Time) {
 	before := map[string]totals{}
-	if m.last != nil && read.uptime >= m.last.uptime {
+	goesOn := m.last != nil && read.uptime >= m.last.uptime
+	if goesOn {
 		before = m.last.components
 	}
+	m.flows.add(read.flows, !goesOn, known, at)
 	if m.sum == nil {
 		m.sum = map[string]totals{}
 	}

@@ -36,6 +36,8 @@ type file struct {
 	// there, or empty; discards are the ids of exporters that deliver nothing from this host.
 	metricsAddress, instance string
 	discards                 map[string]bool
+	// pipelines are those of each of its components.
+	pipelines map[part][]string
 }
 
 // wrote notes that the supervisor has just written the file.
@@ -48,7 +50,7 @@ func (f *file) wrote(path string) {
 	digest := sha256.Sum256(content)
 	*f = file{
 		generation: f.generation + 1, known: true, written: content, digest: digest, seen: digest, changed: []string{},
-		metricsAddress: f.metricsAddress, instance: f.instance, discards: f.discards,
+		metricsAddress: f.metricsAddress, instance: f.instance, discards: f.discards, pipelines: f.pipelines,
 	}
 }
 
@@ -59,6 +61,7 @@ func (f *file) look(path string) {
 		if err == nil {
 			f.keys, f.metricsAddress = keys, metrics.Address(root)
 			f.instance, f.discards = metrics.Instance(root), discards(root)
+			f.pipelines = pipelines(root)
 		}
 		f.written = nil
 	}

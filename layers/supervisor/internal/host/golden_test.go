@@ -29,11 +29,14 @@ func TestOrdersAndTheReportThatAnswersThemAreTheBytesThatTheServiceKnows(t *test
 	b.host.CollectorStarted()
 	b.exits(1, time.Second)
 	// A collector of somebody else on this machine may have been read at the default address.
-	b.host.meter = meter{since: b.clock}
+	b.host.meter = meter{since: b.clock, flows: counting{began: b.clock}}
 	b.host.meter.add(reading{components: map[string]totals{
 		"receiver/otlp": {accepted: 7}, processID: {memory: 150 << 20, cpu: 1.5},
 		"exporter/otlphttp/a": {sent: 5, failed: 2, queued: 1, room: 4, delivered: [3]float64{3, 0, 2}},
-	}}, nil, b.clock.Add(30*time.Second))
+	}, flows: map[part]flow{
+		{component: "receiver/otlp", signal: "traces"}:       {ofAccepted: 7},
+		{component: "exporter/otlphttp/a", signal: "traces"}: {ofSent: 5, ofFailed: 2, ofQueue: 25},
+	}}, nil, map[part][]string{{component: "receiver/otlp", signal: "traces"}: {"traces", "traces/b"}}, b.clock.Add(30*time.Second))
 	report := full()
 	report.InstanceUid, report.SequenceNum = uid, 4
 	b.host.Outgoing(report)

@@ -83,7 +83,7 @@ func New(settings Settings) *Host {
 		now:      time.Now,
 		written:  make(chan struct{}, 1),
 		configs:  readConfigs(settings.Storage),
-		meter:    meter{since: time.Now()},
+		meter:    meter{since: time.Now(), flows: counting{began: time.Now()}},
 		orders:   readOrders(settings.Storage),
 
 		components: newComponents(settings.Components),
@@ -353,6 +353,6 @@ func (h *Host) look(ctx context.Context, scraper *scraper) {
 		h.file = seen
 	}
 	if read != nil {
-		h.meter.add(*read, seen.discards, at)
+		h.meter.add(*read, seen.discards, seen.pipelines, at)
 	}
 }

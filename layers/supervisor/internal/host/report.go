@@ -47,6 +47,7 @@ type report struct {
 	Done       []string          `json:"done,omitempty"`
 	Failed     []failedOrder     `json:"failed,omitempty"`
 	Counters   *Counters         `json:"counters,omitempty"`
+	Totals     *Totals           `json:"totals,omitempty"`
 }
 
 type program struct {
@@ -91,6 +92,11 @@ func (r report) encode() ([]byte, error) {
 	if r.Components != nil && r.Components.List != nil {
 		most = largestWithList
 	}
+	if len(data) > most && r.Totals != nil {
+		// The next one has them.
+		r.Totals = nil
+		return r.encode()
+	}
 	if len(data) > most {
 		return nil, fmt.Errorf("it has %d bytes", len(data))
 	}
@@ -118,6 +124,10 @@ func (h *Host) changed(full bool) report {
 	}
 	if version := h.settings.Upgrades.Running(); version != "" {
 		now.Collector = &program{version}
+	}
+	// A process that counts from zero says so with its first message.
+	if full || now.Counters != nil {
+		now.Totals = h.meter.flows.totals()
 	}
 	if full {
 		return now

@@ -38,6 +38,7 @@ type reading struct {
 	instance   string
 	uptime     float64
 	components map[string]totals
+	flows      map[part]flow
 }
 
 // counted are the collector's metrics by name, without the unit and `_total` that some versions add, and what they say.
@@ -61,7 +62,7 @@ var counted = []struct {
 }
 
 func read(families map[string]*dto.MetricFamily) *reading {
-	found := &reading{components: map[string]totals{}}
+	found := &reading{components: map[string]totals{}, flows: flows(families)}
 	for name, family := range families {
 		if len(family.Metric) == 0 {
 			continue
