@@ -40,6 +40,7 @@ routers: Final = (
         routers=("router", "by_hand"),
     ),
     Part("fleets.api.overview", f"{PUBLIC}/overview"),
+    Part("fleets.api.series", f"{_FLEETS}/*/series", f"{_GROUP}/series", f"{_FLEETS}/*/instances/*/series"),
 )
 _PAGES: Final = (
     Part("fleets.pages.home_pages", _HOME),

@@ -92,6 +92,7 @@ FLEETS: Final = [
     endpoint(f"GET {FLEET}/instances", "read", 404, right(200)),
     endpoint(f"GET {INSTANCE}", "read", 404, right(200)),
     endpoint(f"GET {INSTANCE}/history", "read", 404, right(200)),
+    *(endpoint(f"GET {one}/series", "read", 404, right(200)) for one in (FLEET, DEPLOYMENT, INSTANCE)),
     *(
         endpoint(
             f"POST {INSTANCE}/{act}",

@@ -1,0 +1,292 @@
+"""Numbers over time as people ask for them: of a group, a fleet or a host, by component or pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, Literal
+
+from headgate.deployments import service as deployments
+from headgate.fleets import service as fleets
+from headgate.foundation import clock, errors
+from headgate.instances import service as instances
+from headgate.instances.series import store
+from headgate.instances.series.buckets import HostCounts
+from headgate.instances.series.model import (
+    HOSTS_KEPT,
+    HOUR,
+    KEPT,
+    MINUTE,
+    QUEUE,
+    SLOT,
+    component_of,
+    dropped,
+    kind_of,
+    pipelines_of,
+    plus,
+    spread,
+    whole,
+)
+from headgate_engine.threads import Threads
+
+if TYPE_CHECKING:
+    from headgate.foundation.caller import Caller
+
+By = Literal["none", "component", "pipeline", "host"]
+_About = tuple[str, tuple[str, ...], bool]
+_Named = tuple[str, _About, Sequence[int]]
+
+MOST_STEPS: Final = 1_500
+MOST_POINTS: Final = 10_000
+"""Of all series of an answer: what has more series has its smallest ones in one of them."""
+MOST_SERIES: Final = 50
+MOST_GROUPS: Final = 100
+ALL: Final = "all"
+REST: Final = "other"
+_DAY: Final = timedelta(days=1)
+_AT_ONCE: Final = 8
+_DROPPED, _BYTES = 4, (5, 6)
+_NONE: Final = [0] * (QUEUE + 1)
+
+
+class BadRange(errors.Invalid):
+    """The times or the step that was asked for cannot be answered."""
+
+    code = "bad_range"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From `begin` to `end`, in steps of so many seconds; times in seconds since 1970, at multiples of the step."""
+
+    begin: int
+    end: int
+    step: int
+
+    @classmethod
+    def of(cls, begin: datetime | None, end: datetime | None, step: int | None, *, of_host: bool = False) -> Range:
+        """By default the last day, in steps that make a chart of some 300 points. Raises BadRange."""
+        now = clock.now()
+        until = end or now
+        since = begin or until - _DAY
+        if since >= until:
+            raise _bad("from", "This must be before `to`, which is now if it is left out")
+        if until > now + timedelta(minutes=1):
+            raise _bad("to", "This is in the future")
+        least = SLOT if of_host else MINUTE
+        length = (until - since).total_seconds()
+        chosen = step or max(least, int(-(-length / 300 // least) * least))
+        if step is None and not of_host and chosen > SLOT:
+            chosen = -(-chosen // HOUR) * HOUR if chosen > 1_800 else -(-chosen // SLOT) * SLOT
+        if chosen % least:
+            raise _bad("step", f"This must be a multiple of {least} seconds")
+        kept = HOSTS_KEPT if of_host else KEPT[HOUR] if chosen % HOUR == 0 else KEPT[SLOT]
+        if (now - since).total_seconds() > kept + HOUR:
+            raise _bad("from", _kept_for(of_host=of_host, hours=chosen % HOUR == 0))
+        first = int(since.timestamp())
+        first -= first % chosen
+        if (until.timestamp() - first) / chosen > MOST_STEPS:
+            raise _bad(
+                "step", f"That would be more than {MOST_STEPS:,} points; ask for a longer step or a shorter time"
+            )
+        return cls(first, int(until.timestamp()), chosen)
+
+    @property
+    def starts(self) -> range:
+        return range(self.begin, self.end, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What was counted in one step from `start` on. `hosts` is how many counted, on average.
+
+    None: nothing is known. Bytes are None where no collector measures them.
+    """
+
+    start: int
+    numbers: Sequence[int]
+    hosts: float
+
+    @property
+    def is_known(self) -> bool:
+        return self.hosts > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The points of a component, a pipeline, a host or of all. `shared`: it is in several pipelines, not told apart."""
+
+    name: str
+    points: Sequence[Point]
+    kind: str = ""
+    pipelines: Sequence[str] = ()
+    shared: bool = False
+
+    def total(self, place: int) -> int:
+        return sum(point.numbers[place] for point in self.points)
+
+    @property
+    def measures_bytes(self) -> bool:
+        return any(self.total(place) for place in _BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """An answer. `resolution` is the seconds below which a point tells nothing: the step, or the longest report."""
+
+    range: Range
+    resolution: int
+    lines: Sequence[Line]
+
+
+@dataclass
+class _Sums:
+    """Sums by line and step while buckets are read."""
+
+    range: Range
+    lines: dict[str, dict[int, list[int]]] = field(default_factory=dict)
+    about: dict[str, _About] = field(default_factory=dict)
+    covered: dict[tuple[str, int], int] = field(default_factory=dict)
+    span: int = 0
+
+    def add(self, at: int, named: Iterable[_Named], covered: int, of: str = "") -> None:
+        """Add what was counted at that time, by hosts that counted for so many seconds together, or by the one `of`."""
+        if not self.range.begin <= at < self.range.end:
+            return
+        start = at - at % self.range.step
+        self.covered[of, start] = self.covered.get((of, start), 0) + covered
+        for name, about, numbers in named:
+            self.about[name] = about
+            line = self.lines.setdefault(name, {})
+            line[start] = plus(line.get(start, _NONE), numbers)
+
+    def series(self) -> Series:
+        most = min(MOST_SERIES, max(1, MOST_POINTS // len(self.range.starts)))
+        names = sorted(self.lines, key=lambda name: (-sum(map(_size, self.lines[name].values())), name))
+        told = names if len(names) <= most else names[: most - 1]
+        lines = [self._line(name, self.lines[name], *self.about[name]) for name in told]
+        if rest := names[len(told) :]:
+            together: dict[int, list[int]] = {}
+            for name in rest:
+                for start, numbers in self.lines[name].items():
+                    together[start] = plus(together.get(start, _NONE), numbers)
+            lines.append(self._line(REST, together, "", (), False))
+        return Series(self.range, max(self.range.step, self.span), lines)
+
+    def _line(
+        self, name: str, of: Mapping[int, list[int]], kind: str, pipelines: tuple[str, ...], shared: bool
+    ) -> Line:
+        points = [
+            Point(start, of.get(start, _NONE), self._covered(name, start) / self.range.step)
+            for start in self.range.starts
+        ]
+        return Line(name, points, kind, pipelines, shared)
+
+    def _covered(self, name: str, start: int) -> int:
+        return self.covered.get((name, start), 0) or self.covered.get(("", start), 0)
+
+
+def of_group(caller: Caller, fleet_id: str, deployment_id: str, asked: Range, by: By = "none") -> Series:
+    """Two reads, and a query for each megabyte of the group's buckets. Raises FleetNotFound, DeploymentNotFound."""
+    fleets.get(caller, fleet_id)
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    return _of_hosts([group.id], asked) if by == "host" else _of_groups([group.id], asked, by)
+
+
+def of_fleet(caller: Caller, fleet_id: str, asked: Range, by: By = "none") -> Series:
+    """The same for each of up to a hundred groups, several at a time. Raises FleetNotFound."""
+    fleets.get(caller, fleet_id)
+    groups = deployments.ids(fleet_id, MOST_GROUPS)
+    return _of_hosts(groups, asked) if by == "host" else _of_groups(groups, asked, by)
+
+
+def of_host(caller: Caller, fleet_id: str, instance_id: str, asked: Range) -> Series:
+    """What one host counted. Raises FleetNotFound, InstanceNotFound."""
+    seen = instances.one(fleets.get(caller, fleet_id), instance_id, clock.now())
+    sums = _Sums(asked)
+    known = store.of_host(seen.instance.deployment_id, instance_id, asked.begin - SLOT, asked.end)
+    for counts in map(HostCounts.of, known):
+        _add_host(sums, counts, ALL)
+    return sums.series()
+
+
+def of_fleets(fleet_ids: Iterable[str], asked: Range) -> Mapping[str, Series]:
+    """The sums of each fleet that the caller is known to see, several at a time."""
+    ids = [*fleet_ids]
+    if not ids:
+        return {}
+    with Threads(_AT_ONCE) as pool:
+        known = pool.map(lambda fleet_id: _of_groups(deployments.ids(fleet_id, MOST_GROUPS), asked, "none"), ids)
+        return dict(zip(ids, known, strict=True))
+
+
+def _of_groups(groups: Sequence[str], asked: Range, by: By) -> Series:
+    sums = _Sums(asked)
+    seconds = HOUR if asked.step % HOUR == 0 else SLOT
+    for group in groups:
+        for bucket in store.between(group, seconds, asked.begin - asked.begin % seconds, asked.end):
+            sums.span = max(sums.span, bucket.span)
+            places = {place for of_key in bucket.cells.values() for place in of_key}
+            for place in sorted(places, key=int):
+                at = bucket.start + int(place) * bucket.step
+                sums.add(at, _named(bucket.of_cell(place), by), bucket.covered(place))
+    return sums.series()
+
+
+def _of_hosts(groups: Sequence[str], asked: Range) -> Series:
+    """By host. Of a large group, the hosts of the first part of each slot."""
+    sums = _Sums(asked)
+    for group in groups:
+        for part in store.first_parts(group, asked.begin - SLOT, asked.end):
+            for instance_id, packed in part.hosts.items():
+                _add_host(sums, HostCounts.of(packed), instance_id)
+    return sums.series()
+
+
+def _add_host(sums: _Sums, counts: HostCounts, name: str) -> None:
+    step = sums.range.step
+    queue = counts.numbers[QUEUE]
+    sums.span = max(sums.span, SLOT)
+    for at, share in spread([*counts.numbers[:QUEUE], counts.end - counts.begin], counts.begin, counts.end, step):
+        sums.add(at, [(name, ("host", (), False), [*share[:QUEUE], queue])], share[QUEUE], of=name)
+
+
+def _named(of: Mapping[str, Sequence[int]], by: By) -> Iterator[_Named]:
+    """The numbers of a cell by the name of their line, with what is told of it."""
+    if by == "none":
+        yield ALL, ("", (), False), whole(of)
+        return
+    for key, numbers in of.items():
+        component, kind, pipelines = component_of(key), kind_of(key), tuple(pipelines_of(key))
+        if by == "component":
+            told = [*numbers]
+            told[_DROPPED] = dropped(kind, numbers)
+            yield " | ".join([", ".join(pipelines), component]), (kind, pipelines, len(pipelines) > 1), told
+            continue
+        # What a receiver takes goes to each of its pipelines; what others count together cannot be told apart.
+        names = pipelines if kind == "receiver" else [", ".join(pipelines)]
+        for name in names:
+            if name:
+                yield name, ("pipeline", tuple(name.split(", ")), ", " in name), whole({key: numbers})
+
+
+def _size(numbers: Sequence[int]) -> int:
+    return sum(numbers[:_DROPPED])
+
+
+def _bad(name: str, message: str) -> BadRange:
+    wrong = [errors.FieldError(("query", name), message)]
+    return BadRange(errors.first_of(wrong), wrong)
+
+
+def _kept_for(*, of_host: bool, hours: bool) -> str:
+    if of_host:
+        return "Numbers of a host are kept for a day; ask for a later time"
+    if hours:
+        return "Numbers are kept for 90 days; ask for a later time"
+    return "Numbers of less than an hour are kept for 7 days; ask for a later time, or for a step of 3600"
+
+
+def at(start: int) -> datetime:
+    return datetime.fromtimestamp(start, UTC)

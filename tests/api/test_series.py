@@ -1,0 +1,155 @@
+"""Numbers over time by the API: sums by component and pipeline, gaps, ranges, and who may read them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from headgate_local import streams
+from series.app import handler
+from tests.support.aws import read_template
+from tests.support.counting_hosts import CountingHost
+from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.members import API, Member
+
+__all__ = ["ann", "fleet", "now"]
+MINUTES = 12
+NUMBERS = ("accepted", "refused", "sent", "failed", "dropped", "accepted_bytes", "sent_bytes")
+
+
+@pytest.fixture
+def counted(fleet: Fleet, now: Clock) -> Iterator[list[CountingHost]]:
+    """Two hosts that counted for twelve minutes, and were stored every third one."""
+    agents = [fleet.agent(host_name=f"edge-{n}") for n in range(2)]
+    hosts = [CountingHost(int(now.at.timestamp() * 1_000)) for _ in agents]
+    with streams.followed(read_template()) as (stream,):
+        for agent in agents:
+            agent.start()
+        for minute in range(MINUTES):
+            now.moves(seconds=60)
+            for n, (agent, host) in enumerate(zip(agents, hosts, strict=True), 1):
+                host.counts(600 * n, 60_000)
+                if minute % 3 == 2:
+                    host.tells(agent)
+        while stream.take(handler):
+            pass
+        yield hosts
+
+
+def series(member: Member, path: str, **query: object) -> dict[str, Any]:
+    response = member.http.get(f"{API}/{path}", params={name: str(value) for name, value in query.items()})
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def sums(line: dict[str, Any]) -> dict[str, int]:
+    return {name: sum(point[name] or 0 for point in line["points"]) for name in NUMBERS}
+
+
+def test_a_group_has_what_its_hosts_took_and_sent(ann: Member, fleet: Fleet, counted: list[CountingHost]) -> None:
+    path = f"fleets/{fleet.id}/deployments/{fleet.deployment_id}/series"
+
+    (line,) = series(ann, path, step=60)["series"]
+
+    taken = MINUTES * 1_800
+    kept = taken - taken // 10
+    failed = MINUTES * (540 // 100 + 1_080 // 100)
+    assert sums(line) == {
+        "accepted": taken,
+        "refused": 2 * MINUTES,
+        "sent": kept - failed,
+        "failed": failed,
+        "dropped": taken // 10,
+        "accepted_bytes": 20 * taken,
+        "sent_bytes": 20 * kept,
+    }
+    assert {point["accepted"] for point in line["points"]} == {1_800}
+    assert {point["hosts"] for point in line["points"]} == {2.0}
+    assert max(point["queue"] for point in line["points"]) == 40
+    assert len(line["points"]) == MINUTES
+    assert series(ann, f"fleets/{fleet.id}/series", step=60)["series"] == [line]
+
+
+def test_numbers_by_component_and_pipeline_add_up(ann: Member, fleet: Fleet, counted: list[CountingHost]) -> None:
+    path = f"fleets/{fleet.id}/deployments/{fleet.deployment_id}/series"
+
+    components = {line["name"]: line for line in series(ann, path, by="component")["series"]}
+    pipelines = {line["name"]: line for line in series(ann, path, by="pipeline")["series"]}
+
+    assert set(components) == {
+        "logs, logs/audit | receiver/otlp",
+        "logs | processor/filter",
+        "logs | exporter/otlphttp",
+    }
+    assert components["logs, logs/audit | receiver/otlp"]["shared"]
+    assert sums(components["logs | processor/filter"])["dropped"] == MINUTES * 180
+    # Both pipelines get what their receiver takes.
+    assert {name: sums(line)["accepted"] for name, line in pipelines.items()} == {"logs": 21_600, "logs/audit": 21_600}
+    assert sums(pipelines["logs/audit"])["sent"] == 0
+
+
+def test_a_host_has_its_own_numbers(ann: Member, fleet: Fleet, counted: list[CountingHost]) -> None:
+    hosts = [one["id"] for one in fleet.instances()]
+
+    found = [series(ann, f"fleets/{fleet.id}/instances/{host}/series")["series"][0] for host in hosts]
+    by_host = series(ann, f"fleets/{fleet.id}/series", by="host")["series"]
+
+    assert sorted(sums(line)["accepted"] for line in found) == [7_200, 14_400]
+    assert {line["name"] for line in by_host} == set(hosts)
+    assert sum(sums(line)["accepted"] for line in by_host) == 21_600
+
+
+def test_points_say_their_resolution(ann: Member, fleet: Fleet, counted: list[CountingHost]) -> None:
+    path = f"fleets/{fleet.id}/deployments/{fleet.deployment_id}/series"
+
+    assert series(ann, path, step=60)["resolution"] == 180
+    assert series(ann, path, step=3_600)["resolution"] == 3_600
+    assert series(ann, path, step=3_600)["series"][0]["points"][0]["accepted"] > 0
+
+
+def test_a_time_without_a_host_has_no_points(
+    ann: Member, fleet: Fleet, counted: list[CountingHost], now: Clock
+) -> None:
+    now.moves(hours=2)
+    path = f"fleets/{fleet.id}/deployments/{fleet.deployment_id}/series"
+
+    (line,) = series(ann, path, step=300)["series"]
+
+    assert 2 <= len(line["points"]) <= 3
+
+
+def test_a_group_that_counts_nothing_has_no_series(ann: Member, fleet: Fleet) -> None:
+    assert series(ann, f"fleets/{fleet.id}/deployments/{fleet.deployment_id}/series")["series"] == []
+
+
+BAD = {
+    "query.from: This must be before": {"from": "2026-11-21T12:00:00Z", "to": "2026-11-21T11:00:00Z"},
+    "query.to: This is in the future": {"to": "2026-11-22T12:00:00Z"},
+    "query.step: This must be a multiple of 60": {"step": "90"},
+    "for 7 days": {"from": "2026-11-10T12:00:00Z", "step": "300"},
+    "for 90 days": {"from": "2026-01-01T12:00:00Z", "step": "86400"},
+    "more than 1,500 points": {"from": "2026-11-15T12:00:00Z", "step": "60"},
+    "step": {"step": "a"},
+    "by": {"by": "colour"},
+    "from": {"from": "yesterday"},
+}
+
+
+@pytest.mark.parametrize("says", BAD)
+def test_a_range_that_cannot_be_answered_is_refused(ann: Member, fleet: Fleet, now: Clock, says: str) -> None:
+    path = f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/series"
+
+    response = ann.http.get(path, params=BAD[says])
+
+    assert response.status_code == 422
+    assert says in response.json()["detail"]
+    assert response.json()["errors"][0]["loc"][0] == "query"
+
+
+def test_by_host_a_day_is_kept(ann: Member, fleet: Fleet, now: Clock) -> None:
+    path = f"{API}/fleets/{fleet.id}/series"
+
+    response = ann.http.get(path, params={"by": "host", "from": "2026-11-18T12:00:00Z"})
+
+    assert (response.status_code, "kept for a day" in response.json()["detail"]) == (422, True)
