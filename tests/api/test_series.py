@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 
+from fleets.app import app
 from headgate_local import streams
 from series.app import handler
 from tests.support.aws import read_template
 from tests.support.counting_hosts import CountingHost
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.in_process import TestClient
 from tests.support.members import API, Member
+from tests.support.page_visitor import member_at
 
 __all__ = ["ann", "fleet", "now"]
 MINUTES = 12
@@ -153,3 +156,34 @@ def test_by_host_a_day_is_kept(ann: Member, fleet: Fleet, now: Clock) -> None:
     response = ann.http.get(path, params={"by": "host", "from": "2026-11-18T12:00:00Z"})
 
     assert (response.status_code, "kept for a day" in response.json()["detail"]) == (422, True)
+
+
+@pytest.fixture
+def browser(fleet: Fleet) -> TestClient:
+    return member_at(app, fleet.member.organization_id)
+
+
+def test_the_pages_draw_what_flows_through(fleet: Fleet, counted: list[CountingHost], browser: TestClient) -> None:
+    home = f"/organizations/{fleet.member.organization_id}"
+    host = fleet.instances()[0]["id"]
+
+    group = browser.get(f"{home}/fleets/{fleet.id}/deployments/{fleet.deployment_id}").text
+    of_host = browser.get(f"{home}/fleets/{fleet.id}/collectors/{host}").text
+
+    assert "logs | exporter/otlphttp" in group
+    assert "Records a minute: taken last 1.8 K" in group
+    assert "Reported by up to 2 hosts" in group
+    assert "Records a minute: taken last" in of_host
+    assert "States: " in of_host
+    for path in (home, f"{home}/fleets", f"{home}/fleets/{fleet.id}"):
+        page = browser.get(path).text
+        assert "Records a minute" in page
+        assert "style=" not in page
+
+
+def test_a_group_without_counters_says_so(fleet: Fleet, browser: TestClient) -> None:
+    home = f"/organizations/{fleet.member.organization_id}"
+
+    page = browser.get(f"{home}/fleets/{fleet.id}/deployments/{fleet.deployment_id}").text
+
+    assert "Nothing was counted in the last day" in page

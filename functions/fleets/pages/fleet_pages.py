@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from fastapi import Query, Response
 
 from fleets.api import fleets as api
+from fleets.pages import traffic
 from fleets.pages.parts import (
     bars,
     named,
@@ -57,11 +58,13 @@ _EXPIRIES: Final[tuple[tuple[ExpiresIn, str], ...]] = (
 )
 _NOTHING_TYPED: Final[Mapping[str, str]] = {}
 _FLEET_TABLE: Final = """\
-<table><thead><tr><th>Fleet</th><th>Type</th><th>Collectors</th><th>Created</th></tr></thead><tbody>{rows}</tbody>
+<table><thead><tr><th>Fleet</th><th>Type</th><th>Collectors</th><th>Taken in a day</th><th>Created</th>
+</tr></thead><tbody>{rows}</tbody>
 </table>"""
 _FLEET_ROW: Final = """\
 <tr><td><a href="{path}"><strong>{label}</strong></a></td><td>{type}</td>
-<td data-label="Collectors">{instances}</td><td class="soft small" data-label="Created">{at}, {by}</td></tr>"""
+<td data-label="Collectors">{instances}</td><td data-label="Taken in a day">{line}</td>
+<td class="soft small" data-label="Created">{at}, {by}</td></tr>"""
 _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
@@ -69,7 +72,7 @@ _FLEET: Final = """\
 <div id="now" data-live="idle" data-again="count=yes">
 <div class="card"><h2>Deployment groups</h2>{groups}
 <p class="last"><a href="{path}/new-group">New group</a></p></div>{more}
-<div class="card"><h2>Collectors</h2>{instances}</div></div>
+<div class="card"><h2>Collectors</h2>{instances}</div></div>{traffic}
 <div id="install" data-fleet="{id}" data-type="{kind}"></div>{renewal}
 <div class="card"><h2>Delete this fleet</h2>{delete}</div>"""
 _FLEETS_FOR: Final = "A fleet is a set of collectors that report here and get their configuration from here."
@@ -125,6 +128,7 @@ def _list(
     """The list; after a refusal, with what was typed, and the reason beside its field or at the top."""
     shown = frame(who, caller, "fleets")
     part = counting.fleets(caller, ENTRIES, after)
+    lines = traffic.lines_of(counted.fleet.id for counted in part.entries if counted.total)
     rows = [
         html(
             _FLEET_ROW,
@@ -132,6 +136,7 @@ def _list(
             label=counted.fleet.label,
             type=_TYPES[counted.fleet.type],
             instances=_instances(counted),
+            line=lines.get(counted.fleet.id, NOTHING),
             at=moment(counted.fleet.created_at),
             by=counted.fleet.created_by.name,
         )
@@ -215,6 +220,7 @@ def _fleet_page(
         instances=html(_COLLECTORS, counts=_instances(counted), path=path)
         if counted.total
         else no_collectors(path, fleet.id),
+        traffic=traffic.of_fleet(caller, fleet_id) if counted.total else NOTHING,
         renewal=renewal_card(f"{path}/token", csrf, "Every collector of this fleet") if caller.is_admin else NOTHING,
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=fleet.label),
     )

@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import Response
 
 from fleets.api.overview_wire import page_of
+from fleets.pages import traffic
 from fleets.pages.parts import KINDS
 from headgate.foundation.caller import Caller
 from headgate.instances.counting.fleets import CountedFleet
@@ -65,9 +66,10 @@ _NO_FLEETS: Final = """\
 <p class="soft last">No fleet yet: collectors that report to one are shown here by their state.
 <a href="{home}/fleets">Create a fleet</a></p>"""
 _FLEETS: Final = """\
-<table><thead><tr><th>Fleet</th><th>Collectors</th></tr></thead><tbody>{rows}</tbody></table>"""
+<table><thead><tr><th>Fleet</th><th>Collectors</th><th>Taken in a day</th></tr></thead><tbody>{rows}</tbody></table>"""
 _FLEET: Final = """\
-<tr><td><a href="{path}"><strong>{label}</strong></a></td><td data-label="Collectors">{states}</td></tr>"""
+<tr><td><a href="{path}"><strong>{label}</strong></a></td><td data-label="Collectors">{states}</td>
+<td data-label="Taken in a day">{line}</td></tr>"""
 _STATE: Final = '<a class="tag {kind}" href="{path}/collectors?state={state}">{n} {name}</a> '
 
 
@@ -121,10 +123,12 @@ def _notice(caller: Caller, notice: Notice, now: datetime) -> Html:
 def _fleets(caller: Caller, overview: Overview) -> Html:
     if not overview.fleets:
         return html(_NO_FLEETS, home=home(caller))
-    return html(_FLEETS, rows=[_fleet(caller, counted) for counted in overview.fleets])
+    lines = traffic.lines_of(counted.fleet.id for counted in overview.fleets if counted.total)
+    rows = [_fleet(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in overview.fleets]
+    return html(_FLEETS, rows=rows)
 
 
-def _fleet(caller: Caller, counted: CountedFleet) -> Html:
+def _fleet(caller: Caller, counted: CountedFleet, line: Html) -> Html:
     path = f"{home(caller)}/fleets/{counted.fleet.id}"
     states = [
         html(
@@ -139,5 +143,9 @@ def _fleet(caller: Caller, counted: CountedFleet) -> Html:
         if counted.instances.get(state)
     ]
     return html(
-        _FLEET, path=path, label=counted.fleet.label, states=states or Html('<span class="soft">none reports</span>')
+        _FLEET,
+        line=line,
+        path=path,
+        label=counted.fleet.label,
+        states=states or Html('<span class="soft">none reports</span>'),
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from fastapi import Query, Response
 
 from fleets.api import groups as api
+from fleets.pages import traffic
 from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
@@ -44,7 +45,7 @@ _GROUP: Final = """\
 <p class="hint">{delivery}</p></div>
 <div class="card"><h2>Running</h2>{running}
 <p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p>
-</div></div>
+</div></div>{traffic}
 <div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"
  data-hosts="{hosts}"></div>
 {rollouts}{timeline}{captures}{mounts}{delete}"""
@@ -138,6 +139,7 @@ def _group_page(
         **_versions(caller, path, group, count=count),
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
+        traffic=traffic.of_group(caller, fleet.id, group.id),
         rollouts=_rollouts(caller, path, csrf, group),
         timeline=_timeline(caller, path, group, after, at),
         captures=_captures(caller, path, csrf, group),

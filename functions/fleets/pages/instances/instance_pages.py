@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import Response
 
 from fleets.api import instances as api
+from fleets.pages import traffic
 from fleets.pages.instances.cards import happened, health_card, then_shown, truth_card
 from fleets.pages.instances.order_card import NOTHING_TYPED, order_card, override_of
 from fleets.pages.parts import state_tag
@@ -42,7 +43,7 @@ _PAGE: Final = """\
 group <a href="{fleet_path}/deployments/{deployment}">{group}</a> · last heard
 {heard}</p>
 <div id="live" data-live="idle">{truth}{health}</div>
-{orders}
+{traffic}{orders}
 <p><a href="{fleet_path}/captures?instance_id={id}">Take a sample of what passes a component</a></p>{timeline}
 <div class="card"><h2>Delete this collector</h2>{again}{delete}</div>"""
 _AGAIN: Final = """\
@@ -122,6 +123,7 @@ def _instance_page(
         heard=ago(instance.contact.last_seen_at),
         truth=truth_card(caller, known),
         health=health_card(known),
+        traffic=traffic.of_host(caller, fleet_id, instance_id),
         orders=order_card(caller, path, csrf, known, typed, problems),
         timeline=_timeline(caller, path, fleet_id, instance_id, after, at),
         again=[_again(caller, path, csrf, seen.instance) for seen in replacing.successors(fleet, known.seen)],

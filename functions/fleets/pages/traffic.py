@@ -1,0 +1,165 @@
+"""What flows through a group, a fleet or a host over the last day, drawn; and a line of it for lists and for Home."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+from headgate.foundation import clock
+from headgate.foundation.caller import Caller
+from headgate.instances.series import service
+from headgate.instances.series.model import HOUR, MINUTE, NUMBERS
+from headgate.instances.series.service import Line, Range, Series
+from headgate.instances.state.intervals import unwritten
+from headgate.instances.timeline import history
+from web import charts
+from web.charts import Part
+from web.html import NOTHING, Html, html
+
+_DAY: Final = timedelta(days=1)
+_ACCEPTED, _REFUSED, _SENT, _FAILED, _DROPPED, _ACCEPTED_BYTES, _SENT_BYTES = range(len(NUMBERS))
+_SHOWN: Final = (("taken", _ACCEPTED), ("sent", _SENT), ("failed", _FAILED), ("dropped", _DROPPED))
+_CARD: Final = """\
+<div class="card" id="traffic"><h2>What flows through</h2>{chart}{parts}
+<p class="soft small last">Reported by {hosts} since {begin}; what is below {resolution} s is spread evenly.
+The same with <code>headgate fleet traffic {fleet}</code></p></div>"""
+_NOTHING_YET: Final = """\
+<div class="card" id="traffic"><h2>What flows through</h2>
+<p class="soft last">Nothing was counted in the last day: hosts with a supervisor of this release report what they
+take, send and drop.</p></div>"""
+_PARTS: Final = """\
+<table><thead><tr><th>Pipelines | component</th><th>Over the day</th><th>Taken</th><th>Sent</th><th>Failed</th>
+<th>Dropped</th><th>Bytes</th></tr></thead><tbody>{rows}</tbody></table>"""
+_PART: Final = """\
+<tr><td><code>{name}</code></td><td data-label="Over the day">{spark}</td><td data-label="Taken">{taken}</td>
+<td data-label="Sent">{sent}</td><td data-label="Failed">{failed}</td><td data-label="Dropped">{dropped}</td>
+<td data-label="Bytes">{bytes}</td></tr>"""
+_KINDS: Final = {"applied": "good", "idle": "good", "apply_failed": "bad", "applying": "warn", "pending_pickup": "warn"}
+_NOT_HERE: Final = {"silent": "bad", "stale": "bad", "unknown": "bad", "stopped": ""}
+_MOST_EVENTS: Final = 100
+
+
+def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> Html:
+    """The card of a group; two reads, and two queries for each megabyte of a day's numbers."""
+    asked = Range.of(None, None, None)
+    together = service.of_group(caller, fleet_id, deployment_id, asked)
+    parts = service.of_group(caller, fleet_id, deployment_id, asked, "component") if together.lines else together
+    return _card(together, fleet_id, _rows(parts))
+
+
+def of_fleet(caller: Caller, fleet_id: str) -> Html:
+    """The card of a fleet: hours, so that it reads little of each group."""
+    return _card(service.of_fleet(caller, fleet_id, _hours()), fleet_id)
+
+
+def of_host(caller: Caller, fleet_id: str, instance_id: str) -> Html:
+    """The card of a host, with its states over the day."""
+    series = service.of_host(caller, fleet_id, instance_id, Range.of(None, None, None, of_host=True))
+    return html("{card}{states}", card=_card(series, fleet_id), states=_states(caller, fleet_id, instance_id))
+
+
+def lines_of(fleet_ids: Iterable[str]) -> Mapping[str, Html]:
+    """A line for each fleet that the caller is known to see: what its collectors took in each hour of the last day."""
+    return {
+        fleet_id: charts.sparkline(_values(series, series.lines[0], _ACCEPTED), "Records a minute", "/min")
+        for fleet_id, series in service.of_fleets(fleet_ids, _hours()).items()
+        if series.lines
+    }
+
+
+def _hours() -> Range:
+    now = clock.now()
+    return Range.of(now - _DAY, now, HOUR)
+
+
+def _card(series: Series, fleet_id: str, parts: Html = NOTHING) -> Html:
+    if not series.lines:
+        return Html(_NOTHING_YET)
+    (line,) = series.lines
+    chart = charts.area(
+        "Records a minute",
+        [
+            charts.Line(name, _values(series, line, place))
+            for name, place in _SHOWN
+            if line.total(place) or place == _ACCEPTED
+        ],
+        [service.at(start).strftime("%H:%M UTC") for start in series.range.starts],
+        "/min",
+    )
+    hosts = max(point.hosts for point in line.points)
+    return html(
+        _CARD,
+        chart=chart,
+        parts=parts,
+        hosts="1 host" if round(hosts) == 1 else f"up to {hosts:.0f} hosts",
+        begin=service.at(series.range.begin).strftime("%Y-%m-%d %H:%M UTC"),
+        resolution=series.resolution,
+        fleet=fleet_id,
+    )
+
+
+def _rows(series: Series) -> Html:
+    rows = [
+        html(
+            _PART,
+            name=line.name,
+            spark=charts.sparkline(
+                _values(series, line, _SENT if line.kind == "exporter" else _ACCEPTED), line.name, "/min"
+            ),
+            taken="" if line.kind == "exporter" else charts.short(line.total(_ACCEPTED)),
+            sent="" if line.kind == "receiver" else charts.short(line.total(_SENT)),
+            failed=charts.short(line.total(_FAILED) + line.total(_REFUSED)),
+            dropped=charts.short(line.total(_DROPPED)),
+            bytes=charts.short(max(line.total(_ACCEPTED_BYTES), line.total(_SENT_BYTES)))
+            if line.measures_bytes
+            else "not measured",
+        )
+        for line in series.lines
+    ]
+    return html(_PARTS, rows=rows) if rows else NOTHING
+
+
+def _values(series: Series, line: Line, place: int) -> list[float | None]:
+    """Numbers a minute; None where no host counted, and where not all hosts can have told yet."""
+    step, end = series.range.step, series.range.end
+    told = end - unwritten(quick=False)
+    return [
+        point.numbers[place] * MINUTE / min(step, end - point.start)
+        if point.is_known and (step >= HOUR or point.start + step <= told)
+        else None
+        for point in line.points
+    ]
+
+
+def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:
+    """The states of the last day as the host's timeline has them; a host that is silent writes none."""
+    now = clock.now()
+    since = now - _DAY
+    newest = history.events(caller, fleet_id, instance_id, _MOST_EVENTS, None).entries
+    changes: list[tuple[datetime, str]] = [(listed.event.at, listed.event.state) for listed in reversed(newest)]
+    if not changes:
+        return NOTHING
+    ends = [*changes[1:], (now, "")]
+    parts = [
+        Part(
+            state.replace("_", " "),
+            (until - max(since, at)).total_seconds(),
+            _KINDS.get(state, _NOT_HERE.get(state, "")),
+        )
+        for (at, state), (until, _) in zip(changes, ends, strict=True)
+        if until > since
+    ]
+    begin = max(since, changes[0][0])
+    drawn = charts.strip("States", _joined(parts), begin.strftime("%H:%M UTC"), now.strftime("%H:%M UTC"))
+    return html('<div class="card"><h2>Its last day</h2>{drawn}</div>', drawn=drawn)
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """Neighbours of one state as one."""
+    joined = parts[:1]
+    for before, part in pairwise(parts):
+        if part.name == before.name:
+            joined[-1] = Part(part.name, joined[-1].size + part.size, part.kind)
+        else:
+            joined.append(part)
+    return joined
