@@ -1,11 +1,17 @@
 // Completion and help at a place, from the reference of the collector's build.
-import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  snippetCompletion,
+} from "@codemirror/autocomplete";
 import type { EditorState, Text } from "@codemirror/state";
 import type { EditorView, Tooltip } from "@codemirror/view";
 import { h } from "../lib/dom";
-import type { Field } from "../lib/types";
+import type { Field, OttlReference } from "../lib/types";
 import type { Lines } from "./lines";
-import { expressionAt } from "./expressions";
+import { type Expression, expressionAt } from "./expressions";
+import { contextsOf, fieldAt, type OttlField } from "./ottl_fields";
 import { ITEM, outline, type Place, placeAt } from "./place";
 import { type Reference, SECTIONS, typeOf } from "./reference";
 
@@ -23,8 +29,10 @@ export function assist(reference: () => Reference) {
     const before = line.text.slice(0, pos - line.from);
     const typed = WORD.exec(before)?.[0] ?? "";
     if (!context.explicit && typed === "") return null;
+    const statement = typedAt(state, pos);
+    if (statement) return inOttl(reference(), statement, pos);
     const expression = expressionAt(state, pos);
-    if (expression) return ottl(reference(), expression.component, expression.context, pos - typed.length);
+    if (expression) return inOttl(reference(), ofLint(expression, before), pos);
     const place = placeAt(documentLines(state.doc), line.number, pos - line.from);
     const options = await optionsAt(reference(), place, state);
     return options.length ? { from: pos - typed.length, options, validFor: /^[\w./-]*$/ } : null;
@@ -85,28 +93,87 @@ function inService(path: string[], state: EditorState): Completion[] {
   return ids(list, ...(list === "processors" ? [] : ["connectors"]));
 }
 
-async function ottl(
+interface Typed {
+  field: OttlField;
+  contexts: string[];
+  /** Whether one context is given, so that paths need not begin with its name. */
+  isGiven: boolean;
+  /** The expression up to the cursor. */
+  before: string;
+}
+
+/** The OTTL that is being typed, by the place in the text: no linter has seen it yet. Null where there is none. */
+export function typedAt(state: EditorState, pos: number): Typed | null {
+  const line = state.doc.lineAt(pos);
+  const lines = documentLines(state.doc);
+  const column = pos - line.from;
+  const { path, from, inKey } = placeAt(lines, line.number, column);
+  // A colon in a statement looks like a key; a list in flow style has no places inside.
+  const field = [path, [...path, ITEM], path.slice(0, -1)].map(fieldAt).find((found) => found !== null);
+  if (!field) return null;
+  const value = inKey ? line.text.slice(0, column).replace(/^\s*(?:-\s+)*/, "") : line.text.slice(from, column);
+  const before = unquoted(value.trimStart());
+  const contexts = contextsOf(field, lines, line.number);
+  const isGiven = contexts.length === 1;
+  return { field, contexts, isGiven, before };
+}
+
+/** The expression without the quote that YAML begins it with; of a list in flow style, the entry that is open. */
+function unquoted(value: string): string {
+  if (value.startsWith("[")) {
+    const quote = /["']/.exec(value)?.[0];
+    return quote ? value.slice(value.lastIndexOf(quote) + 1) : value.slice(value.lastIndexOf(",") + 1).trimStart();
+  }
+  return /^["']/.test(value) ? value.slice(1) : value;
+}
+
+function ofLint({ component, context }: Expression, before: string): Typed {
+  return { field: { component, kind: "condition", contexts: [context] }, contexts: [context], isGiven: true, before };
+}
+
+async function inOttl(
   reference: Reference,
-  component: string,
-  context: string,
-  from: number,
+  { field, contexts, isGiven, before }: Typed,
+  pos: number,
 ): Promise<CompletionResult | null> {
-  const known = await reference.ottl(component, context);
-  if (!known) return null;
-  const options: Completion[] = [
-    ...known.functions.map(({ name, signature, description }) => ({
-      label: name,
-      type: "function",
-      detail: signature,
-      info: description,
-    })),
-    // With the context's name where the statement leaves it to the paths, and without it where the context is given.
-    ...known.paths.flatMap(({ path, type, description }) =>
-      [path, `${context}.${path}`].map((label) => ({ label, type: "variable", detail: type, info: description })),
-    ),
-    ...known.enums.map(({ name, description }) => ({ label: name, type: "enum", info: description })),
-  ];
-  return { from, options, validFor: /^[\w.]*$/ };
+  const word = /(?<![\w.])[\w.]*$/.exec(before)?.[0] ?? "";
+  // Within a text of its own, nothing is a name.
+  if (before.replaceAll('\\"', "").split('"').length % 2 === 0) return null;
+  const begins = field.kind === "statement" && before === word;
+  const known = (await Promise.all(contexts.map((context) => reference.ottl(field.component, context)))).map(
+    (one, at) => ({ one, context: contexts[at] ?? "" }),
+  );
+  const options = new Map<string, Completion>();
+  for (const { one, context } of known) {
+    if (!one) continue;
+    for (const named of one.functions)
+      if ((named.kind === "editor") === begins && (!named.in || named.in.includes(field.kind)))
+        options.set(named.name, called(named));
+    if (begins) continue;
+    for (const { path, type, description } of one.paths)
+      for (const label of isGiven && !field.inferred
+        ? [path]
+        : isGiven
+          ? [path, `${context}.${path}`]
+          : [`${context}.${path}`])
+        if (!options.has(label)) options.set(label, { label, type: "variable", detail: type, info: description });
+    for (const { name, description } of one.enums)
+      if (!options.has(name)) options.set(name, { label: name, type: "enum", info: description });
+  }
+  if (options.size === 0) return null;
+  return { from: pos - word.length, options: [...options.values()], validFor: /^[\w.]*$/ };
+}
+
+/** A function with places for what it needs; Tab goes from one to the next. */
+function called({ name, signature, description, parameters }: OttlReference["functions"][number]): Completion {
+  const needed = (parameters ?? []).filter(({ optional }) => !optional);
+  const places = needed.map((parameter) => `\${${parameter.name}}`).join(", ");
+  return snippetCompletion(`${name}(${places})`, {
+    label: name,
+    type: "function",
+    detail: signature,
+    info: description,
+  });
 }
 
 /** Help about what is under the pointer, or at the cursor. */

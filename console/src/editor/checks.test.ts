@@ -63,11 +63,21 @@ test("while the collector is being built, the same text is checked again by itse
   assert.deepEqual([desk.shown, desk.texts()], [["of a"], ["a", "a"]]);
 });
 
-test("another fault is told once, and a text that was typed since is checked instead", async () => {
+test("a text that an outage left unchecked is checked again", async () => {
   const desk = new Desk();
   desk.checks.typed("a");
   desk.pause();
   desk.asked[0]?.fail(new ApiError({ status: 503, code: "not_checked", detail: "no" }, null, 2));
+  await settled();
+  desk.pause();
+  assert.deepEqual(desk.texts(), ["a", "a"]);
+});
+
+test("another fault is told once, and a text that was typed since is checked instead", async () => {
+  const desk = new Desk();
+  desk.checks.typed("a");
+  desk.pause();
+  desk.asked[0]?.fail(new ApiError({ status: 422, code: "invalid", detail: "no" }));
   await settled();
   desk.pause();
   assert.deepEqual(desk.texts(), ["a"]);

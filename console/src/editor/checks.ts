@@ -14,6 +14,8 @@ export const browserClock: Clock = {
 };
 
 const PAUSE = 400;
+// After an outage the same text is checked again, so that nobody has to reload the page.
+const OUTAGE = 20_000;
 
 export class Checks<T> {
   private newest = 0;
@@ -61,7 +63,7 @@ export class Checks<T> {
       (error: unknown) =>
         end(() => {
           this.fail(error);
-          const again = error instanceof ApiError ? error.again : null;
+          const again = error instanceof ApiError ? (error.again ?? (error.isOutage ? OUTAGE : null)) : null;
           if (again !== null) this.cancel = this.clock.after(again, () => this.begin(text, number));
         }),
     );

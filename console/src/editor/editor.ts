@@ -21,6 +21,7 @@ import { assist, help } from "./assist";
 import { helpAtCursor } from "./help_at_cursor";
 import { expressions, located } from "./expressions";
 import { declaration } from "./go_to";
+import { indentation } from "./indentation";
 import { unitOf } from "./lines";
 import { coverage } from "./marks";
 import type { Shown } from "./problems";
@@ -98,7 +99,7 @@ export class Editor {
             },
           }),
           EditorState.readOnly.of(options.readOnly),
-          // Tab is left to the browser, which leaves the editor.
+          indentation,
           keymap.of([{ key: "Mod-b", run: (view) => this.goToDeclaration(view.state.selection.main.head) }]),
           keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap]),
           EditorView.updateListener.of((update) => {

@@ -26,6 +26,11 @@ export class ApiError extends Error {
     super(problem.detail);
   }
 
+  /** Whether a part of the service did not answer: the same request may be answered later. */
+  get isOutage(): boolean {
+    return this.problem.status === 0 || this.problem.status >= 502;
+  }
+
   /** In so many milliseconds the same request may be answered, as the collector is being built; null if that is not the reason. */
   get again(): number | null {
     return this.problem.code === BEING_BUILT && this.retryAfter > 0 ? this.retryAfter * 1_000 : null;

@@ -9,6 +9,7 @@ export interface Shortcut {
 }
 
 const OFF = "headgate-single-keys-off";
+const TAB = "headgate-tab-indents";
 const PLACES: [string, string][] = [
   ["h", "Home"],
   ["c", "Configurations"],
@@ -17,6 +18,11 @@ const PLACES: [string, string][] = [
   ["k", "Components"],
 ];
 const listed: Shortcut[] = [];
+
+/** Whether somebody wants Tab to indent in the editor; Escape, then Tab, leaves it in any case. */
+export function tabIndents(): boolean {
+  return localStorage.getItem(TAB) !== null;
+}
 
 /** A page's own keys, for the list. */
 export function list(...shortcuts: Shortcut[]): void {
@@ -52,6 +58,10 @@ function show(): void {
   single.addEventListener("change", () =>
     single.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "yes"),
   );
+  const indents = h("input", { id: "tab-indents", type: "checkbox", checked: tabIndents() });
+  indents.addEventListener("change", () =>
+    indents.checked ? localStorage.setItem(TAB, "yes") : localStorage.removeItem(TAB),
+  );
   const shown = dialog(
     "Keys",
     h(
@@ -71,6 +81,12 @@ function show(): void {
       ),
     ),
     h("div", { class: "check" }, single, h("label", { for: "single-keys" }, "Keys without Ctrl work (? / g)")),
+    h(
+      "div",
+      { class: "check" },
+      indents,
+      h("label", { for: "tab-indents" }, "Tab indents in the editor; Esc, then Tab, leaves it"),
+    ),
     h(
       "div",
       { class: "buttons" },

@@ -131,6 +131,13 @@ export interface ComponentDetail extends ComponentSummary {
 
 export interface OttlReference {
   paths: { path: string; type: string; writable: boolean; description: string }[];
-  functions: { name: string; kind: string; signature: string; description: string }[];
+  functions: {
+    name: string;
+    kind: string;
+    signature: string;
+    description: string;
+    parameters?: { name: string; optional: boolean }[];
+    in?: string[];
+  }[];
   enums: { name: string; value: number; description: string }[];
 }

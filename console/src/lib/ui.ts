@@ -46,7 +46,8 @@ export function messageOf(error: unknown): string {
 /** Why a text has no verdict, and how that looks: not as a fault while the collector is being built. */
 export function notChecked(error: unknown): [text: string, kind: string] {
   if (error instanceof ApiError && error.again !== null) return [`Not checked yet: ${messageOf(error)}`, ""];
-  return [`Not checked: ${messageOf(error)}`, "bad"];
+  const again = error instanceof ApiError && error.isOutage ? "; trying again in 20 s" : "";
+  return [`Not checked: ${messageOf(error)}${again}`, "bad"];
 }
 
 export function button(

@@ -169,8 +169,10 @@ async function listCollectors(wasBuilding = false): Promise<void> {
   let installed: CollectorVersion[] = [];
   try {
     installed = await api.all<CollectorVersion>("/collector-versions");
-  } catch (error) {
-    notice.failed(error);
+  } catch {
+    // The editor is whole without the list: its own version stays chosen.
+    setTimeout(() => void listCollectors(wasBuilding), BUILDING);
+    return;
   }
   const listed = installed
     .filter(({ unusable }) => unusable === null)
