@@ -15,8 +15,8 @@ from headgate.events import service as events
 from headgate.events.model import EVENT_TYPES
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.events import waiting
-from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
-from tests.support.members import API
+from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now
+from tests.support.members import API, Member
 from tests.support.opamp_agent import Agent
 from tests.support.rolling import FAILED, RollingGroup, no_executions
 
@@ -144,6 +144,22 @@ def test_a_host_recovers_once_after_every_way_back(fleet: Fleet, agent: Agent, n
         now.moves(hours=1)
         agent.heartbeat()
         told(fleet)
+
+
+def test_a_pod_of_which_no_silence_was_told_does_not_recover(ann: Member, now: Clock) -> None:
+    pods = make_fleet(ann, "kubernetes-supervisor", "Pods")
+    pods.assign(1)
+    pod = pods.agent()
+    pod.start()
+    pod.applies()
+    now.moves(minutes=20)
+    pod.heartbeat()
+    assert told(pods) == []
+    pod.says_health(healthy=False, error="no route")
+    now.moves(seconds=30)
+    pod.says_health(healthy=True)
+
+    assert told(pods) == ["instance.apply_failed", "instance.recovered"]
 
 
 @pytest.mark.parametrize("well", [True, False], ids=["well when it is replaced", "well later"])

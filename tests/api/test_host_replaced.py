@@ -11,6 +11,7 @@ from headgate.instances.model import instance_id
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now
 from tests.support.members import API
 from tests.support.opamp_agent import Agent
+from tests.support.signing_host import SigningHost
 
 __all__ = ["ann", "fleet", "now"]
 
@@ -83,6 +84,22 @@ def test_what_reports_or_has_no_successor_is_not_replaced(fleet: Fleet, former: 
 
     assert replaces(fleet, former, second).status_code == 200
     assert fleet.counts() == {"total": 2, "applied": 2}
+
+
+def test_the_host_with_its_key_takes_its_place_whatever_others_are_called(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    host = SigningHost.of(fleet)
+    agent = host.agent(host_name="web-1")
+    agent.start()
+    now.moves(minutes=20)
+    joins(fleet, "web-1")
+    # It has lost its id alone.
+    again = host.agent(host_name="renamed")
+    again.start()
+
+    answer = replaces(fleet, instance_id(agent.uid))
+
+    assert (answer.status_code, answer.json()["id"]) == (200, instance_id(again.uid)), answer.text
 
 
 def test_of_several_that_replace_it_at_once_one_does(fleet: Fleet, former: str) -> None:

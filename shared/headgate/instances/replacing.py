@@ -41,7 +41,7 @@ class NotReplaceable(errors.Conflict):
 
 
 def successors(fleet: Fleet, gone: Seen) -> Sequence[Seen]:
-    """Instances that may be the host of one that is gone, by its name; a query for each megabyte of the fleet's.
+    """Instances that may be the host of one that is gone, by its key or else its name; a query for each megabyte.
 
     Each was first heard after the other one was last heard, and reports. None for an instance that reports.
     """
@@ -50,9 +50,12 @@ def successors(fleet: Fleet, gone: Seen) -> Sequence[Seen]:
     former = gone.instance
 
     def may_be(instance: Instance) -> bool:
-        return instance.called == former.called and _follows(instance, former)
+        is_known = instance.called == former.called or _has_key_of(former, instance)
+        return is_known and _follows(instance, former)
 
-    return [seen for seen in service.those(fleet, may_be, clock.now()) if seen.state not in _GONE]
+    found = [seen for seen in service.those(fleet, may_be, clock.now()) if seen.state not in _GONE]
+    # One that has the key is the host, whatever others are called.
+    return [seen for seen in found if _has_key_of(former, seen.instance)] or found
 
 
 def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) -> Seen:
@@ -99,6 +102,11 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
         return replace(seen, instance=after)
 
     return retry(once)
+
+
+def _has_key_of(former: Instance, instance: Instance) -> bool:
+    was, now = former.identity.key, instance.identity.key
+    return was is not None and now is not None and was.public == now.public
 
 
 def _twice(shard: Shard) -> tuple[Shard, Shard]:

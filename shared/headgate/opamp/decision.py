@@ -151,7 +151,9 @@ def decide(
     after = replace(after, contact=_contact(before.contact, report, place, interval, at))
     heard = captures.heard(after, capture, report.capture, at) if after.orders.capture else NOTHING_HEARD
     happened = [*timeline.of_message(stored, before, after, desired, at, done), *heard.events]
-    noted, events = timeline.bounded(after.noted, happened, after, at)
+    # Nobody is told that a pod is silent.
+    is_pod = group.role is not None
+    noted, events = timeline.bounded(after.noted, happened, after, at, is_pod=is_pod)
     after = replace(after, orders=replace(after.orders, capture=heard.asked), noted=noted)
     return Decision(
         before=stored,
@@ -160,7 +162,7 @@ def decide(
         interval=interval,
         asks_full_state=place.asks_full_state,
         events=events,
-        notices=notices.of_message(stored, after, events, at) if events else (),
+        notices=notices.of_message(stored, after, events, at, is_pod=is_pod) if events else (),
         capture=heard.change,
         proves=trials.proves(after, group, desired),
         component_list=_component_list(after, report),

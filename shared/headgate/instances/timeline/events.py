@@ -81,7 +81,7 @@ def of_message(
 
 
 def bounded(
-    noted: Noted, events: Sequence[TimelineEvent], after: Instance, at: datetime
+    noted: Noted, events: Sequence[TimelineEvent], after: Instance, at: datetime, *, is_pod: bool
 ) -> tuple[Noted, Sequence[TimelineEvent]]:
     """What is written of the events, and what is noted then."""
     hour = int(at.timestamp()) // _HOUR
@@ -102,7 +102,8 @@ def bounded(
         else:
             left_out += 1
     begins = [replace(entry(after, "flapping", at), left_out=left_out)] if left_out and not noted.left_out else []
-    unwell = after.standing.state in _UNWELL or any(event.event in ("silent", "crash_loop") for event in events)
+    bad = ("crash_loop",) if is_pod else ("silent", "crash_loop")
+    unwell = after.standing.state in _UNWELL or any(event.event in bad for event in events)
     recovers = after.standing.state == "applied" and bool(ended or written)
     noted = Noted(noted.hour, noted.written + len(written), left_out, tuple(once), unwell or noted.unwell)
     return (replace(noted, unwell=False) if recovers else noted), [*ended, *written, *begins]

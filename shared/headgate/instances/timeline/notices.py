@@ -24,16 +24,19 @@ _TYPES: Final[dict[InstanceEvent, Notice]] = {
 
 
 def of_message(
-    stored: Instance | None, after: Instance, written: Sequence[TimelineEvent], at: datetime
+    stored: Instance | None, after: Instance, written: Sequence[TimelineEvent], at: datetime, *, is_pod: bool
 ) -> list[Notice]:
-    """`written` are the events of the timeline. What is left out there, because it changes without end, is not sent."""
+    """`written` are the events of the timeline. What is left out there, because it changes without end, is not sent.
+
+    A pod that was silent does not recover, since nobody was told.
+    """
     types: list[Notice] = [_TYPES[event.event] for event in written if event.event in _TYPES]
     types += ["instance.drifted" for event in written if event.event == "drifted" and event.drifted]
     if (
         written
         and stored is not None
         and after.standing.state == "applied"
-        and (stored.noted.unwell or _was_unwell(stored, at))
+        and (stored.noted.unwell or _was_unwell(stored, at, is_pod=is_pod))
     ):
         types.append("instance.recovered")
     return types
@@ -56,7 +59,7 @@ def writes(types: Sequence[Notice], organization_id: str, instance: Instance, at
     return [events.write(type, organization_id, about, at) for type in types]
 
 
-def _was_unwell(stored: Instance, at: datetime) -> bool:
+def _was_unwell(stored: Instance, at: datetime, *, is_pod: bool) -> bool:
     heard_at = stored.contact.last_seen_at
     quiet = at >= silent_from(heard_at, quick=stored.is_quick) or stale(mark_of(heard_at), at)
-    return quiet or stored.standing.state in ("apply_failed", "stopped")
+    return (quiet and not is_pod) or stored.standing.state in ("apply_failed", "stopped")
