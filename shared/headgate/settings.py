@@ -21,6 +21,8 @@ class Settings:
     events_table: str
     bucket: str
     secrets_key: str
+    export_bucket: str
+    export_region: str
     deliveries_queue: str
     dead_deliveries_queue: str
     event_bus: str
@@ -64,6 +66,8 @@ def settings() -> Settings:
         events_table=env("HEADGATE_EVENTS_TABLE", ""),
         bucket=env("HEADGATE_BUCKET", ""),
         secrets_key=env("HEADGATE_SECRETS_KEY", ""),
+        export_bucket=env("HEADGATE_EXPORT_BUCKET", ""),
+        export_region=env("HEADGATE_EXPORT_REGION", ""),
         deliveries_queue=env("HEADGATE_DELIVERIES_QUEUE", ""),
         dead_deliveries_queue=env("HEADGATE_DEAD_DELIVERIES_QUEUE", ""),
         event_bus=env("HEADGATE_EVENT_BUS", ""),

@@ -197,6 +197,7 @@ ANSWERS = {
     "DeliverFunction": (None, '"batchItemFailures": []'),
     "ComponentsFunction": (200, '"type":"otlp"'),
     "ConfigurationsFunction": (201, '"latest_version":1'),
+    "ExportsFunction": (None, '"exported": 0'),
     "FirstOrganizationFunction": (None, "null"),
     "FleetsFunction": (200, '"items":[]'),
     "FlowsFunction": (200, '"slug":'),

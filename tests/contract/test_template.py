@@ -172,7 +172,7 @@ def test_every_alarm_tells_somebody_and_is_quiet_without_data(resources: dict[st
 @pytest.mark.parametrize("alarm", ["FunctionErrorsAlarm", "ThrottlesAlarm"])
 def test_every_function_is_watched(resources: dict[str, Any], alarm: str) -> None:
     # CloudWatch takes ten metrics in an expression: an eleventh function needs another alarm.
-    elsewhere = {CHECKER, "RolloutStepsFunction", "SeriesFunction", *OF_WEBHOOKS}
+    elsewhere = {CHECKER, "ExportsFunction", "RolloutStepsFunction", "SeriesFunction", *OF_WEBHOOKS}
     elsewhere |= {"RunStepsFunction"} if alarm == "FunctionErrorsAlarm" else {"ComponentsFunction"}
     assert set(referred(resources[alarm]["Properties"]["Metrics"])) == set(FUNCTIONS) - AT_ONCE - elsewhere
     assert len([one for one in resources[alarm]["Properties"]["Metrics"] if "MetricStat" in one]) <= 10
@@ -192,6 +192,14 @@ def test_what_adds_to_the_series_is_watched(resources: dict[str, Any]) -> None:
     late = resources["SeriesLateAlarm"]["Properties"]
 
     assert (late["MetricName"], set(referred(late["Dimensions"]))) == ("IteratorAge", {"SeriesFunction"})
+
+
+def test_what_exports_is_watched(resources: dict[str, Any]) -> None:
+    """Lambda calls it three times before it gives up until the next day."""
+    errors = resources["ExportsErrorsAlarm"]["Properties"]
+
+    assert (errors["MetricName"], set(referred(errors["Dimensions"]))) == ("Errors", {"ExportsFunction"})
+    assert errors["Threshold"] == 3
 
 
 def test_what_carries_out_rollouts_is_watched(resources: dict[str, Any]) -> None:

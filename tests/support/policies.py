@@ -149,6 +149,9 @@ def _resource(template: Template, node: Any) -> str:
             return _arn(template, logical_id) + rest
         case {"Fn::Sub": str(text)} if ":states:" in text:
             return f"states:::{str(template.resolve(node)).rpartition(':')[2]}"
+        # A bucket that is not the stack's.
+        case {"Fn::Sub": str(text)} if ":s3:::" in text:
+            return f"s3:::{str(template.resolve(node)).partition(':s3:::')[2]}"
         case {"Fn::Sub": str(text)} if ":lambda:" in text:
             return f"lambda:::{str(template.resolve(node)).partition(':function:')[2]}"
     raise AssertionError(f"the resource {node} is not understood")

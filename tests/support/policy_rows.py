@@ -45,6 +45,11 @@ IDENTITY: Final[Mapping[str, Rights]] = {
         "UpdateItem": "organization# token# user# email# login# user_code# rate# attempts#",
         "DeleteItem": "organization# token# user# email# session# login# user_code# attempts#",
     },
+    "ExportsFunction": {
+        "GetItem": "organization# user# token# policies# signing_key",
+        "Query": "organization# audit#",
+        "PutItem": "signing_key",
+    },
     "FirstOrganizationFunction": {
         "GetItem": "first_organization email# user#",
         "PutItem": "first_organization organization# email# user#",
@@ -70,6 +75,7 @@ FLEETS: Final[Mapping[str, Rights]] = {
     },
     "InstallFunction": {"GetItem": "organization# fleet# token# install#", "UpdateItem": "install#"},
     "NotifyFunction": {"GetItem": "organization# fleet#", "Query": "fleet# census#"},
+    "ExportsFunction": {"Query": "organization# fleet# rollouts# history#", "GetItem": "fleet# token#"},
     "SeriesFunction": dict.fromkeys(("BatchGetItem", "PutItem"), "series#"),
     "WebhooksFunction": dict.fromkeys(("GetItem", "Query"), "organization#"),
     "RolloutStepsFunction": {
@@ -100,4 +106,6 @@ EVENTS: Final[Mapping[str, Rights]] = {
     "RunStepsFunction": {"PutItem": "outbox#"},
     "OpampFunction": {"PutItem": "outbox#"},
 }
+SCANS: Final = {("ExportsFunction", "IdentityTable")}
+"""What lists all organizations. A condition on keys does not hold a scan back."""
 TABLES: Final = {"IdentityTable": IDENTITY, "FleetsTable": FLEETS, "RunsTable": RUNS, "EventsTable": EVENTS}

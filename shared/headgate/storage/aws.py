@@ -80,6 +80,12 @@ def s3() -> S3Client:
         return _s3()
 
 
+def s3_in(region: str) -> S3Client:
+    """The client of buckets in another region; of this one for an empty name."""
+    with _creation:
+        return _s3(region)
+
+
 def stepfunctions() -> SFNClient:
     with _creation:
         return _stepfunctions()
@@ -143,14 +149,14 @@ def _dynamodb() -> DynamoDBClient:
 
 
 @cache
-def _s3() -> S3Client:
+def _s3(region: str = "") -> S3Client:
     import boto3
     from botocore.config import Config
 
     # For signed URLs. Newer regions refuse the older signature and S3's address without a region, which also redirects
     # to a name that was not signed while a bucket is new.
     signed = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
-    client = boto3.client("s3", config=_config().merge(signed))
+    client = boto3.client("s3", config=_config().merge(signed), region_name=region or None)
     require_complete(client)
     return client
 
