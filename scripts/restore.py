@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from scripts import stack
 from scripts.stack import Stop
@@ -32,8 +32,8 @@ _LEFT_OUT: Final = ("RunsTable",)
 _BATCH: Final = 25
 _POLL_SECONDS: Final = 10.0
 _TRIES: Final = 8
-# What takes longer, of notifications, only adds events.
-_MOST_ENDING_SECONDS: Final = 60
+# It takes a quarter of an hour, and writes to no table.
+_READS_ONLY: Final = "ExportsFunction"
 
 Item = Mapping[str, Any]
 
@@ -143,22 +143,34 @@ def held_still(stack_name: str) -> Iterator[None]:
     That ends nothing that runs already, so the block begins after the longest time that a function may take.
     """
     client = boto3.client("lambda")
-    names = [name for _, kind, name in stack.resources(stack_name) if kind == _FUNCTION]
-    before = {
-        name: client.get_function_concurrency(FunctionName=name).get("ReservedConcurrentExecutions") for name in names
-    }
+    functions = {name: logical_id for logical_id, kind, name in stack.resources(stack_name) if kind == _FUNCTION}
+    writing = [name for name, logical_id in functions.items() if logical_id != _READS_ONLY]
+    reserved = {name: client.get_function_concurrency(FunctionName=name) for name in functions}
     try:
-        for name in names:
+        for name in functions:
             client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
-        seconds = [client.get_function_configuration(FunctionName=name)["Timeout"] for name in names]
-        time.sleep(min(_MOST_ENDING_SECONDS, max(seconds, default=0)))
+        seconds = max((client.get_function_configuration(FunctionName=name)["Timeout"] for name in writing), default=0)
+        print(f"The functions are held still. Waiting {seconds} seconds for what runs already ...", flush=True)
+        time.sleep(seconds)
         yield
     finally:
-        for name, reserved in before.items():
-            if reserved:
-                client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=reserved)
-            else:
-                client.delete_function_concurrency(FunctionName=name)
+        still = [name for name in functions if not _let_go(name, reserved[name].get("ReservedConcurrentExecutions"))]
+        if still:
+            raise Stop(f"{', '.join(still)} could not be let go: run the same command again")
+
+
+def _let_go(function: str, reserved: int | None) -> bool:
+    """Give a function its reservation back. False if AWS refuses, so that the others are let go too."""
+    client = boto3.client("lambda")
+    try:
+        if reserved:
+            client.put_function_concurrency(FunctionName=function, ReservedConcurrentExecutions=reserved)
+        else:
+            client.delete_function_concurrency(FunctionName=function)
+    except (BotoCoreError, ClientError) as error:
+        print(f"{function}: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def parsed(text: str) -> datetime:

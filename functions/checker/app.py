@@ -8,6 +8,7 @@ organization an execution environment of its own. It answers `{"result": …}` o
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from functools import cache
 from typing import Final, TypeAlias
 
 from checker.large_questions import fetch
@@ -25,6 +26,7 @@ from headgate.checker import (
 )
 from headgate.checker.fetched import Source
 from headgate.foundation.errors import Unavailable
+from headgate.observability import metrics
 from headgate_engine.checker import messages
 from headgate_engine.checker.limits import in_lambda
 from headgate_engine.checker.messages import Message
@@ -59,9 +61,18 @@ def handler(event: Message, context: object) -> Answer:
     if tenant not in (None, "", asker.organization_id):
         raise ValueError("the question is of another organization than the execution environment")
     answer = messages.packed(_answer(question, collector, asker))
+    if in_lambda():
+        _count_walls(checker.of_this_process().held_by())
     if messages.size(answer) > messages.LARGEST_INVOCATION:
         return _error("failed", "", "The collector's answer is too large")
     return answer
+
+
+@cache
+def _count_walls(held_by: str) -> None:
+    """Record the walls around the collector, once in each execution environment, as soon as a process serves."""
+    if held_by:
+        metrics.walls(held_by.split(", "))
 
 
 def _answer(question: Message, collector: object, asker: Asker) -> Answer:

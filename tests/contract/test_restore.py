@@ -13,6 +13,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from headgate_local import aws_server, template
 from scripts import restore
@@ -166,6 +167,34 @@ def test_no_function_runs_while_tables_are_written(tables: list[Pair]) -> None:
     with restore.held_still("headgate"):
         assert {reserved("OpampFunction"), reserved("FleetsFunction")} == {0}
     assert {reserved("OpampFunction"), reserved("FleetsFunction")} == {None}
+
+
+def test_one_function_that_is_refused_keeps_no_other_still(
+    tables: list[Pair], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    functions, client = boto3.client("lambda"), boto3.client
+    let_go, refused = functions.delete_function_concurrency, list[str]()
+
+    def refuses_the_first(*, FunctionName: str) -> None:
+        if not refused:
+            refused.append(FunctionName)
+            raise ClientError({"Error": {"Code": "TooManyRequestsException"}}, "DeleteFunctionConcurrency")
+        let_go(FunctionName=FunctionName)
+
+    monkeypatch.setattr(functions, "delete_function_concurrency", refuses_the_first)
+    monkeypatch.setattr(boto3, "client", lambda name: functions if name == "lambda" else client(name))
+    with pytest.raises(Stop, match="could not be let go: run the same command again"):
+        hold()
+
+    assert sorted(map(str, {reserved("OpampFunction"), reserved("FleetsFunction")})) == ["0", "None"]
+    assert refused[0] in capsys.readouterr().err
+    hold()
+    assert {reserved("OpampFunction"), reserved("FleetsFunction")} == {None}
+
+
+def hold() -> None:
+    with restore.held_still("headgate"):
+        pass
 
 
 def test_what_runs_already_may_end_before_tables_are_written(

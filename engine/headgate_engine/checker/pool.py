@@ -71,6 +71,11 @@ class Pool:
         with self._changed:
             return [child.pid for child in self._serving]
 
+    def held_by(self) -> str:
+        """The walls around a process that serves now; empty if none does."""
+        with self._changed:
+            return next((child.held_by for child in self._serving), "")
+
     def has_idle(self) -> bool:
         """Whether a process waits for a question."""
         with self._changed:

@@ -178,6 +178,10 @@ class Checker:
             return self._pool(None).pids()
         return self._others.pids(self.collectors.binary(str(version)))
 
+    def held_by(self) -> str:
+        """The walls around the processes of the default version; empty if none serves."""
+        return self._pool(None).held_by()
+
     def has_idle(self) -> bool:
         """Whether a process of the default version waits for a question."""
         return self._pool(None).has_idle()
