@@ -553,7 +553,6 @@ start_process() {
   stop_process
   [ ! -f "$root/var/supervisor.log" ] || replace "$root/var/supervisor.log" var/supervisor.log.1
   umask 077
-  rm -f "$root/var/supervisor.pid"
   nohup /bin/sh -c "$watch" headgate-watchdog "$root/bin/headgate-supervisor" "$root/etc/environment" \
     "$root/var/supervisor.pid" </dev/null >>"$root/var/supervisor.log" 2>&1 9<&- &
   umask 022
@@ -647,8 +646,8 @@ supervises() {
 stop_process() {
   stopped=
   running && stopped=$pid
-  # So that its watchdog does not start it again.
-  rm -f "$root/var/supervisor.pid"
+  # So that its watchdog does not start it again. Somebody may have put a folder there.
+  [ ! -f "$root/var/supervisor.pid" ] || rm -f "$root/var/supervisor.pid"
   [ -n "$stopped" ] || return 0
   kill "$stopped" || ! supervises "$stopped" ||
     fail "this user cannot stop process $stopped; run this as the user who started it"
