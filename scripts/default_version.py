@@ -31,7 +31,7 @@ class Place:
 
 PLACES: Final = (
     Place("template.yaml", r"(?m)^  CollectorVersion:\n(?:    .*\n)*?    Default: <version>$", needed=True),
-    Place("shared/headgate/settings.py", r'"HEADGATE_COLLECTOR_VERSION", "<version>"', needed=True),
+    Place("shared/headgate/foundation/settings.py", r'"HEADGATE_COLLECTOR_VERSION", "<version>"', needed=True),
     # What a flow was written for: a configuration that is made from it has this version.
     Place("flows/*/flow.yaml", r"(?m)^collector_version: <version>$", needed=False),
     Place("README.md", r"(?<![\d.])<version>(?![\d.])", needed=False),

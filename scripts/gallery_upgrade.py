@@ -12,7 +12,7 @@ from typing import Final
 from headgate import checker
 from headgate.checker import Asker
 from headgate.flows import source
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import Report
 from headgate_engine.upgrades.service import Text

@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from headgate import checker
+from headgate.foundation.settings import settings
 from headgate.identity import invitations
 from headgate.identity import service as identity
-from headgate.settings import settings
 from headgate_local import template
 from tests.support import members, second_version
 from tests.support.aws import aws_for

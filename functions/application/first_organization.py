@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from headgate.foundation import custom_resource
 from headgate.identity import people
-from headgate.observability import custom_resource
 
 
 def handler(event: Mapping[str, object], _context: object) -> None:

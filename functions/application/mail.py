@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final, TypedDict, cast
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 
 Texts = Mapping[str, str]
 

@@ -25,8 +25,8 @@ from headgate.checker import (
     Unusable,
 )
 from headgate.checker.fetched import Source
+from headgate.foundation import metrics
 from headgate.foundation.errors import Unavailable
-from headgate.observability import metrics
 from headgate_engine.checker import messages
 from headgate_engine.checker.limits import in_lambda
 from headgate_engine.checker.messages import Message

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
 from headgate.webhooks import deliveries, queue
 from headgate.webhooks.queue import Ticket
 from headgate_engine.threads import Threads

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from headgate.backup import export, seals
 from headgate.foundation import clock
 from headgate.foundation.errors import HeadgateError
-from headgate.observability.log import logger
-from headgate.settings import settings
+from headgate.foundation.log import logger
+from headgate.foundation.settings import settings
 from headgate.storage import elsewhere
 
 ARCHIVES: Final = "archives"

@@ -3,7 +3,7 @@
 from pydantic import JsonValue
 
 from headgate.foundation import clock
-from headgate.notifications import sweep
+from headgate.webhooks.notifications import sweep
 
 
 def handler(_event: JsonValue, _context: object) -> JsonValue:

@@ -19,12 +19,11 @@ from mangum import Mangum
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from headgate.foundation import errors
+from headgate.foundation import errors, faults, metrics
+from headgate.foundation.log import logger
 from headgate.http.request_context import RequestContext
 from headgate.http.statuses import status_of
 from headgate.instances.counting.admission import FleetFull
-from headgate.observability import faults, metrics
-from headgate.observability.log import logger
 from headgate.opamp import pace, service, signatures
 
 MAX_MESSAGE_BYTES: Final = 4 * 1_048_576

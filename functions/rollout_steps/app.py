@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
+from headgate.foundation import faults
 from headgate.foundation.errors import Unavailable
-from headgate.observability import faults
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
 from headgate.rollouts import executions, service
 from headgate.rollouts.model import Execution
 

@@ -7,12 +7,11 @@ from typing import Final, Literal
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
-from headgate.foundation import clock
+from headgate.foundation import clock, faults, metrics
 from headgate.foundation.errors import Unavailable
 from headgate.foundation.ids import is_id
-from headgate.jobs import steps as job_steps
-from headgate.observability import faults, metrics
 from headgate.runs import steps as run_steps
+from headgate.runs.jobs import steps as job_steps
 from headgate.runs.steps import RunGone
 from headgate_engine.testing.model import Unworkable
 

@@ -5,11 +5,11 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 
+from headgate.foundation import faults
 from headgate.foundation.errors import Unavailable
+from headgate.foundation.log import logger
 from headgate.instances.series import writer
 from headgate.instances.series.writer import Saved
-from headgate.observability import faults
-from headgate.observability.log import logger
 from headgate.storage.retry import LostRace
 
 

@@ -13,9 +13,9 @@ from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
-from headgate.jobs import service as jobs
 from headgate.runs import service as runs
 from headgate.runs import tracing
+from headgate.runs.jobs import service as jobs
 from headgate_engine.wire.runs import RunOut
 from testing import trace_wire
 from testing.runs_wire import RunSummary, WantedRuns

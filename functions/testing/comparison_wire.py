@@ -5,8 +5,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from headgate.http.wire import ConfigurationId
-from headgate.jobs.comparisons import Ask, Source
-from headgate.jobs.model import Job
+from headgate.runs.jobs.comparisons import Ask, Source
+from headgate.runs.jobs.model import Job
 from headgate_engine.testing.comparison import ComparisonResult
 from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml

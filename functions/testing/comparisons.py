@@ -9,8 +9,8 @@ from headgate.http.paths import PUBLIC
 from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.identity import checks
-from headgate.jobs import comparisons
-from headgate.jobs import service as jobs
+from headgate.runs.jobs import comparisons
+from headgate.runs.jobs import service as jobs
 from testing.comparison_wire import ComparisonOut, StartComparison
 
 router = group("/testing", "Pipeline tests")

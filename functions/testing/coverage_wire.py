@@ -5,8 +5,8 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from headgate.foundation.caller import Caller
-from headgate.jobs import coverages
-from headgate.jobs.model import Job
+from headgate.runs.jobs import coverages
+from headgate.runs.jobs.model import Job
 from headgate_engine.testing.coverage import MAX_MUTANTS, MUTANTS, CoverageResult
 from testing.suite_wire import JobOut, TakesTests, fields_of
 

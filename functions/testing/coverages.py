@@ -11,7 +11,7 @@ from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
-from headgate.jobs import service as jobs
+from headgate.runs.jobs import service as jobs
 from testing.coverage_wire import CoverageOut, StartCoverage
 
 router = group("/testing", "Pipeline tests")

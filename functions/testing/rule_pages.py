@@ -13,10 +13,10 @@ from headgate.foundation.caller import Caller
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.statuses import status_of
 from headgate.identity import checks
-from headgate.rules import by_hand
-from headgate.rules import service as rules
-from headgate.rules.model import RuleSet, StoredRule
-from headgate.suites import service as suites
+from headgate.runs.rules import by_hand
+from headgate.runs.rules import service as rules
+from headgate.runs.rules.model import RuleSet, StoredRule
+from headgate.runs.suites import service as suites
 from headgate_engine.rules.model import Rule
 from testing import tests_card, version_tests
 from testing.rule_form import RuleForm

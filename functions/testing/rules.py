@@ -6,7 +6,7 @@ from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.identity import checks
-from headgate.rules import service as rules
+from headgate.runs.rules import service as rules
 from testing.wire import RuleSetOut, RuleSets, SaveRules, SaveRulesByHand
 
 router = group("/configurations", "Validation rules")

@@ -6,8 +6,8 @@ from pydantic import BaseModel, Discriminator, Field, Tag, model_validator
 
 from headgate.foundation.caller import Caller
 from headgate.http.wire import ConfigurationId
-from headgate.jobs import suites
-from headgate.jobs.model import Job, Status
+from headgate.runs.jobs import suites
+from headgate.runs.jobs.model import Job, Status
 from headgate_engine.testing.named_test import MAX_TESTS, NamedTest
 from headgate_engine.testing.suite_result import SuiteResult
 from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from headgate.suites.service import Overview, Shown
+from headgate.runs.suites.service import Overview, Shown
 from headgate.version_tests.model import Listed
 from web.html import NOTHING, Html, html
 from web.parts import confirmed, empty, hidden, moment, nothing_yet, tag

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel
 
 from headgate.http.wire import Answer, PrincipalOut, at
-from headgate.suites.service import Overview
+from headgate.runs.suites.service import Overview
 from headgate.version_tests.model import Listed, Verdict
 from headgate_engine.collector import Signal
 from headgate_engine.rules.engine import Format

@@ -10,7 +10,7 @@ from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags
 from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
-from headgate.suites import service as suites
+from headgate.runs.suites import service as suites
 from headgate_engine.wire.tests import NamedTestIn
 from testing.tests_wire import ListedTestOut, NamedTestOut, VersionTestsOut
 

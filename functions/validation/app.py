@@ -6,7 +6,7 @@ from fastapi import Query
 from pydantic import BeforeValidator
 
 from headgate.checker import Asker
-from headgate.collectors import service as collectors
+from headgate.checker import collector_versions as collectors
 from headgate.configurations.model import UnknownDistribution
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from headgate.checker import Asker
+from headgate.foundation import custom_resource, metrics
 from headgate.foundation.errors import Unavailable
-from headgate.observability import custom_resource, metrics
 from headgate_engine.collectors import service as collectors
 from headgate_engine.validation import service as validation
 

@@ -12,15 +12,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from headgate.foundation import errors
+from headgate.foundation import errors, faults
 from headgate.foundation.caller import Caller
+from headgate.foundation.log import logger
 from headgate.http import credentials, problems, statuses
 from headgate.http.parameters import matches
 from headgate.http.routing import Threaded
 from headgate.identity import sessions
 from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
-from headgate.observability import faults
-from headgate.observability.log import logger
 from web.html import html
 from web.layout import Frame, page, redirect
 from web.visitor import Visitor, posted, remember, visitor

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from headgate import checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker import being_built
 from headgate_local import releases
 from headgate_local.running import Local

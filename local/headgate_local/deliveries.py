@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate.webhooks import deliveries
 from headgate_local import callers

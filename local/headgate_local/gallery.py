@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate.flows import publish, source
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local.errors import CannotStart
 from headgate_local.running import Local
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from headgate.foundation.settings import settings
 from headgate.installs import publish
 from headgate.installs.releases import Artifact
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.collector import VERSION
 from headgate_local.running import Local

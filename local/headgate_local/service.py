@@ -17,8 +17,8 @@ from starlette.types import ASGIApp
 
 from headgate import checker
 from headgate.foundation import clock
+from headgate.foundation.settings import BadSetting, settings
 from headgate.http.paths import PUBLIC
-from headgate.settings import BadSetting, settings
 from headgate_local import aws_server, building, light_imports, parts, releases, secrets_key, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.errors import CannotStart
@@ -126,7 +126,7 @@ def _require_settings() -> None:
 
 def _log_as_the_environment_says() -> None:
     """Configure the logger, which was created at its import. Standard output is for the address and the tokens."""
-    from headgate.observability.log import logger
+    from headgate.foundation.log import logger
 
     logger.setLevel(os.environ["POWERTOOLS_LOG_LEVEL"])
     for handler in logging.getLogger("headgate").handlers:

@@ -36,9 +36,9 @@ from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
 from moto.stepfunctions.parser.asl.utils import boto_client
 
-from headgate.jobs import service as jobs
+from headgate.foundation.settings import settings
 from headgate.rollouts import executions
-from headgate.settings import settings
+from headgate.runs.jobs import service as jobs
 from headgate.storage import aws
 from headgate_local.fargate import Fargate, Task, task_definition_name
 from headgate_local.handlers import FunctionError, Handler, by_arn, invoke

@@ -23,7 +23,7 @@ from moto.cognitoidp.exceptions import ExpiredCodeException, UserNotFoundError
 from moto.cognitoidp.models import CognitoIdpUser, CognitoIdpUserPool, cognitoidp_backends
 from moto.cognitoidp.responses import CognitoIdpResponse
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_local import private_files
 from headgate_local.moto_data import ACCOUNT, REGION

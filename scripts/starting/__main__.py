@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from headgate import checker
+from headgate.foundation.settings import settings
 from headgate.reference import service as reference
-from headgate.settings import settings
 from headgate_engine.reference.model import Component, Kind
 from headgate_local.options import read_options
 from scripts.default_version import default

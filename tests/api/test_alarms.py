@@ -21,14 +21,13 @@ from headgate.checker import (
 )
 from headgate.checker.function import CheckerFunction
 from headgate.fleets import tokens as fleet_tokens
-from headgate.foundation import clock
+from headgate.foundation import clock, metrics
 from headgate.foundation.errors import BadGateway, Contention
+from headgate.foundation.faults import Blame, blame
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import signing
-from headgate.observability import metrics
-from headgate.observability.faults import Blame, blame
 from headgate.runs import steps
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.validation import service as validation
 from headgate_local import template

@@ -15,9 +15,9 @@ from headgate.backup import archive, export, restore
 from headgate.fleets import tokens
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import keys, member_store, passwords, signing
 from headgate.identity.model import User
-from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.storage.table import Table

@@ -9,11 +9,11 @@ import pytest
 from headgate.backup import archive, export, restore
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
+from headgate.foundation.settings import settings
 from headgate.identity import keys, signing
 from headgate.identity.hashing import hash_of
 from headgate.instances.counting.census import SHARDS
 from headgate.rollouts import executions
-from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.storage.table import Table

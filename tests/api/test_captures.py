@@ -14,7 +14,7 @@ from fleets.app import routers as fleets_routers
 from headgate.captures import service as captures
 from headgate.captures.model import Wanted
 from headgate.checker import Asker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, make_fleet, now

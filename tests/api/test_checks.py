@@ -17,10 +17,10 @@ from headgate.checker import CheckerBusy
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import check_store, checks
 from headgate.identity import service as identity
 from headgate.identity.checks import TooManyChecks
-from headgate.settings import settings
 from headgate.storage import aws
 from testing.app import router as runs_router
 from testing.app import rules_router

@@ -11,8 +11,8 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate import checker
+from headgate.foundation.settings import settings
 from headgate.runs import steps, store
-from headgate.settings import settings
 from headgate_local.options import read_options
 from headgate_local.template import Template
 from testing.app import router as runs_router

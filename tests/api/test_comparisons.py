@@ -7,7 +7,7 @@ import pytest
 
 from configurations.app import router as configurations_router
 from headgate.foundation.ids import new_id
-from headgate.jobs import steps, store
+from headgate.runs.jobs import steps, store
 from headgate_engine.testing.comparison import Request
 from headgate_local.template import Template
 from testing import comparisons, version_tests

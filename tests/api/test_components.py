@@ -18,8 +18,8 @@ from headgate import checker
 from headgate.checker import CheckerBusy
 from headgate.flows import publish
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.reference import builds
-from headgate.settings import settings
 from tests.support import faulty
 from tests.support.in_process import TestClient
 from tests.support.lambda_runtime import http_event

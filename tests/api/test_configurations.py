@@ -13,7 +13,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import LostRace
 from tests.support.configurations import YAML, append, create, get, patch, publish

@@ -8,11 +8,11 @@ import pytest
 from httpx2 import Response
 
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.http import browser as console
 from headgate.http import credentials
 from headgate.identity import checks, sessions
 from headgate.identity import service as identity
-from headgate.settings import settings
 from headgate_local import template
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import Person, ada, browser, csrf, sign_in

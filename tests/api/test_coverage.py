@@ -7,10 +7,10 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from headgate.jobs import steps as job_steps
-from headgate.jobs import store as job_store
+from headgate.foundation.settings import settings
 from headgate.runs import turns
-from headgate.settings import settings
+from headgate.runs.jobs import steps as job_steps
+from headgate.runs.jobs import store as job_store
 from headgate.storage import aws
 from testing import app, coverages, version_tests
 from tests.support.members import API, JoinWith, Member

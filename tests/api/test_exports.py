@@ -9,9 +9,9 @@ from botocore.exceptions import ClientError
 
 from exports.app import NotExported, handler
 from headgate.backup import export, restore
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.identity import signing
-from headgate.settings import settings
 from headgate.storage import aws, elsewhere
 from headgate_local import template
 from tests.support.backups import alone, ann, contents, fleet_endpoint, forget_everything, furnished, quietly

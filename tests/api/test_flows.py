@@ -10,7 +10,7 @@ import pytest
 from flows.app import router
 from headgate.flows import publish, store
 from headgate.flows.model import Flow, FlowRule, FlowTest, FullFlow
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_engine.wire.tests import NamedTestIn
 from tests.support.members import API, JoinWith, Member

@@ -14,10 +14,10 @@ from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.http import credentials
 from headgate.identity import member_store, service_account_store, sessions
 from headgate.identity import service as identity
-from headgate.settings import settings
 from headgate.storage import aws
 from identity.app import app as public
 from tests.support.in_process import TestClient

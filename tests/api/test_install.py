@@ -19,10 +19,10 @@ from fleets.app import routers as fleets_routers
 from headgate.deployments import store
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import tokens
+from headgate.foundation.settings import settings
 from headgate.installs import commands
 from headgate.installs.commands import Connection
 from headgate.installs.links import Link
-from headgate.settings import settings
 from tests.support import configurations as cfg
 from tests.support import helm
 from tests.support.deployments import add

@@ -22,9 +22,9 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.installs import publish
 from headgate.installs.releases import CHART, MANIFEST, PREFIX, Artifact
-from headgate.settings import settings
 from headgate.storage import aws
 from install.app import app
 from tests.support import configurations as cfg

@@ -12,11 +12,11 @@ import pytest
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.jobs import keys, runner, service, store
-from headgate.jobs.kinds import KINDS
-from headgate.jobs.model import MAX_REQUEST_BYTES, Job, JobTooLarge
-from headgate.settings import settings
+from headgate.runs.jobs import keys, runner, service, store
+from headgate.runs.jobs.kinds import KINDS
+from headgate.runs.jobs.model import MAX_REQUEST_BYTES, Job, JobTooLarge
 from headgate.storage import aws, objects
 from headgate_engine.rules import engine
 from headgate_engine.rules.engine import Prepared, Results, Sample

@@ -15,15 +15,15 @@ from headgate.events.model import About, Event, EventType, event
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.instances.state.model import STALE_AFTER
-from headgate.notifications import bus, grouping, keys, store, watching
-from headgate.notifications.names import Names
-from headgate.notifications.sweep import NotSwept
-from headgate.settings import settings
 from headgate.storage import table
 from headgate.storage.retry import LostRace
 from headgate.storage.table import transact, write
+from headgate.webhooks.notifications import bus, grouping, keys, store, watching
+from headgate.webhooks.notifications.names import Names
+from headgate.webhooks.notifications.sweep import NotSwept
 from tests.support import https_receiver
 from tests.support.events import waiting
 from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, make_fleet, now

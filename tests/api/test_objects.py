@@ -6,9 +6,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from flows.app import router as flows_router
+from headgate.foundation.settings import settings
 from headgate.installs import releases
 from headgate.runs import store
-from headgate.settings import settings
 from headgate.storage import aws, objects
 from headgate_local import template
 from tests.support.faults.aws_faults import Aws, Fault, watched

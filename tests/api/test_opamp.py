@@ -1,8 +1,8 @@
 """What an agent is answered, message by message, and the state that people see of it."""
 
 from headgate.fleets import keys
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate_engine.wire.inputs import MAX_TEXT
 from headgate_opamp import opamp_pb2 as wire

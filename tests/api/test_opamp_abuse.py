@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from headgate.fleets import keys, tokens
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity.hashing import hash_of
 from headgate.instances import store
 from headgate.opamp import pace, scan
-from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate_opamp import opamp_pb2 as wire
 from opamp.app import MAX_MESSAGE_BYTES

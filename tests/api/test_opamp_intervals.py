@@ -2,9 +2,9 @@
 
 import pytest
 
+from headgate.foundation.settings import settings
 from headgate.instances.state.intervals import QUICK_SECONDS
 from headgate.rollouts import service as rollouts
-from headgate.settings import settings
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headgate.fleets import keys
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws, items
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from identity.app import app, router
 from scripts.openapi import DOCUMENT, document, require_operation_ids
 from scripts.openapi_fields import Undescribed, describe

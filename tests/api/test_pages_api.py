@@ -6,7 +6,7 @@ import pytest
 
 from components.api_document import document
 from components.app import app
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.in_process import TestClient
 
 

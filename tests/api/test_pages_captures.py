@@ -8,8 +8,8 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.app import app
 from fleets.app import routers as fleets_routers
+from headgate.foundation.settings import settings
 from headgate.identity import sessions
-from headgate.settings import settings
 from tests.support.fleet_of_agents import Fleet, changes_of, make_fleet
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith

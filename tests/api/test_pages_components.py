@@ -11,8 +11,8 @@ import pytest
 from components.app import app
 from headgate import checker
 from headgate.flows import publish
+from headgate.foundation.settings import settings
 from headgate.reference import builds
-from headgate.settings import settings
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import member_at, without_own_scripts
 from tests.support.service import ROOT

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pytest
 
 from configurations.app import app as configurations_app
+from headgate.checker import verdicts
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.runs import store
-from headgate.settings import settings
-from headgate.validation import verdicts
 from headgate_engine.validation.model import ValidationResult
 from testing.app import app as app_of_runs
 from tests.support import configurations as cfg

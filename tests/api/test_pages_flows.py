@@ -10,7 +10,7 @@ from flows.app import app
 from flows.pictures import picture
 from headgate.flows import publish, store
 from headgate.flows.model import Flow, FlowPipeline, FlowRule, FlowTest, FullFlow
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import member_at
 from tests.support.service import ROOT

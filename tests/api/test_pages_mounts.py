@@ -15,9 +15,9 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
-from headgate.settings import settings
 from tests.support.fleets import create
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith

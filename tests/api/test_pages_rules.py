@@ -11,11 +11,11 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
-from headgate.rules import store
-from headgate.rules.model import RuleSet, StoredRule
-from headgate.settings import settings
+from headgate.runs.rules import store
+from headgate.runs.rules.model import RuleSet, StoredRule
 from headgate_engine.rules.model import MAX_RULES, Rule
 from testing.app import app
 from tests.support.in_process import TestClient
@@ -157,7 +157,7 @@ def test_a_rule_of_the_api_is_neither_edited_nor_removed(
     ada: Browser, configuration_id: str, do: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What the sandbox says of the rule is not what is asked here.
-    monkeypatch.setattr("headgate.rules.service.require_testable", lambda *_: None)
+    monkeypatch.setattr("headgate.runs.rules.service.require_testable", lambda *_: None)
     answer = ada.post(configuration_id, do=do, rule=kept(configuration_id)["api"], **RULE)
 
     assert answer.status_code == 404
@@ -167,7 +167,7 @@ def test_a_rule_of_the_api_is_neither_edited_nor_removed(
 def test_names_repeat_and_too_many_rules_are_said_on_the_page(
     ada: Browser, configuration_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headgate.rules.service.require_testable", lambda *_: None)
+    monkeypatch.setattr("headgate.runs.rules.service.require_testable", lambda *_: None)
     repeated = ada.post(configuration_id, **(RULE | {"name": "api"}))
     many = tuple(stored(str(n), api_owned=True) for n in range(MAX_RULES))
     store.save(configuration_id, 1, RuleSet(PIPELINE, "n", "logs", many, 2))

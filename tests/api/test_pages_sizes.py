@@ -8,8 +8,8 @@ import pytest
 
 from fleets.app import app
 from fleets.pages.instances import list_pages
+from headgate.foundation.settings import settings
 from headgate.opamp import service as opamp
-from headgate.settings import settings
 from tests.support import sizes
 from tests.support.fleet_of_agents import Fleet, ann, fleet
 from tests.support.in_process import TestClient

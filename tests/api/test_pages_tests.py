@@ -10,7 +10,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.identity import sessions
-from headgate.suites import service as suites
+from headgate.runs.suites import service as suites
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 from headgate_engine.rules.model import Rule

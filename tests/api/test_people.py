@@ -8,8 +8,8 @@ import pytest
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import attempts, members, passwords, people, proofs, sessions
-from headgate.settings import settings
 from headgate.storage import aws
 from tests.support.organization_members import IDENTITY, Browser, ada, mails, signed_in
 

@@ -10,8 +10,8 @@ from configurations.policies import router as policies_router
 from headgate.audit import store
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.settings import settings
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application
 from tests.support.scripted_policies import LINTED, NOTHING, Engine, found, scripted

@@ -12,10 +12,10 @@ from configurations.policies import router as policies_router
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.foundation.settings import settings
 from headgate.identity import checks
 from headgate.identity import service as identity
 from headgate.policies import service as policies
-from headgate.settings import settings
 from tests.support.configurations import create, get, patch, publish
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application

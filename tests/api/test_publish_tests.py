@@ -12,7 +12,7 @@ from configurations.app import router as configurations_router
 from configurations.policies import router as policies_router
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.version_tests import service as evidence
 from headgate.version_tests.model import MAX_EVIDENCE, Evidence, TestVerdict, Verdict, text_digest
 from testing import version_tests

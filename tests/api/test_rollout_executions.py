@@ -7,10 +7,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.rollouts import execution_store as store
 from headgate.rollouts import executions
 from headgate.rollouts.model import Execution
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.table import transact
 from headgate_local.template import Template

@@ -2,9 +2,9 @@
 
 import pytest
 
+from headgate.foundation.settings import settings
 from headgate.instances import service as instances
 from headgate.opamp import service as opamp
-from headgate.settings import settings
 from tests.support import sizes
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, hash_of, now
 from tests.support.opamp_agent import Agent

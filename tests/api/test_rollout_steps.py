@@ -9,10 +9,10 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 
 from headgate.foundation.errors import Unavailable
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.rollouts import execution_store as store
 from headgate.rollouts import executions, service
 from headgate.rollouts.model import Execution, Tick
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import LostRace
 from headgate.storage.table import transact

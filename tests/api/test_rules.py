@@ -7,8 +7,8 @@ import pytest
 from headgate.configurations import keys
 from headgate.configurations.model import VersionNotFound
 from headgate.foundation.ids import new_id
-from headgate.rules import store
-from headgate.rules.model import RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
+from headgate.runs.rules import store
+from headgate.runs.rules.model import RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
 from headgate.storage import table
 from headgate.storage.retry import LostRace
 from headgate_engine.rules.model import MAX_RULES, Rule

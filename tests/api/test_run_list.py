@@ -9,10 +9,10 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.runs import keys, service, store
 from headgate.runs.model import LONGEST_REASON, Run, Wanted
-from headgate.settings import settings
 from headgate.storage import aws, table
 from headgate_engine.testing.model import LONGEST
 from testing.app import router

@@ -11,11 +11,11 @@ from botocore.exceptions import ClientError
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.runs import service, steps, store, turns
 from headgate.runs.model import Run
 from headgate.runs.queue import EVERYONE, Queue, TooManyRuns
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.rules import engine
 from headgate_engine.rules.engine import Prepared

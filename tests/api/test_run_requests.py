@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 from configurations.app import router as configurations_router
 from headgate import checker
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.runs import service, store
-from headgate.settings import settings
 from headgate.storage import aws
 from testing.app import router, rules_router
 from tests.support.members import API, JoinWith, Member

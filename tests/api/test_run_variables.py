@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 
 from headgate import checker
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.runs import service, store, turns, variables
 from headgate.runs.model import Run
 from headgate.runs.steps import RunGone
-from headgate.settings import settings
 from headgate.storage import aws, objects, table
 from headgate_engine.testing.model import LONGEST
 from run_steps.app import PassingFault, handler

@@ -15,11 +15,11 @@ from headgate.deployments import service as deployments
 from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import logins, member_store, service_account_store, sessions
 from headgate.identity import service as identity
-from headgate.rules import store as rule_store
-from headgate.rules.model import RuleSet, StoredRule
-from headgate.settings import settings
+from headgate.runs.rules import store as rule_store
+from headgate.runs.rules.model import RuleSet, StoredRule
 from headgate.storage import aws
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.rules.model import Rule

@@ -10,10 +10,10 @@ from application.app import app
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import logins, member_store, session_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, NotAuthenticated, Session, User
-from headgate.settings import settings
 from headgate.storage import aws, items, table
 from tests.support.in_process import TestClient
 from tests.support.organization_members import APP, Browser, ada

@@ -7,9 +7,9 @@ from botocore.exceptions import ConnectionClosedError
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
-from headgate.jobs import steps as job_steps
+from headgate.foundation.settings import settings
 from headgate.runs import turns
-from headgate.settings import settings
+from headgate.runs.jobs import steps as job_steps
 from headgate.storage import aws, objects, table
 from headgate.version_tests.model import text_digest
 from headgate_engine.rules import engine, outputs

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headgate.foundation import errors
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws, items, retry, table
 from headgate.storage.items import Item
 from headgate.storage.table import ConditionFailed, Index, identity

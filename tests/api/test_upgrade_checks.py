@@ -9,7 +9,7 @@ from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.ids import new_id
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from tests.support import deployments
 from tests.support.configurations import append, create, patch, publish

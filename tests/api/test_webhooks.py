@@ -11,7 +11,7 @@ from headgate.audit import store as audit
 from headgate.events import service as events
 from headgate.events.model import About
 from headgate.foundation import clock
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import table
 from headgate.storage.table import transact
 from tests.support import https_receiver, webhooks

@@ -12,9 +12,9 @@ import httpx
 from moto import mock_aws
 
 from configurations.app import router as configurations
+from headgate.foundation.settings import settings
 from headgate.http.app import create_app
 from headgate.identity import service as identity
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import template
 from identity.app import router as identities

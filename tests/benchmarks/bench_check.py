@@ -29,8 +29,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from headgate.checker import Checker
-from headgate.observability.log import logger
-from headgate.settings import settings
+from headgate.foundation.log import logger
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import default_limits

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headgate.flows import publish
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
 from tests.support import lambda_invocations

@@ -17,7 +17,7 @@ from typing import Any, cast
 import httpx
 
 from headgate.checker import Asker, Checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import default_limits
 from tests.benchmarks.bench_validate import CONFIGURATION, Times

@@ -36,9 +36,9 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.opamp import service
-from headgate.settings import settings
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.aws import aws_for
 from tests.support.fleet_of_agents import make_fleet

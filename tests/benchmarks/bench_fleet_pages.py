@@ -15,9 +15,9 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.app import app
 from fleets.app import routers as fleets_routers
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.opamp import service as opamp
-from headgate.settings import settings
 from tests.support.aws import aws_for
 from tests.support.fleet_of_agents import Fleet, make_fleet
 from tests.support.in_process import TestClient

@@ -28,10 +28,10 @@ from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.log import logger
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.observability.log import logger
 from headgate.opamp import service as opamp
-from headgate.settings import settings
 from headgate.storage import aws
 from identity.app import router as identity_router
 from tests.support.aws import aws_for

@@ -12,7 +12,7 @@ import httpx
 import yaml
 
 from headgate.checker import Checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import default_limits
 from tests.benchmarks.bench_validate import Times

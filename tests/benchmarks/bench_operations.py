@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
 from headgate.storage import aws
 from tests.support.aws import aws_for
 from tests.support.endpoints import ROWS

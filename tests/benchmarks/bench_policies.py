@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any, Final
 
 from headgate.checker import Checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER

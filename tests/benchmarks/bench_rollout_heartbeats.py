@@ -17,9 +17,9 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.rollouts import execution_store, executions
-from headgate.settings import settings
 from rollout_steps.app import handler
 from tests.support.aws import aws_for
 from tests.support.fleet_of_agents import Clock, make_fleet

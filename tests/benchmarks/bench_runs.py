@@ -13,7 +13,7 @@ from statistics import median
 
 import httpx
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local.options import read_options
 from tests.support import pipeline_cases
 from tests.support.pipeline_cases import Case

@@ -24,7 +24,7 @@ import zstandard
 
 from headgate.checker import Checker, publish, published
 from headgate.checker.fetched import Source
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_engine.checker.descriptions import Descriptions, short
 from headgate_engine.checker.installed import BINARY, Installed

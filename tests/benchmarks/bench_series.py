@@ -18,9 +18,9 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.instances.series import store
-from headgate.settings import settings
 from headgate_local import streams
 from series.app import handler
 from tests.support.aws import aws_for, read_template

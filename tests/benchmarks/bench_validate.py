@@ -18,7 +18,7 @@ from statistics import quantiles
 import httpx
 
 from headgate.checker import Checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import default_limits
 from tests.support.askers import ASKER

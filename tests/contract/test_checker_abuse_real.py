@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import CheckerFailed
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits

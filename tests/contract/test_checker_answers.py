@@ -8,7 +8,7 @@ import pytest
 
 from checker.app import handler as checker_handler
 from headgate import checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from tests.support import lambda_invocations
 from tests.support.cloudformation import Answers, taking_answers

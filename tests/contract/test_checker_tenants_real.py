@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from headgate.checker import Asker, Checker, CheckerFailed
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits

@@ -14,8 +14,8 @@ from botocore.exceptions import ClientError
 from application import first_organization, mail
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import passwords, people
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.items import unmarshal
 from headgate_local import template, user_pool

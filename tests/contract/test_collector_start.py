@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from tests.support.second_version import versions_in_turn
 

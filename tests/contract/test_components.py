@@ -11,9 +11,9 @@ import pytest
 from headgate import checker
 from headgate.checker import Asker
 from headgate.flows import source
+from headgate.foundation.settings import settings
 from headgate.reference import answers, builds
 from headgate.reference import service as reference
-from headgate.settings import settings
 from headgate_engine.collectors import service as collectors
 from headgate_engine.reference import documents
 from headgate_engine.reference.fields import MOST_FIELDS, fields

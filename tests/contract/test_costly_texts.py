@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from headgate.checker import Checker, Refused
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER

@@ -20,8 +20,8 @@ from headgate.checker import Asker, published
 from headgate.checker import publish as publish_collector
 from headgate.checker.function import CheckerFunction
 from headgate.flows import publish
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
 from tests.support import faulty, lambda_invocations, sizes

@@ -6,7 +6,7 @@ import pytest
 
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support import configurations as cfg
 from tests.support.deployments import add, server
 from tests.support.fleets import create

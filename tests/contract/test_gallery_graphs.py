@@ -6,7 +6,7 @@ import pytest
 
 from headgate import checker
 from headgate.flows import source
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from scripts import gallery_graphs
 
 pytestmark = pytest.mark.contract

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from headgate import checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.upgrades.model import Report
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import ComponentNotInBuild

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import Checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER

@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local import service
 from headgate_local.options import HOST, listen
 

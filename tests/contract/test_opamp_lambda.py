@@ -21,11 +21,11 @@ from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.identity import signing
 from headgate.instances import store
 from headgate.instances.counting import fleets as counting
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template
 from headgate_local.moto_data import MotoData

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headgate.checker import Checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.errors import Refused
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from headgate.checker import Checker, Refused
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.collector import by_age

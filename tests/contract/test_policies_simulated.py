@@ -17,9 +17,9 @@ from headgate.events import keys as event_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.http import keys as request_keys
 from headgate.identity import keys as identity_keys
-from headgate.notifications import keys as notification_keys
 from headgate.policies import keys as policy_keys
 from headgate.webhooks import keys as webhook_keys
+from headgate.webhooks.notifications import keys as notification_keys
 from headgate_local import template
 from tests.support.iam import Decision, Request, Statement, decide
 from tests.support.policies import CONTEXT_KEYS, LEADING_KEYS, statement

@@ -18,17 +18,11 @@ import pytest
 import zstandard
 
 from headgate import checker
-from headgate.checker import (
-    CheckerNotStarted,
-    CheckerUnreachable,
-    CollectorNotFetched,
-    NotInstalled,
-    published,
-)
+from headgate.checker import CheckerNotStarted, CheckerUnreachable, CollectorNotFetched, NotInstalled, published
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.runs import runner
 from headgate.runs.model import Run
-from headgate.settings import settings
 from headgate.storage import objects
 from headgate_engine.collectors import service as collectors
 from headgate_local import aws_server

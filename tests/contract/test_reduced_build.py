@@ -8,7 +8,7 @@ import pytest
 
 from headgate import checker
 from headgate.checker import CheckerFailed
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.collectors import service as collectors
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import ComponentNotInBuild

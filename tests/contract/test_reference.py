@@ -15,7 +15,7 @@ import yaml
 
 from headgate.checker import Checker, CheckerFailed
 from headgate.foundation import yaml_text
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support import collector_yaml, linked_modules, verdict_parity

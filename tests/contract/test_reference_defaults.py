@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.limits import Limits
 from tests.support.second_version import needs_second_version, second_version

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from moto.kms.models import kms_backends
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import sealed
 from headgate_local import secrets_key
 from headgate_local.moto_data import ACCOUNT, REGION

@@ -13,8 +13,8 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate import checker
+from headgate.foundation.settings import settings
 from headgate.reference import service as reference
-from headgate.settings import settings
 from headgate_engine.reference.model import KINDS
 from scripts.starting import attempts, oracle
 from tests.support import configurations as cfg

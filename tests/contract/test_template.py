@@ -9,8 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from headgate.foundation import yaml_text
-from headgate.observability import metrics
+from headgate.foundation import metrics, yaml_text
 from headgate_local import template
 from scripts import versions
 from tests.support import sizes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from headgate import checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import Report
 from headgate_engine.upgrades.service import Text

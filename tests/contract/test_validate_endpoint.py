@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.second_version import second_version
 from tests.support.service import Service, running_service
 

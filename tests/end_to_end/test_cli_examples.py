@@ -11,7 +11,7 @@ import pexpect
 import pytest
 import yaml
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_opamp import opamp_pb2 as wire
 from tests.support import cli_commands, sizes
 from tests.support.agents_of_service import post_to

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import yaml
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.cli_support import Cli, until_end
 from tests.support.service import ROOT
 

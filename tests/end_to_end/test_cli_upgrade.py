@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.cli_support import BROKEN, EDGE, Cli
 from tests.support.second_version import needs_second_version, older_and_newer
 

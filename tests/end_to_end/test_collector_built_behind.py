@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support import run_support
 from tests.support.cli_support import EDGE, Cli
 from tests.support.first_program import KAFKA, needs_first_program, without_collector

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local.options import read_options
 from tests.support import faulty, run_support
 from tests.support.run_support import configuration, request

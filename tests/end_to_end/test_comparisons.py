@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from headgate.flows import source
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support import sizes
 from tests.support.cli_support import Cli
 from tests.support.local_service import LocalService

@@ -6,7 +6,7 @@ import json
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.cli_support import Cli
 from tests.support.local_service import LocalService
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.cli_support import EDGE
 from tests.support.console import Visit, console_browser, verdict, violations, visit
 from tests.support.first_program import KAFKA, needs_first_program, without_collector

@@ -11,7 +11,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local.connection import of_service
 from tests.support import fleet_host
 from tests.support.fleet_host import Host, until

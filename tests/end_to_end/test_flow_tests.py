@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from headgate.flows import source
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support import sizes
 from tests.support.local_service import LocalService
 

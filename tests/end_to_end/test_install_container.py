@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support import fleet_host, helm
 from tests.support.fleet_host import Host
 from tests.support.local_service import LocalService

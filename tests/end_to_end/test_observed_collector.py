@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.cli_support import Cli
 
 _COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"

@@ -18,13 +18,13 @@ from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
-from headgate.rules import store as rules
-from headgate.rules.model import RuleSet, StoredRule
-from headgate.settings import settings
+from headgate.runs.rules import store as rules
+from headgate.runs.rules.model import RuleSet, StoredRule
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.service import Settings
 from headgate_engine.rules.model import Rule

@@ -12,8 +12,8 @@ import pytest
 from checker.app import handler
 from headgate.checker import Asker, published
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.runs import runner
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.rules import engine
 from headgate_engine.rules.model import Rule

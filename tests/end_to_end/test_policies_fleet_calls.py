@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.identity import signing
-from headgate.settings import settings
 from headgate.storage import aws, objects
 from headgate_local import template
 from tests.support import recorded_here, released

@@ -17,6 +17,7 @@ from application import first_organization
 from headgate.flows.store import EXAMPLES_KEY
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import keys, member_store, proofs, sessions, signing
 from headgate.identity import people as identity_people
 from headgate.identity import service as identity
@@ -25,7 +26,6 @@ from headgate.rollouts import executions
 from headgate.runs import service as runs
 from headgate.runs import store
 from headgate.runs.steps import RunGone
-from headgate.settings import settings
 from headgate.storage import aws, table
 from headgate_local import callers, template, user_pool
 from tests.support import recorded_here

@@ -12,10 +12,10 @@ from headgate.events import service as events
 from headgate.events.model import About
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import keys, member_store, sessions, signing
 from headgate.identity import service as identity
 from headgate.identity.model import User
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.table import transact
 from headgate.webhooks import model

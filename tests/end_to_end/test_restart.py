@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support import cli_forked, sizes
 from tests.support.local_service import LocalService
 from tests.support.ports import free_port

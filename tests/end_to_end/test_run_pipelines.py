@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local.options import read_options
 from tests.support import pipeline_cases, run_support, sizes
 from tests.support.local_service import LocalService

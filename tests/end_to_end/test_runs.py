@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local.options import read_options
 from tests.support import processes, run_support, sizes
 from tests.support.local_service import LocalService

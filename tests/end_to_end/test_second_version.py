@@ -7,7 +7,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support import run_support, sizes
 from tests.support.run_support import request
 from tests.support.second_version import needs_second_version, second_version

@@ -13,8 +13,8 @@ from joserfc._rfc7518 import rsa_key
 from moto import mock_aws
 
 from headgate import checker
+from headgate.foundation.settings import settings
 from headgate.identity import signing
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import deliveries, direct_dynamodb, moto_patches, secrets_key, template, user_pool
 from headgate_local.moto_data import MotoData

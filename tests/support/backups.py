@@ -16,12 +16,12 @@ from headgate.backup import archive, export, seals
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings as deployment
 from headgate.identity import member_store, signing
 from headgate.identity import service as identity
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
 from headgate.policies import store as policies
-from headgate.settings import settings as deployment
 from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.version_tests import service as evidence

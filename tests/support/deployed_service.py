@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, deliveries, gallery, schedules, secrets_key, stepfunctions, store, user_pool
 from headgate_local.dispatch import Dispatcher

@@ -8,7 +8,7 @@ goes through it: credentials (api/test_credentials_matrix.py), isolation (api/te
 from random import Random
 from typing import Final
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from tests.support.application_endpoints import APPLICATION
 from tests.support.endpoint import READS, Body, endpoint, right
 from tests.support.faults.rows import ONCE

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local.options import read_options
 from tests.support.cli_support import EDGE
 from tests.support.programs import cached_programs

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Final
 
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.installs.releases import CHART
-from headgate.settings import settings
 from tests.support.endpoint import READS, Body, Takes, endpoint, right
 from tests.support.faults.rows import ONCE
 from tests.support.world import APP, PUBLIC, World

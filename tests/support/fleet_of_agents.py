@@ -16,8 +16,8 @@ from headgate.fleets.model import FleetType
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.instances.desired.model import config_hash
-from headgate.settings import settings
 from headgate.storage import aws, items
 from opamp.app import app
 from tests.support import configurations as cfg

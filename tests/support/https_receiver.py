@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.webhooks import sending
 
 HOST = "localhost"

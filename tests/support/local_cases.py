@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits

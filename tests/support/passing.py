@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Final
 
 HEADGATE: Final = f"{Path(__file__).parents[2] / 'shared' / 'headgate'}/"
-PLUMBING: Final = ("foundation/", "observability/", "settings.py", "storage/")
+PLUMBING: Final = ("foundation/", "storage/")
 """What any request passes through is not counted."""
 
 

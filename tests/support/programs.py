@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 
 MACHINE: Final = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
 

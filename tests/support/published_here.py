@@ -12,13 +12,9 @@ import zstandard
 
 from checker.app import handler
 from headgate import checker
-from headgate.checker import (
-    fetched,
-    publish,
-    published,
-)
+from headgate.checker import fetched, publish, published
 from headgate.checker.function import CheckerFunction
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server
 from tests.support import faulty

@@ -16,10 +16,10 @@ from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, User
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import gallery, template
 from headgate_local.service import functions

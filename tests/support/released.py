@@ -1,8 +1,8 @@
 """A release that hosts can fetch: its manifest in the bucket, of programs that nobody downloads."""
 
+from headgate.foundation.settings import settings
 from headgate.installs import releases
 from headgate.installs.releases import CHART, Artifact, Release
-from headgate.settings import settings
 from headgate.storage import aws
 
 SUPERVISOR = "0.149.0+published"

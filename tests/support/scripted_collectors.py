@@ -10,7 +10,7 @@ import pytest
 
 from headgate import checker
 from headgate.checker import Checker, CheckerBusy
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from headgate_local.options import read_options

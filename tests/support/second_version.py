@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from headgate_engine.collector import by_age
 from headgate_local.options import read_options

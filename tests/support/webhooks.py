@@ -12,10 +12,10 @@ from moto.sqs.models import sqs_backends
 
 from deliver.app import handler
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.http.app import create_app
-from headgate.notifications import sweep
-from headgate.notifications.sweep import Swept
-from headgate.settings import settings
+from headgate.webhooks.notifications import sweep
+from headgate.webhooks.notifications.sweep import Swept
 from headgate_local import deliveries
 from headgate_local.moto_data import ACCOUNT, REGION
 from tests.support.events import waiting

@@ -17,17 +17,17 @@ from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import new_id
+from headgate.foundation.log import logger
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import invitation_store, member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Invitation, Member, User
 from headgate.instances.model import instance_id
-from headgate.jobs import steps as job_steps
-from headgate.jobs import store as job_store
-from headgate.observability.log import logger
 from headgate.rollouts import service as rollout_service
 from headgate.runs import steps, store, tracing
-from headgate.settings import settings
+from headgate.runs.jobs import steps as job_steps
+from headgate.runs.jobs import store as job_store
 from headgate.storage import aws
 from headgate.webhooks import deliveries
 from headgate.webhooks.queue import Ticket

@@ -20,7 +20,7 @@ with atheris.instrument_imports(include=["headgate.opamp", "headgate.instances"]
     from headgate.opamp import messages, service
 
 from headgate.fleets import tokens
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
 from headgate_opamp import opamp_pb2 as wire
 from tests.support import world
 from tests.support.aws import aws_for

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, example, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local import template
 from tests.support import sizes
 from tests.support.second_version import second_version

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_local import template
 from tests.support import sizes

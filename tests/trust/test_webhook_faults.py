@@ -17,11 +17,11 @@ from headgate.events import service as events
 from headgate.events.model import About
 from headgate.foundation import clock, errors
 from headgate.foundation.ids import new_id
-from headgate.notifications import sweep
-from headgate.notifications.sweep import NotSwept
 from headgate.storage import aws
 from headgate.storage.table import transact
 from headgate.webhooks import deliveries, sending, store
+from headgate.webhooks.notifications import sweep
+from headgate.webhooks.notifications.sweep import NotSwept
 from tests.support import https_receiver, sizes, webhooks
 from tests.support.https_receiver import Answer, Receiver
 from tests.support.webhooks import Admin, Clock, stopped_clock

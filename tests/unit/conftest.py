@@ -7,7 +7,7 @@ import pytest
 
 from headgate import checker
 from headgate.checker import Checker
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_cli.comparisons import run as comparing
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits

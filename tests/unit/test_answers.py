@@ -12,7 +12,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.client import BaseClient
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws, objects
 
 ITEM = json.dumps({"Item": {"name": {"S": "Zürich"}}}, ensure_ascii=False).encode()

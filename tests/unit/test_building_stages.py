@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 
 MODULE = Path(__file__).resolve().parents[2] / "layers" / "collector"
 VERSION = settings().collector_version

@@ -25,7 +25,7 @@ from headgate.checker import (
 )
 from headgate.checker.function import CheckerFunction
 from headgate.checker.links import ForeignAddress
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_engine.checker import messages
 from headgate_engine.checker.messages import Malformed

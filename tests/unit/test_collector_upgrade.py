@@ -77,7 +77,7 @@ def test_if_one_file_cannot_be_written_none_is(checkout: Path) -> None:
     assert contents(checkout) == before
 
 
-@pytest.mark.parametrize("name", ["template.yaml", "shared/headgate/settings.py"])
+@pytest.mark.parametrize("name", ["template.yaml", "shared/headgate/foundation/settings.py"])
 @pytest.mark.parametrize("other", ["0.1.0", "the newest"])
 def test_a_place_that_names_another_version_stops_it(checkout: Path, name: str, other: str) -> None:
     path = checkout / name

@@ -6,7 +6,7 @@ import pytest
 
 from headgate import checker
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled
-from headgate.collectors import service as pages
+from headgate.checker import collector_versions as pages
 from headgate_engine.checker import descriptions
 from headgate_engine.collectors import service as collectors
 from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking

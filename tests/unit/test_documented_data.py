@@ -11,9 +11,9 @@ import pytest
 import headgate
 from headgate.events import keys as event_keys
 from headgate.fleets import keys as fleet_keys
-from headgate.notifications import keys as notification_keys
 from headgate.storage import table
 from headgate.webhooks import keys as webhook_keys
+from headgate.webhooks.notifications import keys as notification_keys
 from headgate_local import template
 from headgate_local.database import Change
 from tests.support import documented_data
@@ -36,7 +36,7 @@ OTHERS = {
 
 
 def _modules() -> Iterator[ModuleType]:
-    for package in pkgutil.iter_modules(headgate.__path__, "headgate."):
+    for package in pkgutil.walk_packages(headgate.__path__, "headgate."):
         if importlib.util.find_spec(f"{package.name}.keys") if package.ispkg else None:
             yield importlib.import_module(f"{package.name}.keys")
 

@@ -10,7 +10,7 @@ CONTRACTS = {
     contract["name"]: contract
     for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 }
-MAX_IMPORTS_BETWEEN_FOLDERS = 172
+MAX_IMPORTS_BETWEEN_FOLDERS = 118
 """Eight are those of `overview`, which gathers from the others and which nobody imports, eleven those of `captures`,
 six those of `usage`, which tells where configurations run.
 

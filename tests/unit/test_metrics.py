@@ -7,8 +7,8 @@ import pytest
 
 from headgate import checker
 from headgate.checker import CheckerFailed, NoChecker, PlainVerdict
-from headgate.observability import metrics
-from headgate.observability.faults import Blame
+from headgate.foundation import metrics
+from headgate.foundation.faults import Blame
 from headgate_engine.validation import service as validation
 from tests.support.askers import ASKER
 

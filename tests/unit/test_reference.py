@@ -14,8 +14,8 @@ import pytest
 from headgate import checker
 from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import HeadgateError
+from headgate.foundation.settings import settings
 from headgate.reference import answers, builds, service
-from headgate.settings import settings
 from headgate_engine.checker.messages import MAX_BYTES
 from headgate_engine.collectors.model import Lacking
 from headgate_engine.reference import documents

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from headgate.foundation.settings import settings
 from headgate.instances.reported.host import Counters
 from headgate.rollouts.model import FINAL
 from headgate.rollouts.progress import wait
 from headgate.rollouts.strategy import Step, Strategy
-from headgate.settings import settings
 from tests.support.rolling_in_memory import NEW, Group, Host
 
 STRATEGY = Strategy((Step(120, hosts=1), Step(60, percent=100)))

@@ -6,6 +6,7 @@ import pytest
 
 from headgate.deployments.programs import Program, ProgramFile
 from headgate.deployments.versions import Assignment
+from headgate.foundation.settings import settings
 from headgate.instances.desired.model import config_hash
 from headgate.instances.desired.offers import obstacle
 from headgate.instances.model import Contact, Instance
@@ -14,7 +15,6 @@ from headgate.instances.reported.model import Description, Reported
 from headgate.instances.state.intervals import QUICK_SECONDS
 from headgate.opamp.intervals import to_tell
 from headgate.rollouts import acts
-from headgate.settings import settings
 from tests.support.rolling_in_memory import NEW, OLD, Group
 
 FILE = ProgramFile("a" * 64, True, "b" * 64, 1_000)

@@ -9,9 +9,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import APIRouter, Depends
 
 from headgate.foundation import errors
+from headgate.foundation.log import logger
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
-from headgate.observability.log import logger
 
 
 async def _fleet_service() -> AsyncIterator[None]:

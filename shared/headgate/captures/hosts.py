@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.captures import samples, store
 from headgate.captures.model import Capture
+from headgate.foundation.log import logger
 from headgate.instances.timeline import events as timeline
-from headgate.observability.log import logger
 
 if TYPE_CHECKING:
     from datetime import datetime

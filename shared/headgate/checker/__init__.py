@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 from headgate.checker.fetched import Fetched, Source
-from headgate.observability import metrics
-from headgate.settings import settings
+from headgate.foundation import metrics
+from headgate.foundation.settings import settings
 from headgate_engine.checker import asker as engine
 from headgate_engine.checker.being_built import Build
 from headgate_engine.checker.descriptions import Described

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from headgate.checker import links
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
 from headgate_engine.checker import verified_files
 from headgate_engine.checker.errors import CollectorNotFetched
 from headgate_engine.collector import DISTRIBUTION, VERSION

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 
 from headgate.checker import published
 from headgate.foundation.errors import Unavailable
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
 from headgate.storage import aws, objects
 from headgate.storage.aws import InvokeResponse, LambdaClient
 from headgate_engine.checker import messages

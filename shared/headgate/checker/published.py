@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from headgate.checker.fetched import MAX_BYTES, MAX_COMPRESSED_BYTES
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import objects
 from headgate_engine.checker.descriptions import Described
 from headgate_engine.checker.errors import CheckerUnreachable

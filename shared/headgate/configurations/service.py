@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from headgate.checker import Asker
+from headgate.checker import Asker, verdicts
 from headgate.configurations import keys, store
 from headgate.configurations.model import (
     Archived,
@@ -24,13 +24,12 @@ from headgate.events.model import About
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
 from headgate.storage.table import Write
-from headgate.validation import verdicts
 from headgate.version_tests import service as version_tests
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.policies.model import Settings, Suppression, Text

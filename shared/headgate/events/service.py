@@ -1,4 +1,4 @@
-"""Writing events. They are sent by `headgate.notifications`, which knows the concepts that events are about."""
+"""Writing events. `headgate.webhooks.notifications` sends them, and knows the concepts that they are about."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from headgate.fleets.model import (
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 

@@ -10,8 +10,8 @@ from fastapi.routing import APIRoute
 from headgate.audit import service as audit
 from headgate.audit.actions import Action
 from headgate.foundation.caller import Caller
+from headgate.foundation.log import logger
 from headgate.http.paths import PUBLIC
-from headgate.observability.log import logger
 
 _EXTENSION: Final = "x-audit-actions"
 

@@ -12,10 +12,10 @@ from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headgate.foundation import errors
+from headgate.foundation.settings import settings
 from headgate.http.paths import BROWSER, PUBLIC
 from headgate.identity import signing
 from headgate.identity.model import Session
-from headgate.settings import settings
 
 # With the prefix __Host-, browsers refuse the cookie from other hosts of the domain, and over plain HTTP.
 SESSION_COOKIE: Final = "__Host-headgate-session"

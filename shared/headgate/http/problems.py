@@ -13,12 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
-from headgate.foundation import errors
+from headgate.foundation import errors, faults
+from headgate.foundation.log import logger
 from headgate.http.parts import routes_of
 from headgate.http.paths import PUBLIC
 from headgate.http.statuses import status_of
-from headgate.observability import faults
-from headgate.observability.log import logger
 from headgate_engine.wire import refusals
 from headgate_engine.wire.bounds import MOST_ERRORS
 

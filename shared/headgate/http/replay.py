@@ -14,9 +14,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Message
 
 from headgate.foundation import clock, errors
+from headgate.foundation.log import logger
 from headgate.http import idempotency
 from headgate.http.paths import PUBLIC
-from headgate.observability.log import logger
 from headgate.storage import idempotent_create
 
 _COPIED_HEADERS: Final = ("etag", "content-type")

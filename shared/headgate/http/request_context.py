@@ -8,9 +8,9 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headgate.foundation import metrics
+from headgate.foundation.log import logger
 from headgate.identity.model import RateWindow
-from headgate.observability import metrics
-from headgate.observability.log import logger
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from headgate.foundation.log import logger
 from headgate.identity import keys
-from headgate.observability.log import logger
 from headgate.storage import table
 from headgate.storage.items import Item
 from headgate.storage.table import ConditionFailed, identity

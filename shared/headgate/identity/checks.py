@@ -17,8 +17,8 @@ from typing import Final
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import TooManyRequests
+from headgate.foundation.settings import settings
 from headgate.identity import check_store
-from headgate.settings import settings
 
 # Longer than API Gateway waits for an answer.
 _LEASE_SECONDS: Final = 32

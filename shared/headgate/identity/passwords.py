@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 from botocore.exceptions import ClientError, ParamValidationError
 
 from headgate.foundation import errors
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 
 # Answered alike: a wrong password, an unknown address, a disabled account, an expired temporary password.

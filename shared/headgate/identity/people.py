@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.log import logger
 from headgate.identity import attempts, member_store, passwords, proofs, sessions, signing
 from headgate.identity.model import NotAuthenticated, Organization, Session, User
-from headgate.observability.log import logger
 from headgate.storage.retry import retry
 
 # Cognito puts an address into a mail as it is: nothing that opens a tag or ends an attribute, no control characters.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from headgate.deployments.model import VolumeMount
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 
 Architecture = Literal["amd64", "arm64"]
 

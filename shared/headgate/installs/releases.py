@@ -15,7 +15,7 @@ from typing import Final
 
 from headgate.deployments.programs import Architecture, Program, ProgramFile
 from headgate.foundation import errors
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import objects
 
 PREFIX: Final = "install/"

@@ -11,10 +11,10 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from headgate.foundation import errors
+from headgate.foundation.log import logger
 from headgate.instances.orders.captured import CaptureNews
 from headgate.instances.reported.host import HostReport
 from headgate.instances.reported.model import Description, Health, Report, ReportedConfig, Status
-from headgate.observability.log import logger
 from headgate.opamp import host_captures, host_reports, scan
 from headgate.opamp.reasons import cause, reason
 from headgate_opamp import opamp_pb2 as wire

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.deployments import service as deployments
 from headgate.fleets import tokens
+from headgate.foundation.log import logger
 from headgate.instances import service as instances
 from headgate.instances.reported.host_key import MessageRepeated, SignatureMissing
 from headgate.instances.timeline import events as timeline
-from headgate.observability.log import logger
 from headgate.opamp.placement import remember
 from headgate.storage.retry import LostRace
 

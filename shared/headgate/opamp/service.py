@@ -17,6 +17,7 @@ from headgate.fleets import tokens
 from headgate.fleets.model import FleetToken
 from headgate.foundation import clock, errors
 from headgate.foundation.ids import is_id
+from headgate.foundation.log import logger
 from headgate.instances import model
 from headgate.instances import service as instances
 from headgate.instances.model import Identity
@@ -26,7 +27,6 @@ from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 from headgate.instances.reported.model import Report
 from headgate.instances.timeline import notices
-from headgate.observability.log import logger
 from headgate.opamp import messages, pace, placement, senders, signatures, texts, to_fetch
 from headgate.opamp.decision import Decision, Message, decide
 from headgate.opamp.messages import Offer, Reply

@@ -6,13 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from headgate.checker import Asker
+from headgate.checker import Asker, verdicts
 from headgate.configurations import search
 from headgate.configurations import service as configurations
 from headgate.foundation.errors import HeadgateError, TooManyRequests, Unavailable
 from headgate.identity import checks
 from headgate.overview.model import Notice
-from headgate.validation import verdicts
 from headgate_engine.validation import service as validation
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from headgate.checker import Asker
+from headgate.checker import Asker, verdicts
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.policies import service as policies
-from headgate.validation import verdicts
 from headgate_engine.policies.model import Settings
 from headgate_engine.validation import checking
 from headgate_engine.validation.checking import Checked, Parts, Request

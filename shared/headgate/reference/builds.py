@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from headgate import checker
 from headgate.foundation.errors import Unavailable
+from headgate.foundation.settings import settings
 from headgate.reference.answers import ASKER, Answers
-from headgate.settings import settings
 from headgate_engine.answers import read
 from headgate_engine.checker import messages
 from headgate_engine.collectors import service as collectors

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate.foundation import clock
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
+from headgate.foundation.settings import settings
 from headgate.rollouts import execution_store as store
 from headgate.rollouts.model import Execution
-from headgate.settings import settings
 from headgate.storage import aws
 
 if TYPE_CHECKING:

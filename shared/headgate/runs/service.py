@@ -9,14 +9,13 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import UnknownDistribution
-from headgate.foundation import clock, errors
+from headgate.foundation import clock, errors, metrics
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.observability import metrics
-from headgate.rules import service as rule_sets
+from headgate.foundation.settings import settings
 from headgate.runs import runner, store, turns, variables
 from headgate.runs.model import ListedRun, NoSavedRules, OutputNotReady, Run, RunNotFound, RunRule, Wanted
-from headgate.settings import settings
+from headgate.runs.rules import service as rule_sets
 from headgate.storage.page import Slice
 from headgate_engine.collector import DISTRIBUTION, Signal
 from headgate_engine.rules.engine import Sample

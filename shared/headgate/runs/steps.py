@@ -10,8 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel
 
 from headgate.checker import Asker
-from headgate.foundation import clock
-from headgate.observability import metrics
+from headgate.foundation import clock, metrics
 from headgate.runs import runner, service, store, tracing, turns, variables
 from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
 from headgate_engine.collector import Signal

@@ -15,9 +15,9 @@ from typing import Protocol
 from botocore.exceptions import ClientError
 
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate.runs import store
 from headgate.runs.queue import EVERYONE, PLACE_SETTLED_AFTER, Queue, TooManyRuns
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import retry
 

@@ -2,7 +2,7 @@
 
 from typing import IO
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 
 

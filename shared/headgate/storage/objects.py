@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError
 
-from headgate.observability.log import logger
-from headgate.settings import settings
+from headgate.foundation.log import logger
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 
 MAX_BYTES: Final = 4_096

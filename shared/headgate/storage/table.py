@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from botocore.exceptions import ClientError
 
 from headgate.foundation import errors
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws, items, retry
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice

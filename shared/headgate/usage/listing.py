@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headgate.checker import verdicts
 from headgate.configurations import search
 from headgate.configurations.model import Configuration
 from headgate.foundation.caller import Caller
 from headgate.usage import service
 from headgate.usage.model import CountedUse
-from headgate.validation import verdicts
 from headgate_engine.validation.model import Verdict
 
 

@@ -1,6 +1,6 @@
 """A version's tests, the evidence of their suites, and which changes are allowed.
 
-What a test says is a text here, known by its SHA-256: `headgate.suites` reads it.
+What a test says is a text here, known by its SHA-256: `headgate.runs.suites` reads it.
 """
 
 import hashlib

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.events.messages import Message
 from headgate.foundation import clock
-from headgate.observability.log import logger
-from headgate.settings import settings
+from headgate.foundation.log import logger
+from headgate.foundation.settings import settings
 from headgate.storage import sealed
 from headgate.webhooks import addresses, bodies, queue, sending, signing, store
 from headgate.webhooks.model import (

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 
 MOST_SECONDS: Final = 43_200

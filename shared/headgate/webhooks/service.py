@@ -15,20 +15,12 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import FieldError, Invalid, first_of
 from headgate.foundation.ids import new_id
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import sealed
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 from headgate.webhooks import addresses, deliveries, signing, store
-from headgate.webhooks.model import (
-    ROTATION,
-    Delivery,
-    DeliveryNotFound,
-    Format,
-    Target,
-    Webhook,
-    WebhookNotFound,
-)
+from headgate.webhooks.model import ROTATION, Delivery, DeliveryNotFound, Format, Target, Webhook, WebhookNotFound
 
 
 class RoutingKeyMisplaced(Invalid):

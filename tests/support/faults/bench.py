@@ -15,11 +15,11 @@ from httpx2 import Response
 
 from headgate.fleets import tokens
 from headgate.foundation import clock
+from headgate.foundation.log import logger
 from headgate.identity import logins, sessions, signing
 from headgate.identity import service as identity
 from headgate.identity.model import Session
 from headgate.installs.links import Link, Platform
-from headgate.observability.log import logger
 from headgate.opamp import placement, texts
 from headgate.opamp import service as opamp
 from headgate.overview import fleets as overview_fleets

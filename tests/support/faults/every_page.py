@@ -9,9 +9,9 @@ from moto.cognitoidp.models import cognitoidp_backends
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
 from headgate.identity import logins, member_store, passwords, people, proofs
 from headgate.identity.model import Member, User
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import user_pool
 from headgate_local.moto_data import ACCOUNT, REGION

@@ -12,7 +12,7 @@ import boto3
 import pytest
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate_local import handlers, stepfunctions
 from headgate_local.fargate import Fargate, Task
 from headgate_local.template import Node, Template

@@ -16,8 +16,8 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.client import BaseClient
 from botocore.config import Config
 
+from headgate.foundation.settings import settings
 from headgate.identity import signing
-from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, deliveries, moto_patches, secrets_key, template, user_pool
 from headgate_local.moto_data import MotoData

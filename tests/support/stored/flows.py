@@ -13,6 +13,8 @@ from headgate.audit import store as audit
 from headgate.audit.model import AuditRecord
 from headgate.captures import store as captures
 from headgate.captures.model import Capture, Redaction
+from headgate.checker import keys as verdict_keys
+from headgate.checker import verdict_store as verdicts
 from headgate.configurations import store as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.deployments import delivery_store, history_store, selector_store, variable_store
@@ -35,21 +37,19 @@ from headgate.instances.counting.census import Shard
 from headgate.instances.model import Instance
 from headgate.instances.timeline import store as timeline_store
 from headgate.instances.timeline.model import TimelineEvent
-from headgate.jobs import store as jobs
-from headgate.jobs.model import Job
 from headgate.policies import store as policies
 from headgate.policies.model import Stored
 from headgate.rollouts import execution_store
 from headgate.rollouts import store as rollouts
 from headgate.rollouts.model import Execution, Rollout
-from headgate.rules import store as rules
-from headgate.rules.model import RuleSet
 from headgate.runs import store as runs
+from headgate.runs.jobs import store as jobs
+from headgate.runs.jobs.model import Job
 from headgate.runs.model import Run, Wanted
 from headgate.runs.queue import Queue
+from headgate.runs.rules import store as rules
+from headgate.runs.rules.model import RuleSet
 from headgate.storage import table
-from headgate.validation import keys as verdict_keys
-from headgate.validation import store as verdicts
 from headgate.version_tests import store as version_tests
 from headgate.version_tests.model import Recorded, VersionTests
 from headgate.webhooks import store as webhooks

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.fleets import keys
 from headgate.foundation import errors
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import items
 from headgate.storage.retry import LostRace
 from headgate.storage.table import fleets as table

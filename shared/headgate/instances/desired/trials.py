@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.deployments.versions import HealthyVersion
+from headgate.foundation.settings import settings
 from headgate.instances.desired.model import NOTHING, Desired, Outcome, Trials
-from headgate.settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 
 _UNWRITTEN_SECONDS: Final = 180
 _UNWRITTEN_INTERVALS: Final = 6

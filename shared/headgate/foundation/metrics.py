@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
 if TYPE_CHECKING:
-    from headgate.observability.faults import Blame
+    from headgate.foundation.faults import Blame
 
 # Per function: a function's deployment is rolled back by its own errors.
 OfFunction = Literal["Requests", "Outages", "ServerErrors"]

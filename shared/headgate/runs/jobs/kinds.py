@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from headgate.checker import Asker
 from headgate.foundation import clock
-from headgate.jobs.model import Job, Kind
+from headgate.runs.jobs.model import Job, Kind
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 from headgate_engine.testing import comparison, coverage, suite
 from headgate_engine.testing.model import Case, CaseResult

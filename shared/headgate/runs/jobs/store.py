@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from headgate.jobs import keys
-from headgate.jobs.model import Job
+from headgate.runs.jobs import keys
+from headgate.runs.jobs.model import Job
 from headgate.storage import idempotent_create, objects, table
 from headgate.storage.items import Item
 from headgate.storage.stored import Stored

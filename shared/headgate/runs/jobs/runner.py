@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from headgate.checker import published
 from headgate.foundation import clock
-from headgate.jobs import store
-from headgate.jobs.model import Job
+from headgate.runs.jobs import store
+from headgate.runs.jobs.model import Job
 from headgate.runs.model import Untrusted
 from headgate.runs.runner import LARGEST
 from headgate.storage import objects

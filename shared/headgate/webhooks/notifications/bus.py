@@ -7,7 +7,7 @@ from typing import Final
 
 from headgate.events.messages import Message
 from headgate.foundation import errors
-from headgate.settings import settings
+from headgate.foundation.settings import settings
 from headgate.storage import aws
 
 SOURCE: Final = "headgate"

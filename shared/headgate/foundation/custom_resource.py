@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from headgate.foundation.errors import HeadgateError
-from headgate.observability.log import logger
+from headgate.foundation.log import logger
 
 _SECONDS: Final = 20
 _LONGEST_REASON: Final = 1_000

@@ -6,7 +6,7 @@ from typing import Final
 
 from headgate.configurations import keys
 from headgate.configurations.model import VersionNotFound
-from headgate.rules.model import RuleSet, StoredRule
+from headgate.runs.rules.model import RuleSet, StoredRule
 from headgate.storage import table
 from headgate.storage.stored import Stored
 from headgate.storage.table import Write

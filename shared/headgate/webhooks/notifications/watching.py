@@ -15,10 +15,10 @@ from headgate.events.model import About, Event, EventType
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation.ids import encode_id
+from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.instances.counting import quiet
-from headgate.notifications import store
-from headgate.settings import settings
+from headgate.webhooks.notifications import store
 
 BEFORE: Final = (timedelta(days=7), timedelta(days=1))
 """How long before a token expires this is told."""

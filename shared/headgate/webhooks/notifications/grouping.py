@@ -10,7 +10,7 @@ from typing import Final
 from headgate.events.messages import Json, Message, message
 from headgate.events.model import Event
 from headgate.foundation import clock
-from headgate.notifications.names import Names
+from headgate.webhooks.notifications.names import Names
 
 WINDOW: Final = timedelta(minutes=1)
 """How long the first event of hosts waits for others."""

@@ -9,8 +9,8 @@ from headgate.configurations import service as configurations
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.rules import service
-from headgate.rules.model import RuleSet, StoredRule, default_name
+from headgate.runs.rules import service
+from headgate.runs.rules.model import RuleSet, StoredRule, default_name
 from headgate_engine.collector import Signal
 from headgate_engine.rules.model import Rule
 

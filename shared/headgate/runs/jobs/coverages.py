@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from headgate.checker import Asker
 from headgate.foundation.caller import Caller
-from headgate.jobs import service
-from headgate.jobs.model import Job
-from headgate.settings import settings
-from headgate.suites import service as suites
+from headgate.foundation.settings import settings
+from headgate.runs.jobs import service
+from headgate.runs.jobs.model import Job
+from headgate.runs.suites import service as suites
 from headgate_engine.collectors import service as collectors
 from headgate_engine.testing import coverage
 from headgate_engine.testing.named_test import NamedTest

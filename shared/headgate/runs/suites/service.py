@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from headgate.configurations import service as configurations
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.runs.suites.model import NoTests, TestsNotFound
 from headgate.storage.retry import retry
-from headgate.suites.model import NoTests, TestsNotFound
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import BadTestName, Evidence, Listed, NoSuchTest, VersionTests, text_digest
 from headgate_engine.testing.named_test import NAME, NamedTest, of_text, to_text

@@ -17,13 +17,13 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate.events import service as events
 from headgate.events.model import Event
 from headgate.foundation import errors
-from headgate.notifications import bus, grouping, store, watching
-from headgate.notifications.grouping import Group
-from headgate.notifications.names import Names
-from headgate.observability.log import logger
-from headgate.settings import settings
+from headgate.foundation.log import logger
+from headgate.foundation.settings import settings
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.model import Webhook
+from headgate.webhooks.notifications import bus, grouping, store, watching
+from headgate.webhooks.notifications.grouping import Group
+from headgate.webhooks.notifications.names import Names
 from headgate_engine.threads import Threads
 
 # Messages that are sent at once.

@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from headgate.checker import keys
+from headgate.checker import verdict_store as store
 from headgate.foundation import clock
-from headgate.observability.log import logger
-from headgate.validation import keys, store
+from headgate.foundation.log import logger
 from headgate_engine.validation.model import ValidationResult, Verdict
 
 _Of = TypeVar("_Of")

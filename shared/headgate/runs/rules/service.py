@@ -12,8 +12,8 @@ from headgate.configurations.model import Version
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
 from headgate.foundation.ids import new_id
-from headgate.rules import store
-from headgate.rules.model import RuleSet, StoredRule, default_name
+from headgate.runs.rules import store
+from headgate.runs.rules.model import RuleSet, StoredRule, default_name
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 from headgate_engine.collector import Signal

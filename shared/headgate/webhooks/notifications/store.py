@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from headgate.foundation import clock
-from headgate.notifications import keys
 from headgate.storage import items
 from headgate.storage.items import Item
 from headgate.storage.table import TRANSACTION_ITEMS, ConditionFailed, Write, transact, write
 from headgate.storage.table import events as table
+from headgate.webhooks.notifications import keys
 
 _LEASE: Final = timedelta(minutes=5)
 """Longer than a sweep may take."""

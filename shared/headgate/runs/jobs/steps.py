@@ -13,13 +13,12 @@ from pydantic import JsonValue, TypeAdapter
 from headgate.checker import Asker
 from headgate.events import service as events
 from headgate.events.model import About
-from headgate.foundation import clock
-from headgate.jobs import kinds, runner, service, store
-from headgate.jobs.kinds import KINDS
-from headgate.jobs.model import MAX_REQUEST_BYTES, Job
-from headgate.observability import metrics
+from headgate.foundation import clock, metrics
 from headgate.runs import steps as run_steps
 from headgate.runs import turns
+from headgate.runs.jobs import kinds, runner, service, store
+from headgate.runs.jobs.kinds import KINDS
+from headgate.runs.jobs.model import MAX_REQUEST_BYTES, Job
 from headgate.runs.model import Untrusted
 from headgate.runs.steps import Collection, Evaluation, RunGone, Stage
 from headgate.storage.table import Write

@@ -7,10 +7,10 @@ from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import FieldError, Invalid, NotFound
-from headgate.jobs import service
-from headgate.jobs.model import Job
-from headgate.settings import settings
-from headgate.suites import service as suites
+from headgate.foundation.settings import settings
+from headgate.runs.jobs import service
+from headgate.runs.jobs.model import Job
+from headgate.runs.suites import service as suites
 from headgate_engine.collectors import service as collectors
 from headgate_engine.testing import comparison
 from headgate_engine.testing.comparison import Side, SideName

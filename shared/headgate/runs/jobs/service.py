@@ -6,15 +6,14 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import JsonValue
 
-from headgate.foundation import clock, errors
+from headgate.foundation import clock, errors, metrics
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.jobs import store
-from headgate.jobs.model import MAX_REQUEST_BYTES, Job, JobNotFound, JobTooLarge, Kind
-from headgate.observability import metrics
+from headgate.foundation.settings import settings
 from headgate.runs import service as runs
 from headgate.runs import turns
-from headgate.settings import settings
+from headgate.runs.jobs import store
+from headgate.runs.jobs.model import MAX_REQUEST_BYTES, Job, JobNotFound, JobTooLarge, Kind
 from headgate_engine.testing.model import MAX_RESULT_BYTES
 
 # Where a kind's jobs are in the API, below `/testing/`.

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from headgate import checker
 from headgate.foundation.caller import Caller
-from headgate.jobs import service
-from headgate.jobs.model import Job
-from headgate.settings import settings
-from headgate.suites import service as suites
+from headgate.foundation.settings import settings
+from headgate.runs.jobs import service
+from headgate.runs.jobs.model import Job
+from headgate.runs.suites import service as suites
 from headgate_engine.testing import suite
 from headgate_engine.testing.named_test import NamedTest
 

@@ -1,1 +1,0 @@
-"""The installed versions of the collector, and what each can do."""

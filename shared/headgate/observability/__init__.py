@@ -1,1 +1,0 @@
-"""What operators see: the log, the metrics, and whose fault an error is."""

@@ -1,1 +1,0 @@
-"""Validating collector configurations and linting their OTTL, both by the real collector."""
