@@ -278,7 +278,8 @@ def test_the_tables_whose_keys_tell_nothing_are_limited_by_action(given_roles: d
         *product(["Testing"], ["UpdateItem", "BatchGetItem"], ["ConfigurationsTable"]),
         ("Opamp", "GetItem", "VersionsTable"),
         ("Notify", "GetItem", "ConfigurationsTable"),
-        *product(["Exports"], ["GetItem", "Query"], ["ConfigurationsTable", "VersionsTable"]),
+        *product(["Exports"], ["GetItem", "Query"], ["ConfigurationsTable"]),
+        ("Exports", "Query", "VersionsTable"),
     }
     roles = {function.removesuffix("Function"): given_roles[function] for function in FUNCTIONS}
     of_evidence = {

@@ -11,6 +11,8 @@ from tests.support.iam import Condition, Decision, Request, Statement, applies, 
 LEADING_KEYS = "dynamodb:LeadingKeys"
 PREFIX = "s3:prefix"
 CONTEXT_KEYS = "kms:EncryptionContextKeys"
+# The operator's, so that the template has no name for it.
+EXPORT_BUCKET = "headgate-exports"
 # The ARNs of a template's resources without region and account, as in recorded calls.
 _FORMS = {
     "AWS::DynamoDB::Table": "dynamodb:::{name}",
@@ -149,9 +151,8 @@ def _resource(template: Template, node: Any) -> str:
             return _arn(template, logical_id) + rest
         case {"Fn::Sub": str(text)} if ":states:" in text:
             return f"states:::{str(template.resolve(node)).rpartition(':')[2]}"
-        # A bucket that is not the stack's.
-        case {"Fn::Sub": str(text)} if ":s3:::" in text:
-            return f"s3:::{str(template.resolve(node)).partition(':s3:::')[2]}"
+        case {"Fn::Sub": str(text)} if ":s3:::${ExportBucket}/" in text:
+            return f"s3:::{EXPORT_BUCKET}/{text.partition('}/')[2]}"
         case {"Fn::Sub": str(text)} if ":lambda:" in text:
             return f"lambda:::{str(template.resolve(node)).partition(':function:')[2]}"
     raise AssertionError(f"the resource {node} is not understood")
