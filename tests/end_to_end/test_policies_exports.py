@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from headgate.settings import settings
 
 from exports.app import handler
 from headgate.identity import keys, signing
-from headgate.settings import settings
 from headgate.storage import aws, table
 from headgate_local import callers, template
 from tests.support import calls, recorded_here
