@@ -104,6 +104,127 @@ KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
 }
 
 
+FILTER: Final = "processors:\n  filter:\n    logs:\n      log_record:\n        - "
+TRANSFORM: Final = "processors:\n  transform:\n    log_statements:\n      - "
+TWO_DOCUMENTS: Final = """\
+apiVersion: v1
+kind: Namespace
+---
+apiVersion: opentelemetry.io/v1beta1
+kind: OpenTelemetryCollector
+spec:
+  config:
+    receivers: {otlp: {protocols: {grcp: {}}}}
+    exporters: {debug: {}}
+    service: {pipelines: {logs: {receivers: [otlp], exporters: [debug]}}}
+"""
+CONNECTED: Final = """\
+receivers: {{otlp: {{protocols: {{grpc: {{}}}}}}}}
+exporters: {{debug: {{}}}}
+connectors:
+  {connector}
+service:
+  pipelines:
+    logs/in: {{receivers: [otlp], exporters: [{name}]}}
+    logs/a: {{receivers: [{name}], exporters: [debug]}}
+    traces/b: {{receivers: [{traces}], exporters: [debug]}}
+"""
+# What is told of each, where, and by which text in its place it is mended.
+PLACED: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
+    "an empty condition": (FILTER + "\n", "the entry is empty: remove it", (5, 10), None),
+    "an empty route": (
+        "connectors:\n  routing:\n    table:\n      -\n",
+        "no condition or statement provided; the entry is empty: remove it",
+        (4, 8),
+        None,
+    ),
+    "a resource in the second document": (TWO_DOCUMENTS, "the configuration is under spec.config", (8, 5), None),
+    "a mistake in the second document": (TWO_DOCUMENTS, 'did you mean "grpc"?', (8, 36), None),
+    "a resource without a configuration": (
+        "apiVersion: apps/v1\nkind: Deployment\nspec: {}\n",
+        "this text is a Kubernetes Deployment, and no configuration of a collector is in it",
+        (2, 1),
+        None,
+    ),
+    "a level of failover of another signal": (
+        CONNECTED.format(
+            connector="failover: {priority_levels: [[logs/a], [traces/b]]}", name="failover", traces="otlp"
+        ),
+        "traces/b is a pipeline of traces, and failover routes logs",
+        (4, 43),
+        None,
+    ),
+    "a connector between two signals": (
+        CONNECTED.format(connector="forward: {}", name="forward", traces="forward").replace(
+            "    logs/a: {receivers: [forward], exporters: [debug]}\n", ""
+        ),
+        "forward cannot send logs to traces/b",
+        (4, 3),
+        None,
+    ),
+    "a removed exporter of which there is a receiver": (
+        of("loki: {endpoint: 'http://a'}"),
+        "it was removed in 0.131.0: use otlphttp",
+        (3, 3),
+        None,
+    ),
+    "a mistyped key of the telemetry": (
+        of("debug: {}").replace("service:\n", "service:\n  telemetry: {logs: {levl: debug}}\n"),
+        'did you mean "level"?',
+        (5, 22),
+        None,
+    ),
+    "a number where a text is expected": (
+        of("otlphttp: {endpoint: 'https://a', headers: {tenant: 0123}}"),
+        "YAML reads 0123 as a number: quote it",
+        (3, 55),
+        "'0123'",
+    ),
+    "a duration without a unit": (
+        of("debug: {}", "processors: {batch: {timeout: 5}}\n"),
+        "5 has no unit, so it counts nanoseconds: write 5s or 5ms",
+        (4, 31),
+        None,
+    ),
+    "a comment in a statement": (
+        TRANSFORM + 'set(log.attributes["a"], "b #1")\n',
+        "YAML ended the text at column 36, because ` #` begins a comment: quote it",
+        (4, 34),
+        """'set(log.attributes["a"], "b #1")'""",
+    ),
+    "a condition that begins with a quote": (
+        FILTER + '"a" == log.body\n',
+        "a text must not go on behind its closing quote: put all of it into quotes",
+        (5, 11),
+        """'"a" == log.body'""",
+    ),
+    "a pattern of files that begins with a star": (
+        "receivers:\n  filelog:\n    include: *.log\n",
+        "a text must not begin with `*`: quote it",
+        (3, 14),
+        "'*.log'",
+    ),
+    "a layout that begins with a percent sign": (
+        "receivers:\n  filelog:\n    operators:\n      - type: time_parser\n        layout: %Y\n",
+        "a text must not begin with `%`: quote it",
+        (5, 17),
+        "'%Y'",
+    ),
+    "an at sign in a list": (
+        "receivers:\n  filelog:\n    include: [@a]\n",
+        "a text must not begin with `@`: quote it",
+        (3, 1),
+        None,
+    ),
+    "a tab": (
+        "exporters:\n  debug:\n\tverbosity: detailed\n",
+        "a tab must not indent a line: use blanks",
+        (3, 1),
+        None,
+    ),
+}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _checker_of_this_module() -> Iterator[None]:
     checker.close()
@@ -169,3 +290,23 @@ def test_lint_tells_an_expression_that_yaml_reads_as_a_mapping(text: str, join: 
     assert "put it in quotes" in linted["items"][0]["error"]
     # One mistake is one finding.
     assert [one["code"] for one in found if one["line"] == linted["items"][0]["location"]["line"]] == ["wrong_type"]
+
+
+def test_a_mistake_is_told_at_its_place_with_what_mends_it(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+
+    told = checked(ann, {name: text for name, (text, *_) in PLACED.items()}, "?lint=true")
+
+    for name, (_, words, place, text) in PLACED.items():
+        matching = [one for one in told[name]["findings"] if words in one["message"]]
+        fixes = [edit["text"] for one in matching for edit in one["fix"] or ()]
+        assert [(one["line"], one["column"]) for one in matching] == [place], (name, told[name]["findings"])
+        assert fixes == ([] if text is None else [text]), name
+
+
+def test_a_text_is_linted_as_a_whole_beyond_what_a_request_of_lint_takes(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    text = FILTER + "\n        - ".join(f"'severity_number == {n}'" for n in range(201)) + "\n"
+
+    assert ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).status_code == 422
+    assert ann.http.post(f"{API}/validate?lint=true", json={"yaml": text}).json()["lint"]["checked"] == 201

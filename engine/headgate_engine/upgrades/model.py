@@ -32,7 +32,8 @@ class Component:
     """A component of the text as one collector version builds it.
 
     `renamed_to` is the factory's own type if the text uses a deprecated one, else empty. `defaults` has the settings
-    whose keys the text does not write, by path (`retry_on_failure.max_elapsed_time`).
+    whose keys the text does not write, by path (`retry_on_failure.max_elapsed_time`). `words` are those among its
+    settings that changes of behaviour are about.
     """
 
     component_path: str
@@ -42,6 +43,7 @@ class Component:
     renamed_to: str
     defaults: Mapping[str, Setting]
     logs: Sequence[LogLine]
+    words: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

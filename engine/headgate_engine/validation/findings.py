@@ -27,6 +27,7 @@ _RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 # Each counts lines and columns in a text of its own.
 _POSITION: Final = re.compile(r"\b\d+:\d+\b")
 _MEND: Final = "An Admin mends the rule with `headgate policy set`"
+_FILE: Final = "No file is read here: send its text in files (--file NAME=PATH), for ${file:NAME}"
 NOT_CHECKED: Final = "not_checked"
 # Errors that the linter may know the place of.
 _OF_A_VALUE: Final = ("invalid_value", "start_failed")
@@ -115,6 +116,7 @@ def _of_collector(finding: Finding, severity: Severity, source: Source) -> Liste
         source,
         "depends_on_host" if on_host else finding.code,
         finding.message,
+        _FILE if finding.code == "provider_not_allowed" and finding.message.startswith("${file:") else "",
         component_path=finding.component_path,
         line=finding.line or None,
         column=finding.column or None,
@@ -144,8 +146,10 @@ def _of_lint(lint: LintResult, verdict: ValidationResult) -> Iterator[ListedFind
         # The verdict on what YAML reads as a mapping says more.
         if item.error and (item.location.line, item.location.column) not in split:
             same = (one for one in verdict.errors if one.fix and _same(one, item))
-            finding = _at(item.location, "error", "ottl", item.error, item.note or "")
-            yield replace(finding, fix=next((one.fix for one in same), None))
+            # The verdict says the same, and why YAML ended the expression.
+            mended = next(same, None)
+            message, fix = (item.error, None) if mended is None else (mended.message, mended.fix)
+            yield replace(_at(item.location, "error", "ottl", message, item.note or ""), fix=fix)
         for note in item.notes:
             yield _at(item.location, "note", note.code, note.message, note.way_out)
     for skipped in lint.skipped:

@@ -23,11 +23,15 @@ func TestWordsAreForVersionsThatDoNotKnowSomething(t *testing.T) {
 	}
 }
 
-func TestBehavioursAreThoseBetweenTheVersions(t *testing.T) {
-	if changed := Behaviours("processors", "tailsampling", "0.139.0", "0.158.0"); len(changed) != 2 || changed[0].Since() != "0.144.0" {
+func TestBehavioursAreThoseBetweenTheVersionsThatTheSettingsHave(t *testing.T) {
+	both := []string{"invert_match", "latency"}
+	if changed := Behaviours("processors", "tailsampling", both, "0.139.0", "0.158.0"); len(changed) != 2 || changed[0].Since() != "0.144.0" {
 		t.Errorf("%+v", changed)
 	}
-	if changed := Behaviours("processors", "tail_sampling", "0.144.0", "0.150.0"); len(changed) != 0 {
+	if changed := Behaviours("processors", "tailsampling", both[1:], "0.139.0", "0.158.0"); len(changed) != 1 || changed[0].Since() != "0.157.0" {
+		t.Errorf("%+v", changed)
+	}
+	if changed := Behaviours("processors", "tail_sampling", both, "0.144.0", "0.150.0"); len(changed) != 0 {
 		t.Errorf("%+v", changed)
 	}
 }

@@ -7,6 +7,7 @@
 package inspect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/alias"
 	"github.com/headgate/headgate/layers/collector/internal/decoded"
+	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
@@ -51,6 +53,8 @@ type Component struct {
 	RenamedTo     string   `json:"renamed_to"`
 	Defaults      settings `json:"defaults"`
 	Logs          []Log    `json:"logs"`
+	// Words are those of history.Words among its settings.
+	Words []string `json:"words"`
 }
 
 // Log is a message that a component logged while it was built.
@@ -252,7 +256,7 @@ func read[F component.Factory](
 		}
 		one := Component{
 			ComponentPath: path, Section: section, ID: id.String(), Type: id.Type().String(),
-			Line: position.Line, Column: position.Column, Defaults: settings{},
+			Line: position.Line, Column: position.Column, Defaults: settings{}, Words: wordsIn(content[name]),
 		}
 		if factory, known := factories[id.Type()]; known {
 			if renamed, is := alias.RenamedTo(factory, id.Type()); is {
@@ -266,6 +270,19 @@ func read[F component.Factory](
 		r.result.Components = append(r.result.Components, one)
 	}
 	return configs
+}
+
+// wordsIn returns those of history.Words that are keys or values of settings.
+func wordsIn(settings any) []string {
+	words := []string{}
+	written, _ := json.Marshal(settings)
+	for _, word := range history.Words {
+		if settings, _ := settings.(map[string]any); word == history.WithoutSettings && len(settings) == 0 ||
+			bytes.Contains(written, []byte(`"`+word+`"`)) {
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 // defaults returns the settings of a component that the text leaves to their defaults.

@@ -18,7 +18,7 @@ func (l *linter) inContext(request Request) (*Result, error) {
 	}
 	total := len(request.Conditions) + len(request.Statements) + len(request.ValueExpressions)
 	if total > maxExpressions {
-		return nil, tooMany()
+		return nil, tooMany(maxExpressions)
 	}
 	if total == 0 {
 		return nil, operation.BadRequest("a context comes with conditions, statements or value_expressions")

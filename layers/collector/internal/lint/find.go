@@ -35,6 +35,8 @@ type finder struct {
 	text      *source.Text
 	factories otelcol.Factories
 	env       *operation.Environment
+	// most is how many expressions there may be.
+	most int
 
 	declarations []*declaration
 	skipped      []Skipped
@@ -50,9 +52,9 @@ type finder struct {
 
 var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
 
-// find collects the expressions of a configuration, and those that cannot be checked.
-func find(text string, root *yaml.Node, factories otelcol.Factories, env *operation.Environment) (*finder, error) {
-	f := &finder{text: source.NewText(text), factories: factories, env: env, seen: map[string]bool{}}
+// find collects the expressions of a configuration, at most so many, and those that cannot be checked.
+func find(text string, root *yaml.Node, most int, factories otelcol.Factories, env *operation.Environment) (*finder, error) {
+	f := &finder{text: source.NewText(text), most: most, factories: factories, env: env, seen: map[string]bool{}}
 	for section, body := range pairs(root) {
 		if !slices.Contains(sections, section) {
 			continue
@@ -351,8 +353,8 @@ func (f *finder) wrong(path string, node *yaml.Node) {
 }
 
 func (f *finder) counted() {
-	if f.count++; f.count > maxExpressions && f.err == nil {
-		f.err = tooMany()
+	if f.count++; f.count > f.most && f.err == nil {
+		f.err = tooMany(f.most)
 	}
 }
 

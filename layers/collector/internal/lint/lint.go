@@ -16,8 +16,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxExpressions is how many expressions one request may hold, including skipped ones.
-const maxExpressions = 200
+// maxExpressions is how many expressions one request of `lint` may hold, including skipped ones. A text that is checked as a
+// whole may hold maxOfText; what they cost has a bound as well.
+const (
+	maxExpressions = 200
+	maxOfText      = 500
+)
 
 // Kind is the kind of an expression.
 type Kind = pricing.Kind
@@ -95,7 +99,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 		if err != nil {
 			return nil, err
 		}
-		return l.configuration(*request.YAML, root, func(string, string) bool { return false })
+		return l.configuration(*request.YAML, root, maxExpressions, func(string, string) bool { return false })
 	case inContext:
 		return l.inContext(request)
 	}
@@ -151,10 +155,10 @@ func (e *expression) infers() bool {
 }
 
 // tooMany is the error of a request over the limit.
-func tooMany() error {
+func tooMany(most int) error {
 	return &operation.Error{
 		Code:    "too_many_expressions",
-		Message: fmt.Sprintf("at most %d expressions are linted per request", maxExpressions),
+		Message: fmt.Sprintf("at most %d expressions are linted per request", most),
 	}
 }
 
@@ -182,5 +186,5 @@ func Judge(ctx context.Context, env *operation.Environment, reading Reading) (*R
 	if root == nil {
 		root = &yaml.Node{Kind: yaml.MappingNode}
 	}
-	return l.configuration(text, root, reading.Built)
+	return l.configuration(text, root, maxOfText, reading.Built)
 }

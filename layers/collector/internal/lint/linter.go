@@ -25,8 +25,10 @@ type linter struct {
 }
 
 // configuration checks the expressions of a whole configuration.
-func (l *linter) configuration(text string, root *yaml.Node, built func(section, name string) bool) (*Result, error) {
-	found, err := find(text, root, l.factories, l.env)
+func (l *linter) configuration(
+	text string, root *yaml.Node, most int, built func(section, name string) bool,
+) (*Result, error) {
+	found, err := find(text, root, most, l.factories, l.env)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func PlacedExpressions(text string, env *operation.Environment) ([]Placed, error
 	if err != nil {
 		return nil, err
 	}
-	found, err := find(text, root, factories, env)
+	found, err := find(text, root, maxOfText, factories, env)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func Refused(ctx context.Context, env *operation.Environment, text string, of ma
 	if err != nil {
 		return nil, nil
 	}
-	found, err := find(text, root, factories, env)
+	found, err := find(text, root, maxOfText, factories, env)
 	if err != nil {
 		return nil, nil
 	}

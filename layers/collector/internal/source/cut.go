@@ -18,7 +18,7 @@ type Fix struct {
 
 // Cut is a text without quotes that YAML ends before its line does.
 type Cut struct {
-	// By are the characters that end it: `: ` or ` #`.
+	// By are the characters that end it, `: ` or ` #`, or the one at its beginning that has a meaning.
 	By string
 	// Start is where the text begins, At where YAML ends it.
 	Start, At Position
@@ -31,26 +31,55 @@ type Cut struct {
 // unquoted matches a line with a text without quotes: an entry of a list, or the value of a key.
 var unquoted = regexp.MustCompile(`^[ \t]*(?:- +)*(?:[\w./-]+: +)?([^\s'"|>&*!\[{#%@` + "`" + `-].*?)[ \t\r]*$`)
 
+// keyOfIndicator matches a key whose value is not a text without quotes.
+var keyOfIndicator = regexp.MustCompile(`^[\w./-]+: +["'|>&*!\[{#%@` + "`" + `]`)
+
+// indicated matches a line with a text that begins with a character of a meaning: an entry of a list, or the value of a key.
+var indicated = regexp.MustCompile(`^[ \t]*(?:- +)*(?:[\w./-]+: +)?(["'*&!%@` + "`" + `\[{].*?)[ \t\r]*$`)
+
+// CutByStart finds in a text that is not YAML the text without quotes around all of it that begins with a quote, or with a
+// character to which YAML gives a meaning. The line is the parser's.
+func CutByStart(text string, line int) (Cut, bool) {
+	of := NewText(text).lines
+	for _, candidate := range []int{line, line + 1, line - 1} {
+		written, start, exists := of.line(candidate)
+		match := indicated.FindStringSubmatchIndex(written)
+		if !exists || match == nil || strings.ContainsAny(written[match[3]-1:match[3]], "]}") && strings.ContainsAny(written[match[2]:match[2]+1], "[{") {
+			continue
+		}
+		cut := of.cut(written[match[2]:match[2]+1], start+match[2], start+match[2], start+match[3])
+		if mends(text, start+match[2], start+match[3], cut.Fix.Text, candidate) {
+			return cut, true
+		}
+	}
+	return Cut{}, false
+}
+
+// line returns a line without its break, and its offset. Lines count from 1.
+func (l lines) line(number int) (written string, start int, exists bool) {
+	if number < 1 || number > len(l.starts) {
+		return "", 0, false
+	}
+	start, end := l.starts[number-1], len(l.text)
+	if number < len(l.starts) {
+		end = l.starts[number]
+	}
+	return strings.TrimRight(l.text[start:end], "\r\n"), start, true
+}
+
 // CutByColon finds in a text that is not YAML the text without quotes whose `: ` is the reason. The line is the parser's,
 // which may be one beside the fault.
 func CutByColon(text string, line int) (Cut, bool) {
 	of := NewText(text).lines
 	for _, candidate := range []int{line, line - 1, line + 1} {
-		if candidate < 1 || candidate > len(of.starts) {
-			continue
-		}
-		start, end := of.starts[candidate-1], len(text)
-		if candidate < len(of.starts) {
-			end = of.starts[candidate]
-		}
-		written := strings.TrimRight(text[start:end], "\r\n")
+		written, start, exists := of.line(candidate)
 		match := unquoted.FindStringSubmatchIndex(written)
-		if match == nil {
+		if !exists || match == nil {
 			continue
 		}
 		whole := written[match[2]:match[3]]
 		colon := strings.Index(whole+" ", ": ")
-		if colon < 0 {
+		if colon < 0 || keyOfIndicator.MatchString(whole) {
 			continue
 		}
 		cut := of.cut(": ", start+match[2], start+match[2]+colon, start+match[3])

@@ -88,17 +88,28 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
+const dropsRecords = "drops_records"
+
+type noteCode struct{ code, words string }
+
 // noteCodes are the codes of notes, by what only they say.
-var noteCodes = []struct{ code, words string }{
+var noteCodes = []noteCode{
 	{"waits", ", and the run lasts "},
 	{"finds_nothing", " finds nothing in a run"},
-	{"drops_records", "drops "},
-	{"drops_records", "puts out no "},
+	{dropsRecords, "drops "},
+	{dropsRecords, "puts out no "},
 	{"replaced_component", " is replaced in the run"},
 	{"no_steps", "this run has no steps"},
 	{"nothing_came_out", "nothing came out of the pipeline"},
 	{"crashed_at_shutdown", "the collector crashed after its shutdown"},
 	{"rule", "rule '"},
+}
+
+// namesWhatDrops tells whether notes name a component that loses records.
+func namesWhatDrops(notes string) bool {
+	return slices.ContainsFunc(noteCodes, func(one noteCode) bool {
+		return one.code == dropsRecords && strings.Contains(notes, one.words)
+	})
 }
 
 // harmless are words of the notes that tell of no fault: nothing is lost, or it is what the request asked for. They are

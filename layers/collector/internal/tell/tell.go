@@ -12,8 +12,12 @@ import (
 // largest is more than a sandbox leaves of a collector's standard error, and notes with it.
 const largest = 1 << 20
 
-const nothingCameOut = "headgate: nothing came out of the pipeline; most often a filter or a sampling processor dropped all of the " +
-	"sample, a processor held it for longer than duration_seconds, or the receiver's operators took no line of it\n"
+const (
+	nothingCameOut = "headgate: nothing came out of the pipeline"
+	// mostOften is for a run of which no note names a component that loses records.
+	mostOften = "; most often a filter or a sampling processor dropped all of the sample, a processor held it for longer than " +
+		"duration_seconds, or the receiver's operators took no line of it"
+)
 
 const neverExecuted = "The test was never executed: "
 
@@ -95,6 +99,10 @@ func Run(request Request) Answer {
 func onOutput(said *strings.Builder, request Request) {
 	if request.Records != nil && isEmpty(request.Records) {
 		said.WriteString(nothingCameOut)
+		if !namesWhatDrops(request.Noted + strings.Join(request.Notes, "\n")) {
+			said.WriteString(mostOften)
+		}
+		said.WriteString("\n")
 		if request.NothingOut != "" {
 			said.WriteString(note(request.NothingOut))
 		}

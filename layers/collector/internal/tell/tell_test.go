@@ -74,7 +74,14 @@ func TestWhatARunSays(t *testing.T) {
 		},
 		"nothing came out": {
 			Request{Executed: true, Ran: true, Records: map[string]int{"logs": 0}, NothingOut: "why"},
-			nothingCameOut + "headgate: note: why\n", "",
+			nothingCameOut + mostOften + "\nheadgate: note: why\n", "",
+		},
+		"nothing came out, and a note names what drops records": {
+			Request{
+				Executed: true, Ran: true, Records: map[string]int{"logs": 0},
+				Noted: "headgate: note: processors::probabilistic_sampler drops log records without a trace ID\n",
+			},
+			nothingCameOut + "\nheadgate: note: processors::probabilistic_sampler drops log records without a trace ID\n", "",
 		},
 		"not counted": {Request{Executed: true, Ran: true}, "", ""},
 		"crashed when it was over": {

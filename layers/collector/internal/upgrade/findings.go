@@ -54,9 +54,10 @@ func isOfWord(char rune) bool { return char == '_' || unicode.IsLetter(char) || 
 
 type place struct{ path, code string }
 
-// newErrors returns those of newFindings without those that are worded in another way. These are at a path with as many
+// newErrors returns those of newFindings without those that are told in another way. These are at a path with as many
 // errors of that code on both sides: both versions refuse it there, and the words alone do not tell a second mistake
-// from the first.
+// from the first. Or one version has another code for it, or tells it of the setting where the other tells it of the
+// component.
 func newErrors(before, after []Finding, words renamed) []Finding {
 	count := func(findings []Finding) map[place]int {
 		counts := map[place]int{}
@@ -66,10 +67,28 @@ func newErrors(before, after []Finding, words renamed) []Finding {
 		return counts
 	}
 	old, now := count(before), count(after)
+	gone := newFindings(after, before, words)
 	return slices.DeleteFunc(newFindings(before, after, words), func(one Finding) bool {
 		at := place{words.in(one.ComponentPath), one.Code}
-		return old[at] == now[at]
+		if old[at] == now[at] {
+			return true
+		}
+		for i, other := range gone {
+			if is := (place{words.in(other.ComponentPath), other.Code}); is.tellsOtherwise(at) {
+				gone = slices.Delete(gone, i, i+1)
+				return true
+			}
+		}
+		return false
 	})
+}
+
+// tellsOtherwise tells whether two versions refuse the same with another code, or at a setting and above it.
+func (p place) tellsOtherwise(other place) bool {
+	if p.path == other.path {
+		return p.code != other.code
+	}
+	return p.code == other.code && (strings.HasPrefix(p.path, other.path+"::") || strings.HasPrefix(other.path, p.path+"::"))
 }
 
 type identity struct {

@@ -62,6 +62,7 @@ type Component struct {
 	Line          int                        `json:"line"`
 	Column        int                        `json:"column"`
 	RenamedTo     string                     `json:"renamed_to"`
+	Words         []string                   `json:"words"`
 	Defaults      map[string]json.RawMessage `json:"defaults"`
 	Logs          []struct {
 		Level   string `json:"level"`
@@ -272,7 +273,7 @@ func behaviours(from, to *Version) []ChangedBehaviour {
 	var changed []ChangedBehaviour
 	for _, one := range components {
 		section, _, _ := strings.Cut(one.ComponentPath, "::")
-		for _, behaviour := range history.Behaviours(section, one.Type, from.Version, to.Version) {
+		for _, behaviour := range history.Behaviours(section, one.Type, one.Words, from.Version, to.Version) {
 			changed = append(changed, ChangedBehaviour{
 				one.ComponentPath, one.Line, one.Column, behaviour.Since(), behaviour.Message, behaviour.Source,
 			})

@@ -101,12 +101,26 @@ func (r *report) crashes(verdict error) {
 			continue
 		}
 		finding.Code = Crash
-		for _, empty := range r.scalarsBelow(finding.path, "!!null") {
-			if holder := r.document.Node(empty.path[:len(empty.path)-1]...); holder != nil && holder.Kind == yaml.SequenceNode {
-				finding.place(empty)
-				finding.Message += "; the entry is empty: remove it"
-				break
-			}
+		r.emptyEntry(finding)
+	}
+}
+
+// emptyEntries places errors about a whole component at an empty entry of a list in it, if there is one.
+func (r *report) emptyEntries() {
+	for i := range r.result.Errors {
+		if finding := &r.result.Errors[i]; finding.Code == InvalidValue && len(finding.path) == 2 && finding.path[0] != "service" {
+			r.emptyEntry(finding)
+		}
+	}
+}
+
+// emptyEntry moves a finding to the first empty entry of a list below it.
+func (r *report) emptyEntry(finding *Finding) {
+	for _, empty := range r.scalarsBelow(finding.path, "!!null") {
+		if holder := r.document.Node(empty.path[:len(empty.path)-1]...); holder != nil && holder.Kind == yaml.SequenceNode {
+			finding.place(empty)
+			finding.Message += "; the entry is empty: remove it"
+			return
 		}
 	}
 }

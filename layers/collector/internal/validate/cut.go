@@ -2,17 +2,39 @@ package validate
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/source"
 )
 
 // quoteIt says how YAML read a text without quotes.
 func quoteIt(cut source.Cut) string {
-	why := "`: ` separates a key from its value"
-	if cut.By == " #" {
-		why = "` #` begins a comment"
+	ended := fmt.Sprintf("YAML ended the text at column %d, because ", cut.At.Column)
+	switch cut.By {
+	case ": ":
+		return ended + "`: ` separates a key from its value: quote it"
+	case " #":
+		return ended + "` #` begins a comment: quote it"
+	case `"`, "'":
+		return "a text must not go on behind its closing quote: put all of it into quotes"
+	default:
+		return fmt.Sprintf("a text must not begin with `%s`: quote it", cut.By)
 	}
-	return fmt.Sprintf("YAML ended the text at column %d, because %s: quote it", cut.At.Column, why)
+}
+
+// noToken matches a character that begins nothing in YAML.
+var noToken = regexp.MustCompile("(?:^|[\\s,\\[{])([@%`])")
+
+// whyNoToken says what stands on a line with a character that YAML does not know there, "" if that is not clear.
+func whyNoToken(line string) string {
+	if blanks := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; strings.Contains(blanks, "\t") {
+		return "; a tab must not indent a line: use blanks"
+	}
+	if match := noToken.FindStringSubmatch(line); match != nil {
+		return fmt.Sprintf("; a text must not begin with `%s`: quote it", match[1])
+	}
+	return ""
 }
 
 // wholeStatements replaces the errors about a mapping that is a text without quotes, which YAML split at `: `.

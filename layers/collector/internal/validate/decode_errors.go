@@ -14,10 +14,14 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/service"
+	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 	"go.yaml.in/yaml/v3"
 )
 
-var serviceType = reflect.TypeFor[service.Config]()
+var (
+	serviceType   = reflect.TypeFor[service.Config]()
+	telemetryType = reflect.TypeFor[otelconftelemetry.Config]()
+)
 
 // configType is the type of the structure that a component's configuration is decoded into.
 func configType(factory component.Factory) reflect.Type {
@@ -48,8 +52,26 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 		if code == UnknownKey {
 			path, where = d.keyWithin(path, message), atKey
 		}
+		var fix []source.Fix
+		if node := d.document.Node(path...); code == WrongType && node != nil && takesText(err) {
+			if kind := kindOfText(node.Value); kind != "a text" {
+				if fix = d.document.Quoted(node); fix != nil {
+					message += fmt.Sprintf("; YAML reads %s as %s: quote it", node.Value, kind)
+				}
+			}
+		}
+		before := len(d.result.Errors)
 		d.ofComponent(code, where, path, message, err, nil)
+		if len(d.result.Errors) > before {
+			d.result.Errors[before].Fix = fix
+		}
 	})
+}
+
+// takesText tells whether a value was refused because it is not a text.
+func takesText(err error) bool {
+	var unconvertible *mapstructure.UnconvertibleTypeError
+	return errors.As(err, &unconvertible) && unconvertible.Expected.Kind() == reflect.String
 }
 
 // meant is the end of a message about a key that a structure does not have: what another release makes of it, or what is

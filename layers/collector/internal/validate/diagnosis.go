@@ -78,6 +78,9 @@ func (d *diagnosis) sections(top map[string]any) {
 	for name, content := range top {
 		if !slices.Contains(sections, name) {
 			message := fmt.Sprintf("has invalid keys: %s%s", name, nearest.DidYouMean(name, sections))
+			if kind := resourceKind(d.document.Root()); kind != "" && name == "kind" {
+				message += fmt.Sprintf("; this text is a Kubernetes %s, and no configuration of a collector is in it", kind)
+			}
 			d.error(UnknownSection, atKey, []string{name}, message)
 			continue
 		}
@@ -164,12 +167,12 @@ func (d *diagnosis) unknownType(section string, id component.ID, types []string)
 	if section == "exporters" && id.Type().String() == "logging" {
 		message = "the logging exporter has been deprecated, use the debug exporter instead" // the collector's own words
 	}
-	if others := d.kindsOf[id.Type()]; len(others) > 0 {
-		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
-	}
 	kind := id.Type().String()
 	if words := history.Component(d.env.BuildInfo.Version, section, kind); words != "" {
 		return message + "; " + words
+	}
+	if others := d.kindsOf[id.Type()]; len(others) > 0 {
+		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
 	}
 	// Newer releases put underscores between the words of a type.
 	for _, known := range types {

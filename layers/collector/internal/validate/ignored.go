@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"go.opentelemetry.io/collector/component"
@@ -180,6 +181,7 @@ func withoutIn(value any, path []string) any {
 // changedValues warns of values that YAML reads as another number, or as a date, where a component takes a value of any
 // type: what a variable holds, and what is written without quotes.
 func (r *report) changedValues(factories otelcol.Factories, request Request) {
+	types := settingTypes{factories: factories, components: map[string]reflect.Type{}}
 	for _, one := range r.references() {
 		name, _, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-")
 		value := request.Env[name]
@@ -187,10 +189,16 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 		if value == "" || node == nil || strings.TrimSpace(node.Value) != "${"+one.uri+"}" && strings.TrimSpace(node.Value) != "${"+name+"}" {
 			continue
 		}
-		if read, changes := readAs(value); changes && takesAnything(factories, one.path) {
+		read, changes := readAs(value)
+		of := types.of(one.path)
+		switch {
+		case changes && takesAnything(of):
 			r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
 				"the value of ${env:%s} is read as the %s, as in YAML; to keep the text, put quotes into the variable: %s='\"…\"'",
 				name, read, name))
+		case isNanoseconds(of, value):
+			r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
+				"the value of ${env:%s} has no unit, so it counts nanoseconds: write one behind it, such as s or ms", name))
 		}
 	}
 	r.document.Scalars(func(path []string, node *yaml.Node) bool {
@@ -199,14 +207,26 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 			strings.Contains(node.Value, "$") {
 			return true
 		}
-		if read, changes := readAs(node.Value); changes && takesAnything(factories, path) {
+		read, changes := readAs(node.Value)
+		of := types.of(path)
+		switch {
+		case changes && takesAnything(of):
 			if warning := r.warning(ChangedValue, atValue, path, fmt.Sprintf(
 				"YAML reads %s as the %s: put quotes around it to keep the text", node.Value, read)); warning != nil {
 				warning.Fix = r.document.Quoted(node)
 			}
+		case isNanoseconds(of, node.Value):
+			r.warning(ChangedValue, atValue, path, fmt.Sprintf(
+				"%s has no unit, so it counts nanoseconds: write %ss or %sms", node.Value, node.Value, node.Value))
 		}
 		return true
 	})
+}
+
+// isNanoseconds tells whether a duration is written as a number that is not 0.
+func isNanoseconds(of reflect.Type, text string) bool {
+	number, err := strconv.Atoi(text)
+	return of == reflect.TypeFor[time.Duration]() && err == nil && number != 0
 }
 
 // readAs returns what YAML makes of a text that is a number, and whether that is written in another way.
@@ -234,19 +254,35 @@ func readAs(text string) (read string, changes bool) {
 	return "number " + read, read != text
 }
 
-// takesAnything tells whether a component's setting takes values of any type.
-func takesAnything(factories otelcol.Factories, path []string) bool {
+// settingTypes finds the types of settings. Making a component's defaults takes long, so its type is remembered.
+type settingTypes struct {
+	factories  otelcol.Factories
+	components map[string]reflect.Type
+}
+
+// of returns the type of a component's setting, nil where that cannot be told.
+func (s settingTypes) of(path []string) reflect.Type {
 	if len(path) < 3 {
-		return false
+		return nil
 	}
-	factory := factoryOf(factories, path[0], path[1])
-	if factory == nil {
-		return false
+	of, known := s.components[componentOf(path)]
+	if !known {
+		if factory := factoryOf(s.factories, path[0], path[1]); factory != nil {
+			of = configType(factory)
+		}
+		s.components[componentOf(path)] = of
 	}
-	of := configType(factory)
 	for _, name := range path[2:] {
 		of = fieldType(of, name)
 	}
+	for of != nil && of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	return of
+}
+
+// takesAnything tells whether a setting takes values of any type.
+func takesAnything(of reflect.Type) bool {
 	return of != nil && of.Kind() == reflect.Interface && of.NumMethod() == 0
 }
 

@@ -120,9 +120,15 @@ func (r *report) syntax(text string, err error) {
 		return
 	}
 	finding := &r.result.Errors[0]
-	if cut, isCut := source.CutByColon(text, finding.Line); isCut {
+	cut, isCut := source.CutByColon(text, finding.Line)
+	if !isCut {
+		cut, isCut = source.CutByStart(text, finding.Line)
+	}
+	if isCut {
 		finding.Message += "; " + quoteIt(cut)
 		finding.Line, finding.Column, finding.Fix = cut.Start.Line, cut.Start.Column, []source.Fix{cut.Fix}
+	} else if lines := strings.Split(text, "\n"); strings.Contains(finding.Message, "cannot start any token") && finding.Line <= len(lines) {
+		finding.Message += whyNoToken(lines[finding.Line-1])
 	}
 }
 

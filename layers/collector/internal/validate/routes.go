@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +11,9 @@ import (
 	"go.opentelemetry.io/collector/pipeline"
 	"go.yaml.in/yaml/v3"
 )
+
+// namesPipelines matches the paths of the settings by which connectors name pipelines.
+var namesPipelines = regexp.MustCompile(`pipelines|^priority_levels::`)
 
 // routes replaces the error of a connector that could not be built by one for each pipeline in its settings that it cannot
 // send to. It reports whether there are any.
@@ -23,9 +27,10 @@ func (d *diagnosis) routes(p *parts, id component.ID, message string) bool {
 		}
 	}
 	slices.Sort(names)
+	slices.Sort(sources)
 	before := len(d.result.Errors)
 	d.document.Scalars(func(at []string, node *yaml.Node) bool {
-		if !isWithin(at, path) || !strings.Contains(strings.Join(at[len(path):], separator), "pipelines") &&
+		if !isWithin(at, path) || !namesPipelines.MatchString(strings.Join(at[len(path):], separator)) &&
 			!strings.Contains(message, `"`+node.Value+`"`) {
 			return true
 		}
@@ -52,5 +57,27 @@ func (d *diagnosis) routes(p *parts, id component.ID, message string) bool {
 		}
 		return true
 	})
+	if targets := receiversOf(p, id); len(d.result.Errors) == before && strings.Contains(message, "not used in any supported") {
+		reason := fmt.Sprintf("no pipeline has %s among its receivers", id)
+		switch {
+		case len(sources) == 0:
+			reason = fmt.Sprintf("no pipeline has %s among its exporters", id)
+		case len(targets) > 0:
+			reason = fmt.Sprintf("%s cannot send %s to %s", id, strings.Join(slices.Compact(sources), " and "), strings.Join(targets, " and "))
+		}
+		d.error(PipelineGraph, atKey, path, message+"; "+reason)
+	}
 	return len(d.result.Errors) > before
+}
+
+// receiversOf returns the pipelines that receive from a connector, by name.
+func receiversOf(p *parts, id component.ID) []string {
+	var targets []string
+	for name, one := range p.service.Pipelines {
+		if one != nil && slices.Contains(one.Receivers, id) {
+			targets = append(targets, name.String())
+		}
+	}
+	slices.Sort(targets)
+	return targets
 }

@@ -72,6 +72,9 @@ func fieldType(of reflect.Type, name string) reflect.Type {
 	switch of.Kind() {
 	case reflect.Struct:
 		for one := range fields(of) {
+			if one.name == name && of == serviceType && name == "telemetry" {
+				return telemetryType // the service has an interface there
+			}
 			if one.name == name {
 				return optional(one.kind)
 			}

@@ -380,7 +380,7 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 	}
 	report.document = document
 	if !reading.Valid {
-		if part, found := Unwrap(document); found {
+		if part, found := Unwrap(request.YAML, document); found {
 			if err := report.checkWrapped(ctx, env, request, part); err != nil {
 				return nil, err
 			}
@@ -423,6 +423,7 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 		report.unused(resolved.plain)
 		report.wholeStatements()
 		report.crashes(verdict)
+		report.emptyEntries()
 		report.dates()
 		report.variableCauses(request)
 	}

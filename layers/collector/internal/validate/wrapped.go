@@ -26,6 +26,8 @@ type Part struct {
 	// inPlace is the configuration at the lines and columns that it has in the whole text, "" if it has escapes.
 	inPlace string
 	column  int
+	// kind is that of the Kubernetes resource around it, "" for another text.
+	kind string
 }
 
 // Limits on the search for a configuration in another text.
@@ -33,10 +35,39 @@ const (
 	maxWrapDepth = 12
 	maxWrapNodes = 5_000
 	maxWrapText  = 1 << 20
+	// maxWrapDocuments bounds how often the rest of a text is parsed.
+	maxWrapDocuments = 10
 )
 
-// Unwrap returns the configuration inside of another text, false if the text is a configuration or has none.
-func Unwrap(document *source.Document) (Part, bool) {
+// Unwrap returns the configuration inside of another text, false if the text is a configuration or has none. It looks into
+// each document of the text.
+func Unwrap(text string, first *source.Document) (Part, bool) {
+	root := first.Root()
+	if root == nil || root.Kind != yaml.MappingNode || hasComponents(root) {
+		return Part{}, false
+	}
+	if part, found := unwrap(first); found {
+		return part, true
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for i, searched := 1, 0; i < len(lines) && searched < maxWrapDocuments; i++ {
+		if strings.TrimRight(lines[i], " \t\r\n") != "---" {
+			continue
+		}
+		searched++
+		// With as many lines before it as it has in the text.
+		document, err := source.Parse(strings.Repeat("\n", i+1) + strings.Join(lines[i+1:], ""))
+		if err != nil || document.Affordable() != nil {
+			return Part{}, false
+		}
+		if part, found := unwrap(document); found {
+			return part, true
+		}
+	}
+	return Part{}, false
+}
+
+func unwrap(document *source.Document) (Part, bool) {
 	root := document.Root()
 	if root == nil || root.Kind != yaml.MappingNode || hasComponents(root) {
 		return Part{}, false
@@ -47,6 +78,7 @@ func Unwrap(document *source.Document) (Part, bool) {
 		var below []wrapNode
 		for _, one := range level {
 			if part, found := search.at(one); found && depth > 0 {
+				part.kind = resourceKind(root)
 				return part, true
 			}
 			below = append(below, search.below(one)...)
@@ -165,16 +197,34 @@ func dedented(text string) string {
 // wrapped is the error that says where the configuration is.
 func (r *report) wrapped(part Part) {
 	what := "this text"
-	if root := r.document.Root(); root != nil {
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			if root.Content[i].Value == "kind" && root.Content[i+1].Kind == yaml.ScalarNode && len(root.Content[i+1].Value) < 100 {
-				what = "this text is a Kubernetes " + root.Content[i+1].Value + " and"
-			}
-		}
+	if part.kind != "" {
+		what = "this text is a Kubernetes " + part.kind + " and"
 	}
 	at := source.Position{Line: part.Line, Column: part.column}
 	r.addAt(&r.result.Errors, at, Wrapped, strings.Split(part.Path, "."), fmt.Sprintf(
 		"%s is not a collector configuration: the configuration is under %s; take it out", what, part.Path))
+}
+
+// resourceKind returns the kind of a Kubernetes resource, "" for something else.
+func resourceKind(root *yaml.Node) string {
+	if root == nil || root.Kind != yaml.MappingNode {
+		return ""
+	}
+	kind, hasVersion := "", false
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		switch value := root.Content[i+1]; root.Content[i].Value {
+		case "apiVersion":
+			hasVersion = true
+		case "kind":
+			if value.Kind == yaml.ScalarNode && len(value.Value) < 100 {
+				kind = value.Value
+			}
+		}
+	}
+	if !hasVersion {
+		return ""
+	}
+	return kind
 }
 
 // checkWrapped checks the configuration inside of another text.
