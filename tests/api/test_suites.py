@@ -351,3 +351,21 @@ def test_variables_of_a_test_are_not_left_in_what_stays_of_a_suite(ann: Member) 
 
     assert read
     assert [content for content in read if b"t0p-secret" in content] == []
+
+
+def test_tests_run_with_the_gates_of_their_version_unless_they_name_their_own(
+    ann: Member, draft: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gates: list[object] = []
+
+    def preparing(*asked: Any, **named: Any) -> Prepared:
+        gates.append(list(named["feature_gates"]))
+        return prepared(*asked, **named)
+
+    monkeypatch.setattr(engine, "prepare", preparing)
+    put(ann, draft, "b", feature_gates=["-own.gate"])
+    assert patch(ann, draft, 1, feature_gates=["+of.version"]).status_code == 200
+
+    begun(ann, **of_version(draft))
+
+    assert gates == [["+of.version"], ["-own.gate"]]

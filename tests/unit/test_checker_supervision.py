@@ -108,6 +108,17 @@ def test_a_panic_that_was_caught_is_not_told_of_a_later_question(checker: Checke
     assert failed.value.crash == ""
 
 
+def test_a_question_is_not_blamed_for_a_crash_that_an_earlier_one_has_left(checker: Checker) -> None:
+    before = pid_of(checker)
+
+    answered = checker.call("any", {"do": "left_crash"}, asker=ASKER)["pid"]
+    with pytest.raises(CheckerFailed) as failed:
+        checker.call("any", {"do": "component_crash"}, asker=ASKER)
+
+    assert answered not in (before, pid_of(checker))
+    assert "out of my depth" in failed.value.crash
+
+
 def test_a_stopped_process_does_not_block_a_question_too_long_for_its_buffers(checker: Checker) -> None:
     pid_of(checker)
     os.kill(checker.pids()[0], signal.SIGSTOP)

@@ -52,15 +52,17 @@ class OtherProtocol(ProcessFailed):
 class CheckerFailed(Unavailable):
     """The check process failed on this question. Another process may not.
 
-    `crash` is what Go's runtime reported if the process crashed, empty if it failed in another way.
+    `crash` is what Go's runtime reported if the process crashed, empty if it failed in another way. `answered` is set
+    if the process had answered other questions, of which one may have begun what crashed it.
     """
 
     code = "checker_failed"
     no_fault = True
 
-    def __init__(self, detail: str, crash: str = "") -> None:
+    def __init__(self, detail: str, crash: str = "", *, answered: bool = False) -> None:
         super().__init__(detail)
         self.crash = crash
+        self.answered = answered
 
 
 class Retired(CheckerFailed):

@@ -101,7 +101,8 @@ class Pool:
             crash = child.crash()
             self._drop(child)
             logger.warning("checker_failed", extra={"op": op, "pid": child.pid, "reason": str(error)})
-            raise CheckerFailed(f"The collector's checker {error}", crash) from error
+            answered = child.usage.calls > 0
+            raise CheckerFailed(f"The collector's checker {error}", crash, answered=answered) from error
         except BaseException:
             # Its answer may still come, and would be taken for the answer to the next question.
             self._drop(child)

@@ -83,10 +83,22 @@ class Checker:
                     if gates or variables or op in ALONE:
                         ask = partial(self._ask_alone, binary, gates or [], variables, ends)
                     else:
-                        ask = partial(_ask_pool, self._pool(version, binary), asker, ends)
+                        ask = partial(self._ask_pool, binary, self._pool(version, binary), asker, ends)
                     if self.collectors.is_first(binary):
                         return self._ask_first(ask, op, fields, version)
                     return ask(op, fields)
+
+    def _ask_pool(
+        self, binary: Path, pool: Pool, asker: Asker, ends: float | None, op: str, fields: Mapping[str, object]
+    ) -> dict[str, object]:
+        """The result of one operation, by a process that answers several. Raises what `call` does."""
+        try:
+            return pool.ask(asker, op, fields, ends)
+        except CheckerFailed as error:
+            if not (error.crash and error.answered):
+                raise
+        # What an earlier text has begun may have crashed it: a fresh process tells whether this one does.
+        return self._ask_alone(binary, [], {}, ends, op, fields)
 
     def _ask_alone(
         self,
@@ -251,10 +263,6 @@ class _Ask(Protocol):
     """Asks one process, or one of several, an operation."""
 
     def __call__(self, op: str, fields: Mapping[str, object]) -> dict[str, object]: ...
-
-
-def _ask_pool(pool: Pool, asker: Asker, ends: float | None, op: str, fields: Mapping[str, object]) -> dict[str, object]:
-    return pool.ask(asker, op, fields, ends)
 
 
 @contextlib.contextmanager

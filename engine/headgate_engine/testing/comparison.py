@@ -30,12 +30,13 @@ _TOO_LONG: Final = "the outputs of the tests before took too long to compare; co
 
 
 class Side(BaseModel):
-    """One of the two that are compared."""
+    """One of the two that are compared. Tests without feature gates of their own run with its gates."""
 
     yaml: str
     collector_version: str
     configuration_id: str | None = None
     version_number: int | None = None
+    feature_gates: Sequence[str] = ()
 
 
 class Test(BaseModel):
@@ -221,7 +222,7 @@ def _id(side: SideName, test: str) -> str:
 
 
 def _case(name: SideName, side: Side, given: Test) -> Case:
-    test = of_text(given.text)
+    test = of_text(given.text).gated(side.feature_gates)
     return Case(
         id=_id(name, given.name),
         yaml=side.yaml,
@@ -237,7 +238,7 @@ def _case(name: SideName, side: Side, given: Test) -> Case:
 
 
 def _compared(side: Side) -> ComparedSide:
-    return ComparedSide.model_validate(side.model_dump(exclude={"yaml"}))
+    return ComparedSide.model_validate(side.model_dump(exclude={"yaml", "feature_gates"}))
 
 
 class _Comparing:

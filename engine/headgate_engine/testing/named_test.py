@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast, get_args
 
 from pydantic import JsonValue
@@ -49,6 +49,10 @@ class NamedTest:
     expected: str | None = None
     ignore: Sequence[str] | None = None
     stand_ins: StandIns = field(default_factory=StandIns)
+
+    def gated(self, feature_gates: Sequence[str]) -> "NamedTest":
+        """The same test, which runs with these gates if it names none itself."""
+        return self if self.feature_gates else replace(self, feature_gates=tuple(feature_gates))
 
     def as_sample(self) -> Sample:
         return Sample(self.sample, is_otlp=False, format=self.sample_format, name=self.sample_name)

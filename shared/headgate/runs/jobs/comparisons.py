@@ -99,6 +99,7 @@ def _resolve(caller: Caller, name: SideName, source: Source) -> _Resolved:
         collector_version=source.collector_version or stored.collector_version,
         configuration_id=source.configuration_id,
         version_number=source.n,
+        feature_gates=stored.feature_gates,
     )
     return _Resolved(side, published=stored.status == "published")
 

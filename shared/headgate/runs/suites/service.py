@@ -91,7 +91,7 @@ def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] |
         yaml=version.yaml or "",
         collector_version=version.collector_version,
         published=version.status == "published",
-        tests=[(one.name, of_text(text)) for one, text in zip(chosen, texts, strict=True)],
+        tests=[(one.name, of_text(text).gated(version.feature_gates)) for one, text in zip(chosen, texts, strict=True)],
         tests_sha256=stored.sha256 if len(chosen) == len(stored.tests) else None,
     )
 
