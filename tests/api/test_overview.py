@@ -104,6 +104,24 @@ def test_collectors_are_counted_and_a_failed_one_is_told_with_its_reason(fleet: 
     assert failure["page"].endswith(f"/fleets/{fleet.id}/collectors?state=apply_failed")
 
 
+def test_collectors_that_are_not_heard_are_told_with_their_number(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agents = [fleet.agent(host_name=f"web-{n}") for n in range(3)]
+    for agent in agents:
+        agent.start()
+        agent.applies()
+    for _ in range(4):
+        now.moves(hours=1)
+        agents[0].heartbeat()
+    (silent,) = told(fleet.member, "hosts_silent")
+    home = member_at(fleets_app, fleet.member.organization_id).get(f"/organizations/{fleet.member.organization_id}")
+
+    assert (silent["subject"], silent["reason"]) == ("Edge", "2 of 3 collectors are not heard")
+    assert silent["page"].endswith(f"/fleets/{fleet.id}/collectors?state=silent")
+    assert '<span class="tag silent">Silent</span>' in home.text
+    assert "3</strong>" in home.text
+
+
 def test_of_many_failed_collectors_some_are_named_and_all_are_counted(fleet: Fleet) -> None:
     fleet.assign(1)
     for number in range(5):
@@ -364,4 +382,4 @@ def test_what_is_a_day_old_is_grey_and_green_is_only_what_was_seen(fleet: Fleet,
 
     shown = page()
     assert "✓ nothing" not in shown
-    assert re.search(r'<li class="old"><span class="tag ">Not applied</span>', shown)
+    assert re.search(r'<tr class="old"><td><span class="tag ">Not applied</span>', shown)

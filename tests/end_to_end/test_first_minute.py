@@ -48,7 +48,7 @@ def test_somebody_new_signs_in_by_the_link_and_sees_what_the_collector_says(
 
             page.goto(here.home)
             # The draft is checked after the page has come.
-            expect(page.get_by_role("listitem").filter(has_text="Draft not valid")).to_contain_text("unknown unit")
+            expect(page.get_by_role("row").filter(has_text="Draft not valid")).to_contain_text("unknown unit")
             page.get_by_role("link", name="Shop version 1").click()
             expect(page.locator("#verdict")).to_contain_text("Not valid on collector")
             assert here.complaints == []

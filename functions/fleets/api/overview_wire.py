@@ -69,6 +69,8 @@ def page_of(caller: Caller, notice: Notice) -> str:
             return f"{group}/rollouts/{notice.rollout_id}"
         case "apply_failed":
             return f"{fleet}/collectors?state=apply_failed"
+        case "hosts_silent":
+            return f"{fleet}/collectors?state=silent"
         case "draft_invalid" | "draft_unchecked":
             return f"{version}/edit?version={notice.version_number}"
         case "run_failed" if notice.configuration_id and notice.version_number:

@@ -128,7 +128,7 @@ def _list(
     """The list; after a refusal, with what was typed, and the reason beside its field or at the top."""
     shown = frame(who, caller, "fleets")
     part = counting.fleets(caller, ENTRIES, after)
-    lines = traffic.lines_of(counted.fleet.id for counted in part.entries if counted.total)
+    lines = traffic.lines_of(traffic.day_of(counted.fleet.id for counted in part.entries if counted.total))
     rows = [
         html(
             _FLEET_ROW,

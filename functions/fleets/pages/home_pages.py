@@ -1,5 +1,7 @@
 """The page that an organization begins with: what needs somebody now, and how to begin where there is nothing yet."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,10 +12,13 @@ from fleets.pages import traffic
 from fleets.pages.parts import KINDS
 from headgate.foundation.caller import Caller
 from headgate.instances.counting.fleets import CountedFleet
-from headgate.instances.state.model import INSTANCE_STATES
+from headgate.instances.series.service import Series
+from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from headgate.overview import service
 from headgate.overview.model import Notice, NoticeKind, Overview
-from web.html import NOTHING, Html, html
+from web import charts
+from web.charts import Part
+from web.html import NOTHING, Html, html, separated
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import home, moment, tag
@@ -27,6 +32,7 @@ _TITLES: Final[dict[NoticeKind, tuple[str, str]]] = {
     "rollout_halted": ("Rollout halted", "bad"),
     "rollout_rolled_back": ("Rolled back", "bad"),
     "apply_failed": ("Not applied", "bad"),
+    "hosts_silent": ("Silent", "silent"),
     "rollout_waiting": ("Waits for approval", "warn"),
     "token_expired": ("Token expired", "bad"),
     "draft_invalid": ("Draft not valid", "bad"),
@@ -36,7 +42,7 @@ _TITLES: Final[dict[NoticeKind, tuple[str, str]]] = {
 }
 _HOME: Final = """\
 <div class="heading"><h1>{name}</h1><a class="button" href="{home}/settings">Settings</a></div>
-{begin}<div id="now" data-live="idle" data-again="check=true"><div class="card"><h2>Needs you</h2>{notices}
+{begin}<div id="now" data-live="idle" data-again="check=true">{tiles}<div class="card"><h2>Needs you</h2>{notices}
 {check}</div>
 <div class="card"><h2>Collectors</h2>{fleets}</div></div>
 {tokens}{trial}"""
@@ -54,10 +60,21 @@ of the gallery, which is tested, and make it yours.</li>
 create a fleet, and run the command that its page composes.</li>
 </ul><p class="soft small last">To look around first, <code>headgate demo</code> fills this organization with
 examples, and <code>headgate demo --remove</code> takes them away again.</p></div>{trial}"""
+_NOTICES: Final = """\
+<table class="notices"><thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Reason</th>
+<th scope="col">Since</th></tr></thead><tbody>{rows}</tbody></table>"""
 _NOTICE: Final = """\
-<li{old}>{tag} <a href="{page}">{subject}</a> <span class="reason">{reason}</span>
-{time}</li>"""
-_TIME: Final = '<span class="soft small">{at}</span>'
+<tr{old}><td>{tag}</td><td data-label="Where">{subjects}</td><td class="reason" data-label="Reason">{reason}</td>
+<td class="soft small when" data-label="Since">{time}</td></tr>"""
+_SUBJECT: Final = '<a href="{page}">{subject}</a>'
+# Notices of one kind and one reason are one row, with the first of their subjects.
+_SUBJECTS: Final = 3
+_TILES: Final = """\
+<div class="tiles"><a class="tile" href="{home}/fleets"><span class="soft small">Collectors</span>
+<strong>{hosts}</strong>{states}</a>
+<a class="tile" href="{home}/fleets"><span class="soft small">Rollouts under way</span><strong>{rollouts}</strong></a>
+<div class="tile"><span class="soft small">Records</span>{records}</div>
+<div class="tile"><span class="soft small">Failed to be sent</span>{failed}</div></div>"""
 _NOTHING: Final = Html('<p><span class="tag good">✓ nothing</span></p>')
 _TOKENS: Final = """\
 <p class="small" id="tokens"><a href="{home}/expiring-tokens">Tokens of service accounts that expire soon</a></p>"""
@@ -76,6 +93,7 @@ _STATE: Final = '<a class="tag {kind}" href="{path}/collectors?state={state}">{n
 @router.get("/organizations/{organization_id}")
 def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
     overview = service.overview(caller, check=check)
+    day = traffic.day_of(counted.fleet.id for counted in overview.fleets if counted.total)
     trial = html(_TRIAL, home=home(caller))
     begins = not (overview.has_configurations and overview.fleets)
     # Where nothing needs anybody yet, beginning comes first.
@@ -87,7 +105,8 @@ def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
         begin=html(_BEGIN, home=home(caller), trial=trial if tries_first else NOTHING) if begins else NOTHING,
         notices=_notices(caller, overview),
         check=html(_CHECK, home=home(caller)) if _unchecked(overview) else NOTHING,
-        fleets=_fleets(caller, overview),
+        fleets=_fleets(caller, overview, day),
+        tiles=_tiles(caller, overview, day),
         # The function that serves this page may not read them.
         tokens=html(_TOKENS, home=home(caller)) if caller.is_admin else NOTHING,
         trial=NOTHING if tries_first else trial,
@@ -98,32 +117,57 @@ def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
 def _notices(caller: Caller, overview: Overview) -> Html:
     if not overview.notices:
         return _NOTHING
-    entries = [_notice(caller, notice, overview.at) for notice in overview.notices]
-    return html('<ul class="plain notices">{entries}</ul>', entries=entries)
+    grouped: dict[tuple[NoticeKind, str], list[Notice]] = {}
+    for notice in overview.notices:
+        grouped.setdefault((notice.kind, notice.reason), []).append(notice)
+    return html(_NOTICES, rows=[_notice(caller, notices, overview.at) for notices in grouped.values()])
 
 
 def _unchecked(overview: Overview) -> bool:
     return any(notice.kind == "draft_unchecked" for notice in overview.notices)
 
 
-def _notice(caller: Caller, notice: Notice, now: datetime) -> Html:
-    title, kind = _TITLES[notice.kind]
-    old = notice.at is not None and now - notice.at > _OLD
+def _notice(caller: Caller, notices: Sequence[Notice], now: datetime) -> Html:
+    """One row of notices of one kind with one reason; as old as the newest of them."""
+    newest = max(notices, key=lambda notice: notice.at.timestamp() if notice.at else 0)
+    title, kind = _TITLES[newest.kind]
+    old = newest.at is not None and now - newest.at > _OLD
+    subjects = [html(_SUBJECT, page=page_of(caller, notice), subject=notice.subject) for notice in notices[:_SUBJECTS]]
+    more = len(notices) - len(subjects)
     return html(
         _NOTICE,
         old=Html(' class="old"') if old else NOTHING,
         tag=tag(title, "" if old else kind),
-        page=page_of(caller, notice),
-        subject=notice.subject,
-        reason=notice.reason,
-        time=html(_TIME, at=moment(notice.at)) if notice.at else NOTHING,
+        subjects=separated(", ", [*subjects, f"and {more} more" if more > 0 else ""]),
+        reason=newest.reason,
+        time=moment(newest.at) if newest.at else NOTHING,
     )
 
 
-def _fleets(caller: Caller, overview: Overview) -> Html:
+def _tiles(caller: Caller, overview: Overview, day: Mapping[str, Series]) -> Html:
+    """Collectors by state, rollouts, and what flows; nothing before the first fleet."""
+    if not overview.fleets:
+        return NOTHING
+    states = Counter[InstanceState]()
+    for counted in overview.fleets:
+        states.update(counted.instances)
+    parts = [Part(state.replace("_", " "), states[state], KINDS.get(state, "")) for state in INSTANCE_STATES]
+    records, failed = traffic.together(day)
+    return html(
+        _TILES,
+        home=home(caller),
+        hosts=f"{states.total():,}",
+        states=charts.stacked(parts, "Collectors by state", "states"),
+        rollouts=sum(1 for counted in overview.fleets for group in counted.groups if group.rollout),
+        records=records,
+        failed=failed,
+    )
+
+
+def _fleets(caller: Caller, overview: Overview, day: Mapping[str, Series]) -> Html:
     if not overview.fleets:
         return html(_NO_FLEETS, home=home(caller))
-    lines = traffic.lines_of(counted.fleet.id for counted in overview.fleets if counted.total)
+    lines = traffic.lines_of(day)
     rows = [_fleet(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in overview.fleets]
     return html(_FLEETS, rows=rows)
 

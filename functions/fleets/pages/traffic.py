@@ -1,6 +1,6 @@
 """What flows through a group, a fleet or a host over the last day, drawn; and a line of it for lists and for Home."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
@@ -58,13 +58,33 @@ def of_host(caller: Caller, fleet_id: str, instance_id: str) -> Html:
     return html("{card}{states}", card=_card(series, fleet_id), states=_states(caller, fleet_id, instance_id))
 
 
-def lines_of(fleet_ids: Iterable[str]) -> Mapping[str, Html]:
-    """A line for each fleet that the caller is known to see: what its collectors took in each hour of the last day."""
+def day_of(fleet_ids: Iterable[str]) -> Mapping[str, Series]:
+    """What each fleet that the caller is known to see did in each hour of the last day."""
+    return {id: series for id, series in service.of_fleets(fleet_ids, _hours()).items() if series.lines}
+
+
+def lines_of(day: Mapping[str, Series]) -> Mapping[str, Html]:
+    """A line for each fleet: what its collectors took in each hour of the day."""
     return {
         fleet_id: charts.sparkline(_values(series, series.lines[0], _ACCEPTED), "Records a minute", "/min")
-        for fleet_id, series in service.of_fleets(fleet_ids, _hours()).items()
-        if series.lines
+        for fleet_id, series in day.items()
     }
+
+
+def together(day: Mapping[str, Series]) -> tuple[Html, Html]:
+    """A line of all fleets for what was taken, and one for what failed to be sent."""
+    known = [(series, series.lines[0]) for series in day.values()]
+    taken, failed = ([_values(series, line, place) for series, line in known] for place in (_ACCEPTED, _FAILED))
+    return (
+        charts.sparkline(_summed(taken), "Records a minute", "/min"),
+        charts.sparkline(_summed(failed), "Records a minute that failed to be sent", "/min"),
+    )
+
+
+def _summed(values: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """The sums hour by hour; an hour of which no fleet knows anything stays unknown."""
+    hours = [[value for value in hour if value is not None] for hour in zip(*values, strict=False)]
+    return [sum(hour) if hour else None for hour in hours]
 
 
 def _hours() -> Range:

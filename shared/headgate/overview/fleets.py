@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from headgate.foundation.caller import Caller
     from headgate.instances.counting.fleets import CountedFleet
     from headgate.instances.service import Seen
+    from headgate.instances.state.model import InstanceState
     from headgate.rollouts.model import Rollout, Status
 
 MOST_FLEETS: Final = 3
 """Fleets whose failed collectors are told by name, those with the most first."""
 _HOSTS: Final = 3
+_UNHEARD: Final[Sequence[InstanceState]] = ("silent", "stale")
 _KEPT: Final = timedelta(minutes=1)
 _STANDING: Final[dict[Status, NoticeKind]] = {"halted": "rollout_halted", "waiting_for_approval": "rollout_waiting"}
 _SAID: Final = {
@@ -45,7 +47,23 @@ def notices(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> li
     For each of up to `MOST_FLEETS` fleets with collectors that failed, up to a megabyte of its collectors is read: once
     a minute, and when their number has changed.
     """
-    return [*_rollouts(counted), *_rolled_back(counted, at), *_failures(caller, counted, at)]
+    return [*_rollouts(counted), *_rolled_back(counted, at), *_failures(caller, counted, at), *_silent(counted)]
+
+
+def _silent(counted: Sequence[CountedFleet]) -> list[Notice]:
+    """One notice for each fleet with collectors that are not heard, whatever they ran."""
+    numbers = [(one, sum(one.instances.get(state, 0) for state in _UNHEARD)) for one in counted]
+    return [
+        Notice(
+            kind="hosts_silent",
+            subject=one.fleet.label,
+            reason=f"{number:,} of {one.total:,} {'collector is' if number == 1 else 'collectors are'} not heard",
+            at=None,
+            fleet_id=one.fleet.id,
+        )
+        for one, number in numbers
+        if number
+    ]
 
 
 def _rollouts(counted: Sequence[CountedFleet]) -> list[Notice]:
