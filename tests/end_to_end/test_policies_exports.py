@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from headgate.settings import settings
 
 from exports.app import handler
+from headgate.foundation.settings import settings
 from headgate.identity import keys, signing
 from headgate.storage import aws, table
 from headgate_local import callers, template
