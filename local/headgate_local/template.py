@@ -34,8 +34,8 @@ _ARNS: Final = {
     "AWS::Events::EventBus": "events:{region}:{account}:event-bus/{name}",
 }
 # Variables that name a function without a stand-in: locally, its caller's process does the same.
-# The last one would let collectors start on this machine without the kernel's walls.
-_NOT_HERE: Final = ("HEADGATE_CHECKER_FUNCTION", "HEADGATE_CONFINED_BY")
+# The second would let collectors start on this machine without the kernel's walls, and the third is Fargate's limit.
+_NOT_HERE: Final = ("HEADGATE_CHECKER_FUNCTION", "HEADGATE_CONFINED_BY", "HEADGATE_ALL_RUNS_UNDER_WAY")
 _STATE_MACHINES: Final = ("AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine")
 
 
