@@ -72,9 +72,16 @@ class ShownStandIns(BaseModel):
     # An answer has them all.
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
-    skip: Skip = Field(default=[], description=_SKIP, json_schema_extra=_BEYOND)
-    attributes: Attributes = Field(default={}, description=_ATTRIBUTES, json_schema_extra=_BEYOND)
-    output_pipelines: OutputPipelines = Field(default=[], description=_OUTPUTS, json_schema_extra=_BEYOND)
+    skip: Skip = Field(default=[], description=_SKIP, examples=[["k8sattributes"]], json_schema_extra=_BEYOND)
+    attributes: Attributes = Field(
+        default={},
+        description=_ATTRIBUTES,
+        examples=[{"k8sattributes": {"k8s.namespace.name": "shop"}}],
+        json_schema_extra=_BEYOND,
+    )
+    output_pipelines: OutputPipelines = Field(
+        default=[], description=_OUTPUTS, examples=[["logs/audit"]], json_schema_extra=_BEYOND
+    )
 
 
 class StandIns(ShownStandIns, Input):
