@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/logged"
 	"go.opentelemetry.io/collector/pipeline"
 	"go.opentelemetry.io/collector/pipeline/xpipeline"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 )
 
 // inferring are the lists of expressions for which a component infers a context, with their signals.
@@ -23,7 +23,7 @@ var inferring = []struct {
 }
 
 // inferContexts finds the contexts that the component infers. The component names them only in its log.
-func (l *linter) inferContexts(c ottlComponent, expressions []*expression) error {
+func (l *linter) inferContexts(d *declaration, expressions []*expression) error {
 	for _, of := range inferring {
 		var good []*expression
 		var groups []string
@@ -42,7 +42,7 @@ func (l *linter) inferContexts(c ottlComponent, expressions []*expression) error
 				groups = append(groups, group)
 			}
 		}
-		inferred, err := l.inferred(c, good, of.signal)
+		inferred, err := l.inferred(d, good, of.signal)
 		if err != nil {
 			return err
 		}
@@ -67,38 +67,33 @@ func (e *expression) rank() int {
 	return 1 << 30
 }
 
-// inferred returns the contexts that the component infers when it is created for a signal, in its order.
-func (l *linter) inferred(c ottlComponent, expressions []*expression, signal pipeline.Signal) ([]string, error) {
-	factory := factoryOf(l.factories, c)
-	config, err := decode(factory, configuration(c, expressions))
+// inferred returns the contexts that the component infers when it is created for a signal, in its order. The collector has
+// created most components already.
+func (l *linter) inferred(d *declaration, expressions []*expression, signal pipeline.Signal) ([]string, error) {
+	if l.read != nil && l.whole && len(d.affordable) == len(d.expressions) {
+		if messages := l.read.Logged(d.component.section, d.name, signal); messages != nil {
+			return inferredIn(messages), nil
+		}
+	}
+	factory := factoryOf(l.factories, d.component)
+	config, err := decode(factory, configuration(d.component, expressions))
 	if err != nil {
 		return nil, err
 	}
-	log := &inferenceLog{}
+	log := &logged.Messages{}
 	if _, err := create(l.ctx, factory, config, signal, zap.New(log)); err != nil {
 		return nil, err
 	}
-	return log.contexts, nil
+	return inferredIn(log.Texts()), nil
 }
 
-// inferenceLog is a logger's core that collects the contexts that OTTL logs as inferred.
-type inferenceLog struct {
-	contexts []string
-}
-
-func (*inferenceLog) Enabled(zapcore.Level) bool { return true }
-
-func (o *inferenceLog) With([]zapcore.Field) zapcore.Core { return o }
-
-func (o *inferenceLog) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	return checked.AddCore(entry, o)
-}
-
-func (o *inferenceLog) Write(entry zapcore.Entry, _ []zapcore.Field) error {
-	if context, told := strings.CutPrefix(entry.Message, "Inferred OTTL context: "); told {
-		o.contexts = append(o.contexts, strings.Trim(context, `"`))
+// inferredIn returns the contexts that OTTL has logged as inferred.
+func inferredIn(messages []string) []string {
+	var inferred []string
+	for _, message := range messages {
+		if context, told := strings.CutPrefix(message, "Inferred OTTL context: "); told {
+			inferred = append(inferred, strings.Trim(context, `"`))
+		}
 	}
-	return nil
+	return inferred
 }
-
-func (*inferenceLog) Sync() error { return nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/pipeline"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -99,7 +100,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 		if err != nil {
 			return nil, err
 		}
-		return l.configuration(*request.YAML, root, maxExpressions, func(string, string) bool { return false })
+		return l.configuration(*request.YAML, root, maxExpressions)
 	case inContext:
 		return l.inContext(request)
 	}
@@ -168,6 +169,8 @@ type Reading interface {
 	Parsed(ctx context.Context) (text string, root *yaml.Node, err error)
 	// Built tells whether the collector has built a component, and so has accepted all of its expressions.
 	Built(section, name string) bool
+	// Logged returns the messages with which the collector has created a component for a signal, nil if it has not.
+	Logged(section, name string, signal pipeline.Signal) []string
 	// Factories are those of the collector.
 	Factories(env *operation.Environment) (otelcol.Factories, error)
 }
@@ -182,9 +185,9 @@ func Judge(ctx context.Context, env *operation.Environment, reading Reading) (*R
 	if err != nil {
 		return nil, err
 	}
-	l := &linter{ctx: ctx, factories: factories, env: env}
+	l := &linter{ctx: ctx, factories: factories, env: env, read: reading}
 	if root == nil {
 		root = &yaml.Node{Kind: yaml.MappingNode}
 	}
-	return l.configuration(text, root, maxOfText, reading.Built)
+	return l.configuration(text, root, maxOfText)
 }

@@ -18,6 +18,10 @@ type linter struct {
 	ctx       context.Context
 	factories otelcol.Factories
 	env       *operation.Environment
+	// read is what is known of the text already, nil if nothing is.
+	read Reading
+	// whole is set if every expression of the text is checked.
+	whole bool
 	// effort is the total price of the request's costlier expressions so far.
 	effort float64
 	// tried is the number of suggestions tried so far.
@@ -25,9 +29,7 @@ type linter struct {
 }
 
 // configuration checks the expressions of a whole configuration.
-func (l *linter) configuration(
-	text string, root *yaml.Node, most int, built func(section, name string) bool,
-) (*Result, error) {
+func (l *linter) configuration(text string, root *yaml.Node, most int) (*Result, error) {
 	found, err := find(text, root, most, l.factories, l.env)
 	if err != nil {
 		return nil, err
@@ -37,9 +39,11 @@ func (l *linter) configuration(
 	result.Items = append(result.Items, found.split...)
 	result.Checked += len(found.split)
 	result.Valid = result.Valid && !found.unjudged && len(found.split) == 0
+	l.whole = len(found.skipped) == 0 && len(found.split) == 0 && !found.unjudged
 	for _, d := range found.declarations {
 		// What a component reads only when it starts, or for one signal, building it may not have read.
-		d.accepted = built(d.component.section, d.name) && !d.component.start && len(creations(d.expressions)) == 0
+		d.accepted = l.read != nil && l.read.Built(d.component.section, d.name) &&
+			!d.component.start && len(creations(d.expressions)) == 0
 	}
 	l.probeAll(found.declarations)
 	for _, d := range found.declarations {
@@ -84,7 +88,7 @@ func (l *linter) component(d *declaration) error {
 		}
 	}
 	if d.component.together {
-		if err := l.inferContexts(d.component, affordable); err != nil {
+		if err := l.inferContexts(d, affordable); err != nil {
 			return err
 		}
 	}

@@ -15,11 +15,14 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/around"
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
+	"github.com/headgate/headgate/layers/collector/internal/logged"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/pipeline"
+	"go.uber.org/zap"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -209,7 +212,9 @@ type Reading struct {
 	unresolved error
 	used       map[string]map[string]bool
 	// built are the configurations of what was built, nil if nobody asks for them.
-	built     map[string]component.Config
+	built map[string]component.Config
+	// logged are the messages of what was built, by what it was built as.
+	logged    map[string]*logged.Messages
 	factories *otelcol.Factories
 }
 
@@ -269,6 +274,14 @@ func (r *Reading) Config(section, name string) component.Config {
 	return r.built[section+separator+strings.TrimSpace(name)]
 }
 
+// Logged returns the messages with which a component was created for a signal in the dry run, nil if it was not.
+func (r *Reading) Logged(section, name string, signal pipeline.Signal) []string {
+	if log := r.logged[section+separator+strings.TrimSpace(name)+separator+signal.String()]; r.Valid && log != nil {
+		return log.Texts()
+	}
+	return nil
+}
+
 // Factories returns factories that have built nothing but what a valid text has.
 func (r *Reading) Factories(env *operation.Environment) (otelcol.Factories, error) {
 	if r.factories == nil {
@@ -314,9 +327,15 @@ func (r *Reading) types() []component.Type {
 }
 
 func (r *Reading) watch(
-	place around.Place, _ *component.TelemetrySettings, next any,
+	place around.Place, telemetry *component.TelemetrySettings, next any,
 ) (any, func(component.Component) component.Component) {
-	r.built[place.Section+separator+place.ID.String()] = place.Config
+	built := place.Section + separator + place.ID.String()
+	r.built[built] = place.Config
+	if place.From == place.To {
+		log := &logged.Messages{}
+		r.logged[built+separator+place.From.String()] = log
+		telemetry.Logger = zap.New(log)
+	}
 	return next, func(created component.Component) component.Component { return created }
 }
 
@@ -329,7 +348,7 @@ func Validate(ctx context.Context, env *operation.Environment, request Request) 
 // Read is Validate, with what it has read, and the configurations of the components as the dry run decodes them.
 func Read(ctx context.Context, env *operation.Environment, request Request) (*Result, *Reading, error) {
 	reading := NewReading(request)
-	reading.built = map[string]component.Config{}
+	reading.built, reading.logged = map[string]component.Config{}, map[string]*logged.Messages{}
 	result, err := reading.verdict(ctx, env)
 	return result, reading, err
 }
