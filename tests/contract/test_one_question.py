@@ -67,3 +67,29 @@ def test_the_examples_of_policies_have_the_same_answers(checker: Checker) -> Non
     for policy in policies[:: sizes.either(4, 1)]:
         for example in ("failing", "passing"):
             compare(asker, policy[example], f"{policy['code']}, {example}")
+
+
+def test_contexts_that_the_dry_run_has_inferred_are_those_that_lint_infers(checker: Checker) -> None:
+    text = """
+receivers: {otlp: {protocols: {grpc: {}}}}
+exporters: {debug: {}}
+processors:
+  transform/several:
+    log_statements: ['set(log.attributes["x"], "y")', 'set(resource.attributes["x"], "y")']
+    trace_statements:
+      - {context: span, statements: ['set(attributes["a"], 1)']}
+      - {statements: ['set(span.attributes["a"], 1)'], conditions: ['span.attributes["b"] == 1']}
+      - {statements: ['set(resource.attributes["a"], 1)']}
+    metric_statements: ['set(metric.name, "x")', 'set(datapoint.attributes["q"], "x")']
+  transform/variable:
+    log_statements: ['set(log.body, "${env:BODY:-x}")', 'set(scope.attributes["q"], "x")']
+service:
+  pipelines:
+    logs: {receivers: [otlp], processors: [transform/several, transform/variable], exporters: [debug]}
+    logs/2: {receivers: [otlp], processors: [transform/several], exporters: [debug]}
+    traces: {receivers: [otlp], processors: [transform/several], exporters: [debug]}
+"""
+    asker = Asker("org", "tok", checker)
+
+    compare(asker, text, "with a variable")
+    compare(asker, text.replace("${env:BODY:-x}", "x"), "without one")
