@@ -79,7 +79,6 @@ _WAYS_OUT: Final = {
     "organization_header": "sign in again with `headgate login`",
     "not_an_active_member": "ask an Admin to invite you, or sign in to another organization with `headgate login`",
 }
-_OF_PLACE: Final = ("message", "code", "line", "column")
 # What can be missing of the tests that publishing requires.
 _OF_TESTS: Final = ("no_tests", "tests_not_run", "text_changed", "tests_changed", "other_collector", "test_not_passed")
 _IN_PATH: Final = {"configuration": r"/(cfg_[^/]+)", "n": r"/versions/(\d+)", "fleet": r"/(flt_[^/]+)"}

@@ -13,7 +13,6 @@ from typing import Final
 
 from web.html import NOTHING, Html, html
 
-MOST_POINTS: Final = 1_500
 MOST_LINES: Final = 8
 """Lines of one chart: what has more is summed by its caller."""
 

@@ -102,11 +102,6 @@ def whole_number(place: Place, value: object) -> int:
     return value
 
 
-def anything(_: Place, value: object) -> object:
-    """For what only the server judges."""
-    return value
-
-
 def one_of(choices: Iterable[str]) -> Check:
     allowed = tuple(choices)
 

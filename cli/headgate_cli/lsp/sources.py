@@ -14,7 +14,6 @@ CHECK: Final = "/validate?lint=true&policies=true"
 TOO_MANY: Final = 429
 # For a refusal that does not say how long to wait.
 _PAUSE: Final = 5.0
-_MOST_REFERENCE: Final = 64 * 1_048_576
 
 
 class Backend(Protocol):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Final, TypedDict
+from typing import Final
 
 from fleets.pages.parts import version
 from headgate.configurations import service as configurations
@@ -40,13 +39,6 @@ _NAMES: Final = {
     "upgrade_supervisor": "Upgrade of its supervisor",
 }
 NOTHING_TYPED: Final[Mapping[str, str]] = {}
-
-
-class OverrideArguments(TypedDict):
-    configuration_id: str | None
-    version_number: int
-    until: datetime
-    message: str | None
 
 
 def override_of(posted: Posted) -> Mapping[str, object]:
