@@ -36,9 +36,9 @@ def _rows() -> Iterator[tuple[str, str, str, bool]]:
     for path, item in paths.items():
         for method, operation in item.items():
             # Whatever asks for a token's right takes tokens; what does not is for people.
-            rights = {kind: right for one in operation["security"] for kind, right in one.items()}
+            rights = {kind: right for entry in operation["security"] for kind, right in entry.items()}
             takes = (rights.get("token") or rights.get("session") or ["session"])[0] if rights else "nothing"
-            names = (json.dumps(one) for one in (method.upper(), path.removeprefix(PUBLIC), takes))
+            names = (json.dumps(entry) for entry in (method.upper(), path.removeprefix(PUBLIC), takes))
             yield *names, "requestBody" in operation
 
 

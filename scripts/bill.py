@@ -32,7 +32,7 @@ _JITTER: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class MeasuredUse:
     """A month's use. `assignments` are those of each host, `function_url` leaves out API Gateway for its messages.
 
     `earlier` computes as before hosts had two intervals: one for all times, each message with a line in the log.
@@ -52,7 +52,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class StackBill:
     """What the template creates that costs by itself, and the memory of functions in GB."""
 
     endpoints: int
@@ -66,19 +66,19 @@ class Stack:
     traces_messages: bool
 
     @classmethod
-    def of(cls, described: template.Template) -> Stack:
+    def of(cls, described: template.Template) -> StackBill:
         """Read the template."""
         functions = dict(described.of_type("AWS::Serverless::Function"))
         alarms = [properties for _, properties in described.of_type("AWS::CloudWatch::Alarm")]
         endpoints = [properties for _, properties in described.of_type("AWS::EC2::VPCEndpoint")]
         ((_, task),) = described.of_type("AWS::ECS::TaskDefinition")
         return cls(
-            endpoints=sum(one.get("VpcEndpointType") == "Interface" for one in endpoints),
-            alarm_metrics=sum(_metrics(one) for one in alarms),
+            endpoints=sum(endpoint.get("VpcEndpointType") == "Interface" for endpoint in endpoints),
+            alarm_metrics=sum(_metrics(alarm) for alarm in alarms),
             dashboards=len(list(described.of_type("AWS::CloudWatch::Dashboard"))),
             keys=len(list(described.of_type("AWS::KMS::Key"))),
             sweeps=len(described.schedules()),
-            memory={name: _whole(one.get("MemorySize", 1024)) / 1024 for name, one in functions.items()},
+            memory={name: _whole(function.get("MemorySize", 1024)) / 1024 for name, function in functions.items()},
             runner_vcpu=_whole(task["Cpu"]) / 1024,
             runner_gb=_whole(task["Memory"]) / 1024,
             traces_messages=functions["OpampFunction"].get("Tracing") != "PassThrough",
@@ -120,7 +120,7 @@ def read() -> Prices:
     return Prices(yaml.safe_load(PRICES.read_text(encoding="utf-8")))
 
 
-def bill(use: Use, stack: Stack, prices: Prices) -> Bill:
+def bill(use: MeasuredUse, stack: StackBill, prices: Prices) -> Bill:
     """What a month of that use costs."""
     interval = use.interval if use.earlier else use.interval * _JITTER
     changes = use.hosts * use.assignments
@@ -201,15 +201,15 @@ def bill(use: Use, stack: Stack, prices: Prices) -> Bill:
 
 # The columns of the page: a team, a company, a platform.
 COLUMNS: Final = (
-    Use(hosts=100, organizations=1, requests=100_000, validations=10_000, runs=1_000),
-    Use(hosts=10_000, organizations=10, requests=2_000_000, validations=200_000, runs=20_000),
-    Use(hosts=100_000, organizations=50, requests=20_000_000, validations=2_000_000, runs=200_000),
+    MeasuredUse(hosts=100, organizations=1, requests=100_000, validations=10_000, runs=1_000),
+    MeasuredUse(hosts=10_000, organizations=10, requests=2_000_000, validations=200_000, runs=20_000),
+    MeasuredUse(hosts=100_000, organizations=50, requests=20_000_000, validations=2_000_000, runs=200_000),
 )
 INTERVALS: Final = (60, 120, 300)
 SIZES: Final = (1_000, 10_000, 100_000)
 
 
-def costs_table(stack: Stack, prices: Prices) -> Iterator[str]:
+def costs_table(stack: StackBill, prices: Prices) -> Iterator[str]:
     """The lines of docs/operating.md."""
     bills = [bill(use, stack, prices) for use in COLUMNS]
     yield "| A month | " + " | ".join(f"{use.hosts:,} hosts" for use in COLUMNS) + " |"
@@ -221,13 +221,13 @@ def costs_table(stack: Stack, prices: Prices) -> Iterator[str]:
         ("runs", "Test runs"),
     ):
         yield f"| {what} | " + " | ".join(f"{getattr(use, name):,}" for use in COLUMNS) + " |"
-    yield "| Hosts' messages | " + " | ".join(f"{one.messages / _MILLION:,.1f} M" for one in bills) + " |"
+    yield "| Hosts' messages | " + " | ".join(f"{entry.messages / _MILLION:,.1f} M" for entry in bills) + " |"
     for line in bills[0].lines:
-        yield f"| {line} | " + " | ".join(_dollars(one.lines[line]) for one in bills) + " |"
-    yield "| **Together** | " + " | ".join(f"**{_dollars(one.total)}**" for one in bills) + " |"
+        yield f"| {line} | " + " | ".join(_dollars(entry.lines[line]) for entry in bills) + " |"
+    yield "| **Together** | " + " | ".join(f"**{_dollars(entry.total)}**" for entry in bills) + " |"
     before = [bill(replace(use, interval=30, earlier=True), stack, prices) for use in COLUMNS]
-    yield "| at 30 s, each message logged | " + " | ".join(_dollars(one.total) for one in before) + " |"
-    idle = bill(Use(hosts=0, organizations=1), stack, prices)
+    yield "| at 30 s, each message logged | " + " | ".join(_dollars(entry.total) for entry in before) + " |"
+    idle = bill(MeasuredUse(hosts=0, organizations=1), stack, prices)
     endpoints, watched = (_dollars(idle.lines[name]) for name in ("Endpoints of runners", "Alarms, metrics, dashboard"))
     yield ""
     yield f"An idle stack costs {_dollars(idle.total)}: {endpoints} for the endpoints of the test runner's network,"
@@ -235,23 +235,26 @@ def costs_table(stack: Stack, prices: Prices) -> Iterator[str]:
     yield "without a value costs nothing."
 
 
-def intervals_table(stack: Stack, prices: Prices) -> Iterator[str]:
+def intervals_table(stack: StackBill, prices: Prices) -> Iterator[str]:
     """The lines of docs/fleet-scale.md: hosts alone, without what people do."""
     yield "| Hosts | at rest | Messages a month | A month | without API Gateway | A host |"
     yield "|---|---|---|---|---|---|"
     for hosts in SIZES:
-        uses = [Use(hosts, interval=30, earlier=True), *(Use(hosts, interval=one) for one in INTERVALS)]
+        uses = [
+            MeasuredUse(hosts, interval=30, earlier=True),
+            *(MeasuredUse(hosts, interval=interval) for interval in INTERVALS),
+        ]
         for use in uses:
-            one, by_url = (bill(each, stack, prices) for each in (use, replace(use, function_url=True)))
+            entry, by_url = (bill(each, stack, prices) for each in (use, replace(use, function_url=True)))
             fixed = bill(replace(use, hosts=0), stack, prices).total
             what = "30 s, as before" if use.earlier else f"{use.interval} s"
             yield (
-                f"| {hosts:,} | {what} | {one.messages / _MILLION:,.0f} M | {_dollars(one.total - fixed)} | "
-                f"{_dollars(by_url.total - fixed)} | {(one.total - fixed) / hosts * 100:.1f} ¢ |"
+                f"| {hosts:,} | {what} | {entry.messages / _MILLION:,.0f} M | {_dollars(entry.total - fixed)} | "
+                f"{_dollars(by_url.total - fixed)} | {(entry.total - fixed) / hosts * 100:.1f} ¢ |"
             )
 
 
-def series_table(stack: Stack, prices: Prices) -> Iterator[str]:
+def series_table(stack: StackBill, prices: Prices) -> Iterator[str]:
     """What numbers over time cost, in the same page."""
     yield ""
     yield "With and without numbers over time, at 60 s:"
@@ -259,13 +262,13 @@ def series_table(stack: Stack, prices: Prices) -> Iterator[str]:
     yield "| Hosts | without: a month | with: a month | more |"
     yield "|---|---|---|---|"
     for hosts in SIZES:
-        use = Use(hosts)
+        use = MeasuredUse(hosts)
         fixed = bill(replace(use, hosts=0), stack, prices).total
-        without, kept = (bill(replace(use, series=series), stack, prices).total - fixed for series in (False, True))
-        yield f"| {hosts:,} | {_dollars(without)} | {_dollars(kept)} | {100 * (kept / without - 1):.1f} % |"
+        without, retained = (bill(replace(use, series=series), stack, prices).total - fixed for series in (False, True))
+        yield f"| {hosts:,} | {_dollars(without)} | {_dollars(retained)} | {100 * (retained / without - 1):.1f} % |"
 
 
-def scale_tables(stack: Stack, prices: Prices) -> Iterator[str]:
+def scale_tables(stack: StackBill, prices: Prices) -> Iterator[str]:
     yield from intervals_table(stack, prices)
     yield from series_table(stack, prices)
 
@@ -287,7 +290,11 @@ def _dollars(value: float) -> str:
 
 def _metrics(alarm: Mapping[str, template.Node]) -> int:
     metrics = alarm.get("Metrics")
-    return sum(isinstance(one, dict) and "MetricStat" in one for one in metrics) if isinstance(metrics, list) else 1
+    return (
+        sum(isinstance(metric, dict) and "MetricStat" in metric for metric in metrics)
+        if isinstance(metrics, list)
+        else 1
+    )
 
 
 def _whole(value: object) -> int:
@@ -297,22 +304,22 @@ def _whole(value: object) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description="What a month of the service costs.")
     for name in ("hosts", "organizations", "requests", "validations", "runs", "assignments", "interval"):
-        default = Use.__dataclass_fields__[name].default
+        default = MeasuredUse.__dataclass_fields__[name].default
         parser.add_argument(f"--{name}", type=int, default=default if isinstance(default, int) else 100)
     parser.add_argument("--function-url", action="store_true", help="hosts call the function, not API Gateway")
     parser.add_argument("--write", action="store_true", help="write the tables of the documents")
     options = vars(parser.parse_args())
-    stack, prices = Stack.of(template.read()), read()
+    stack, prices = StackBill.of(template.read()), read()
     if options.pop("write"):
         for page, table in PAGES.items():
             path = ROOT / "docs" / page
             path.write_text(written(path.read_text(encoding="utf-8"), [*table(stack, prices)]), encoding="utf-8")
         return
-    found = bill(Use(**options), stack, prices)
-    print(f"A month, by the prices of {prices.date}; {found.messages / _MILLION:,.1f} million messages of hosts:")
-    for line, value in found.lines.items():
+    result = bill(MeasuredUse(**options), stack, prices)
+    print(f"A month, by the prices of {prices.date}; {result.messages / _MILLION:,.1f} million messages of hosts:")
+    for line, value in result.lines.items():
         print(f"  {line:<36} {value:>12,.2f}")
-    print(f"  {'together':<36} {found.total:>12,.2f}")
+    print(f"  {'together':<36} {result.total:>12,.2f}")
 
 
 if __name__ == "__main__":

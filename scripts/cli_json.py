@@ -33,8 +33,8 @@ fields may be added to an object; none is removed or changes its type.
 @cache
 def described() -> Mapping[str, Mapping[str, Schema]]:
     """`commands` and `shapes` of the source."""
-    found: dict[str, dict[str, Schema]] = yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
-    return found
+    result: dict[str, dict[str, Schema]] = yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
+    return result
 
 
 def schema_of(command: str) -> Schema:
@@ -59,7 +59,7 @@ def _resolved(node: Any) -> Any:
                 for key, value in node.items()
             }
         case list():
-            return [_resolved(one) for one in node]
+            return [_resolved(entry) for entry in node]
         case _:
             return node
 

@@ -37,7 +37,7 @@ Status = Literal["passed", "failed", "not run"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class UpgradeOutcome:
     """What came of a step: in a line, and what failed in it."""
 
     status: Status
@@ -46,11 +46,11 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Report:
+class UpgradeProgress:
     """The outcomes of the steps, in order, with the seconds that each took; and what changes for users."""
 
     version: str
-    outcomes: dict[str, tuple[Outcome, float]] = field(default_factory=dict)
+    outcomes: dict[str, tuple[UpgradeOutcome, float]] = field(default_factory=dict)
     changes: Sequence[str] = ()
 
     @property
@@ -76,24 +76,24 @@ class Raise:
     version: str
     default: str
     folder: Path
-    report: Report
+    report: UpgradeProgress
 
-    def step(self, name: str, work: Callable[[], Outcome]) -> bool:
+    def step(self, name: str, work: Callable[[], UpgradeOutcome]) -> bool:
         """Do the work, note its outcome, and return whether it passed."""
         print(f"\n{name}: {self.version}", flush=True)
         started = time.monotonic()
-        outcome = Outcome("failed", "it did not come to its end")
+        outcome = UpgradeOutcome("failed", "it did not come to its end")
         try:
             outcome = work()
         except (Stop, Unavailable) as error:
-            outcome = Outcome("failed", str(error))
+            outcome = UpgradeOutcome("failed", str(error))
         finally:
             self.report.outcomes[name] = (outcome, time.monotonic() - started)
         print(f"{name}: {outcome.status}: {outcome.text}", flush=True)
         return outcome.status == "passed"
 
     def skip(self, names: Iterable[str], reason: str) -> None:
-        self.report.outcomes |= {name: (Outcome("not run", reason), 0.0) for name in names}
+        self.report.outcomes |= {name: (UpgradeOutcome("not run", reason), 0.0) for name in names}
 
     def run(self, name: str, command: Sequence[str | Path], **variables: str) -> tuple[int, list[str]]:
         """A command's exit status and lines, which are also shown as they come, and in `<name>.log`."""
@@ -150,7 +150,7 @@ def raise_to(version: str, *, regenerate: bool) -> int:
         return 0
     folder = ROOT / "build" / "collector-upgrade" / version
     folder.mkdir(parents=True, exist_ok=True)
-    run = Raise(version, default, folder, Report(version))
+    run = Raise(version, default, folder, UpgradeProgress(version))
     try:
         _do(run, regenerate=regenerate)
     finally:
@@ -189,17 +189,17 @@ def _do(run: Raise, *, regenerate: bool) -> None:
         run.skip(["places"], f"they name {run.default} as before")
 
 
-def _folder(run: Raise, *, regenerate: bool) -> Outcome:
+def _folder(run: Raise, *, regenerate: bool) -> UpgradeOutcome:
     folder = LAYER / "versions" / run.version
     # What a killed run has left; the folder itself is replaced in one step.
     for left in (folder.with_name(f"{run.version}.old"), *folder.parent.glob(f".{run.version}-*")):
         shutil.rmtree(left, ignore_errors=True)
     there = folder.is_dir()
     if there and not regenerate and not _is_changed(folder):
-        return Outcome("passed", "it is there; REGENERATE=yes makes it again")
+        return UpgradeOutcome("passed", "it is there; REGENERATE=yes makes it again")
     status, lines = run.run("folder", ["make", "-C", LAYER, "regenerate", f"VERSION={run.version}"])
-    made = "made again" if there else "made of the official manifest"
-    return Outcome("passed", made) if status == 0 else Outcome("failed", _last(lines), lines[-10:])
+    created = "made again" if there else "made of the official manifest"
+    return UpgradeOutcome("passed", created) if status == 0 else UpgradeOutcome("failed", _last(lines), lines[-10:])
 
 
 def _is_changed(folder: Path) -> bool:
@@ -208,42 +208,42 @@ def _is_changed(folder: Path) -> bool:
     return bool(subprocess.run(command, capture_output=True, check=False).stdout.strip())
 
 
-def _build(run: Raise) -> Outcome:
+def _build(run: Raise) -> UpgradeOutcome:
     # The default one too: what changes is told by both.
     for version in (run.default, run.version):
         status, lines = run.run(f"build-{version}", ["make", "collector", f"VERSION={version}"])
         if status != 0:
-            return Outcome("failed", f"{version}: {_last(lines)}", lines[-10:])
-    return Outcome("passed", _last(lines))
+            return UpgradeOutcome("failed", f"{version}: {_last(lines)}", lines[-10:])
+    return UpgradeOutcome("passed", _last(lines))
 
 
-def whole(described: Mapping[str, object]) -> Outcome:
+def whole(described: Mapping[str, object]) -> UpgradeOutcome:
     """Whether the build has every component of the official release, by what it says of itself."""
     lacks = len(_entries(described, "lacks"))
     if not described["reduced"] and not lacks:
-        return Outcome("passed", f"{len(_entries(described, 'components'))} components, none is lacking")
-    return Outcome(
+        return UpgradeOutcome("passed", f"{len(_entries(described, 'components'))} components, none is lacking")
+    return UpgradeOutcome(
         "failed",
         f"the build is reduced: it lacks {lacks} components of the official release, so it cannot be the default",
     )
 
 
-def _go_tests(run: Raise) -> Outcome:
+def _go_tests(run: Raise) -> UpgradeOutcome:
     status, lines = run.run("go-tests", ["make", "-C", LAYER, "go-test", f"VERSION={run.version}"])
     return go_outcome(status, lines)
 
 
-def go_outcome(status: int, lines: Sequence[str]) -> Outcome:
+def go_outcome(status: int, lines: Sequence[str]) -> UpgradeOutcome:
     """What `go test` printed, counted."""
     passed = sum(line.startswith("ok  \t") for line in lines)
     failed = [line.split("\t")[1].split(" ")[0] for line in lines if line.startswith("FAIL\t")]
     tests = [line.strip().removeprefix("--- FAIL: ") for line in lines if re.match(r"\s*--- FAIL: ", line)]
     text = f"{passed} packages passed, {len(failed)} failed"
     good = status == 0 and passed > 0 and not failed
-    return Outcome("passed" if good else "failed", text, [*failed, *tests])
+    return UpgradeOutcome("passed" if good else "failed", text, [*failed, *tests])
 
 
-def _pytest(run: Raise, name: str, path: str, **variables: str) -> Outcome:
+def _pytest(run: Raise, name: str, path: str, **variables: str) -> UpgradeOutcome:
     result = run.folder / f"{name}.xml"
     result.unlink(missing_ok=True)
     workers = os.environ.get("WORKERS") or str((os.cpu_count() or 1) + 1)
@@ -254,11 +254,11 @@ def _pytest(run: Raise, name: str, path: str, **variables: str) -> Outcome:
     versions = {"HEADGATE_COLLECTOR_VERSION": run.version, "HEADGATE_SECOND_COLLECTOR": run.default}
     status, lines = run.run(name, command, **versions, **variables)
     if not result.is_file():
-        return Outcome("failed", f"pytest ended with {status} before it had a result: {_last(lines)}")
+        return UpgradeOutcome("failed", f"pytest ended with {status} before it had a result: {_last(lines)}")
     return pytest_outcome(status, result)
 
 
-def pytest_outcome(status: int, result: Path) -> Outcome:
+def pytest_outcome(status: int, result: Path) -> UpgradeOutcome:
     """A JUnit file, counted."""
     # S314 warns of XML from strangers: this file was written by the pytest that this script has just run.
     cases = list(ElementTree.parse(result).iter("testcase"))  # noqa: S314  our own pytest wrote it
@@ -267,10 +267,10 @@ def pytest_outcome(status: int, result: Path) -> Outcome:
     text = f"{len(cases) - len(failed) - skipped} tests passed, {len(failed)} failed, {skipped} skipped"
     names = [f"{str(case.get('classname')).rpartition('.')[2]}::{case.get('name')}" for case in failed]
     good = status == 0 and not failed and len(cases) > skipped
-    return Outcome("passed" if good else "failed", text, names)
+    return UpgradeOutcome("passed" if good else "failed", text, names)
 
 
-def _changes(run: Raise) -> Outcome:
+def _changes(run: Raise) -> UpgradeOutcome:
     before, after = (checker.describe(version, asker=_ASKER) for version in (run.default, run.version))
     reports = {}
     slugs = gallery_upgrade.slugs()
@@ -279,25 +279,25 @@ def _changes(run: Raise) -> Outcome:
         reports[slug] = gallery_upgrade.check(slug, run.default, run.version)
     described = list(described_changes(before, after))
     run.report.changes = [*described, "", "The flows of the gallery:", *gallery_upgrade.lines(reports)]
-    return Outcome("passed", f"{len(reports)} flows checked; see below")
+    return UpgradeOutcome("passed", f"{len(reports)} flows checked; see below")
 
 
 def described_changes(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[str]:
     """What is another in two answers of `describe`: components, and stages of feature gates."""
-    old = {(one["kind"], one["type"]) for one in _entries(before, "components")}
-    new = {(one["kind"], one["type"]) for one in _entries(after, "components")}
+    old = {(entry["kind"], entry["type"]) for entry in _entries(before, "components")}
+    new = {(entry["kind"], entry["type"]) for entry in _entries(after, "components")}
     renamed = {
-        (one["kind"], one["deprecated_type"]): (one["kind"], one["type"])
-        for one in _entries(after, "components")
-        if (one["kind"], one["deprecated_type"]) in old - new
+        (entry["kind"], entry["deprecated_type"]): (entry["kind"], entry["type"])
+        for entry in _entries(after, "components")
+        if (entry["kind"], entry["deprecated_type"]) in old - new
     }
-    lacking = {(one["kind"], one["type"]) for one in _entries(after, "lacks")}
-    yield from _listed("components added", (_name(one) for one in new - old - set(renamed.values())))
-    yield from _listed("components renamed", (f"{_name(one)} → {renamed[one][1]}" for one in renamed))
-    yield from _listed("components removed", (_name(one) for one in old - new - set(renamed) - lacking))
-    yield from _listed("components that this build lacks", (_name(one) for one in lacking))
+    lacking = {(entry["kind"], entry["type"]) for entry in _entries(after, "lacks")}
+    yield from _listed("components added", (_name(entry) for entry in new - old - set(renamed.values())))
+    yield from _listed("components renamed", (f"{_name(entry)} → {renamed[entry][1]}" for entry in renamed))
+    yield from _listed("components removed", (_name(entry) for entry in old - new - set(renamed) - lacking))
+    yield from _listed("components that this build lacks", (_name(entry) for entry in lacking))
     old_stages, new_stages = (
-        {one["id"]: one["stage"] for one in _entries(described, "feature_gates")} for described in (before, after)
+        {entry["id"]: entry["stage"] for entry in _entries(described, "feature_gates")} for described in (before, after)
     )
     # Gates are registered by components: a reduced build does not know those of what it lacks.
     gates = {
@@ -310,12 +310,12 @@ def described_changes(before: Mapping[str, object], after: Mapping[str, object])
     )
 
 
-def _write_places(run: Raise, proven: Path) -> Outcome:
+def _write_places(run: Raise, proven: Path) -> UpgradeOutcome:
     contents = default_version.changes(ROOT, run.version)
     # What the gallery's tests have proved on this version. DEFAULT stays the last one.
     contents = {PROVEN: proven.read_text(encoding="utf-8"), **contents}
     default_version.write(contents)
-    return Outcome("passed", f"{len(contents)} files", [str(path.relative_to(ROOT)) for path in contents])
+    return UpgradeOutcome("passed", f"{len(contents)} files", [str(path.relative_to(ROOT)) for path in contents])
 
 
 def _listed(title: str, names: Iterable[str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ DEFAULT: Final = Path("layers/collector/versions/DEFAULT")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VersionPlace:
     """A regular expression in the files of a pattern, with <version> for the version's own expression.
 
     A place that is `needed` names the default exactly once, and it is an error if it names another version. Elsewhere
@@ -30,13 +30,13 @@ class Place:
 
 
 PLACES: Final = (
-    Place("template.yaml", r"(?m)^  CollectorVersion:\n(?:    .*\n)*?    Default: <version>$", needed=True),
-    Place("shared/headgate/foundation/settings.py", r'"HEADGATE_COLLECTOR_VERSION", "<version>"', needed=True),
+    VersionPlace("template.yaml", r"(?m)^  CollectorVersion:\n(?:    .*\n)*?    Default: <version>$", needed=True),
+    VersionPlace("shared/headgate/foundation/settings.py", r'"HEADGATE_COLLECTOR_VERSION", "<version>"', needed=True),
     # What a flow was written for: a configuration that is made from it has this version.
-    Place("flows/*/flow.yaml", r"(?m)^collector_version: <version>$", needed=False),
-    Place("README.md", r"(?<![\d.])<version>(?![\d.])", needed=False),
+    VersionPlace("flows/*/flow.yaml", r"(?m)^collector_version: <version>$", needed=False),
+    VersionPlace("README.md", r"(?<![\d.])<version>(?![\d.])", needed=False),
     # The last one: until it is written, the same command writes them all again.
-    Place(str(DEFAULT), r"\A<version>\n\Z", needed=True),
+    VersionPlace(str(DEFAULT), r"\A<version>\n\Z", needed=True),
 )
 _ANY: Final = r"\d+\.\d+\.\d+"
 
@@ -80,14 +80,14 @@ def write(contents: Mapping[Path, str]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _require(place: Place, path: Path, text: str, versions: tuple[str, str]) -> None:
+def _require(place: VersionPlace, path: Path, text: str, versions: tuple[str, str]) -> None:
     named = [re.search(_ANY, match[0]) for match in re.finditer(place.text.replace("<version>", _ANY), text)]
-    found = [match[0] for match in named if match]
-    if len(found) != 1 or found[0] not in versions:
-        was = f"names {', '.join(found)}" if found else "does not name it"
+    matches = [match[0] for match in named if match]
+    if len(matches) != 1 or matches[0] not in versions:
+        was = f"names {', '.join(matches)}" if matches else "does not name it"
         raise Stop(f"{path} has to name the default collector {versions[0]} once, but {was}: correct it")
 
 
-def _with(place: Place, old: str, new: str, text: str) -> str:
+def _with(place: VersionPlace, old: str, new: str, text: str) -> str:
     pattern = place.text.replace("<version>", re.escape(old))
     return re.sub(pattern, lambda match: re.sub(rf"{re.escape(old)}(?=\D*\Z)", new, match[0]), text)

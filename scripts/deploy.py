@@ -160,10 +160,10 @@ def _apply(
         _sam(options.sam, "deploy", *where, "--no-execute-changeset", "--no-confirm-changeset", *_overrides(parameters))
         protection.refuse_losses(stage.stack_name)
     _sam(options.sam, "deploy", *where, *quietly, *_overrides(parameters))
-    found = stack.find(stage.stack_name)
-    if found is None or "BucketName" not in found.outputs:
+    result = stack.find(stage.stack_name)
+    if result is None or "BucketName" not in result.outputs:
         raise Stop("The stack was not deployed: its change set was declined or failed.")
-    return found
+    return result
 
 
 def _check_collector(build_dir: Path, version: str) -> None:
@@ -200,8 +200,8 @@ def _value(name: str, parameters: dict[str, str], there: Stack | None) -> str:
     """A parameter's new value: the given one, else the stack's, else the template's default."""
     from headgate_local import template
 
-    given = parameters.get(name) or (there.parameters.get(name) if there else None)
-    return given or str(template.read().resolve({"Ref": name}))
+    provided = parameters.get(name) or (there.parameters.get(name) if there else None)
+    return provided or str(template.read().resolve({"Ref": name}))
 
 
 def _overrides(parameters: dict[str, str]) -> list[str]:

@@ -53,16 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 verdicts["none"] += 1
             else:
                 verdicts[f"valid {ours.verdict.valid}, on host {ours.verdict.valid_on_host}"] += 1
-                codes.update(f"{one.severity} {one.code}" for one in ours.findings())
+                codes.update(f"{entry.severity} {entry.code}" for entry in ours.findings())
             if ours is None or (plain is not None and plain != ours.verdict.valid):
                 wrong += 1
                 print(f"DIFFERS {path.name}: {said}, the command says {plain}")
             if chosen.findings and ours is not None:
                 print(f"--- {path.name}: {said}")
-                for one in ours.findings():
-                    print(
-                        f"  {one.severity} {one.code} {one.line}:{one.column} {one.component_path}: {one.message[:400]}"
-                    )
+                for finding in ours.findings():
+                    place = f"{finding.line}:{finding.column} {finding.component_path}"
+                    print(f"  {finding.severity} {finding.code} {place}: {finding.message[:400]}")
     finally:
         checker.close()
     print(f"{len(files)} files, {wrong} with another verdict than the command's, or without one")

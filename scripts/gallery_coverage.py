@@ -95,15 +95,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("slugs", nargs="*", metavar="SLUG")
     parser.add_argument("--url", required=True)
     parser.add_argument("--collector-version")
-    wanted = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     token = os.environ.get("HEADGATE_TOKEN")
     if not token:
         parser.error("HEADGATE_TOKEN is not set: it is a token of the service, with write access")
     results: dict[str, Json] = {}
     headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=f"{wanted.url}/api/v1/public", headers=headers, timeout=60) as client:
-        for slug in wanted.slugs or slugs():
-            results[slug] = measure(client, slug, wanted.collector_version)
+    with httpx.Client(base_url=f"{args.url}/api/v1/public", headers=headers, timeout=60) as client:
+        for slug in args.slugs or slugs():
+            results[slug] = measure(client, slug, args.collector_version)
             print("\n".join(lines(slug, results[slug])), flush=True)
             time.sleep(_PACE)
     print("\n" + "\n".join(table(results)))

@@ -30,21 +30,21 @@ def _pipelines(yaml: str) -> tuple[FlowPipeline, ...]:
     assert not graph.incomplete
     return tuple(
         FlowPipeline(
-            id=one.id,
-            signal=one.signal,
-            receivers=tuple((listed.id, listed.section) for listed in one.receivers),
-            processors=tuple((listed.id, listed.section) for listed in one.processors),
-            exporters=tuple((listed.id, listed.section) for listed in one.exporters),
+            id=pipeline.id,
+            signal=pipeline.signal,
+            receivers=tuple((listed.id, listed.section) for listed in pipeline.receivers),
+            processors=tuple((listed.id, listed.section) for listed in pipeline.processors),
+            exporters=tuple((listed.id, listed.section) for listed in pipeline.exporters),
         )
-        for one in graph.pipelines
+        for pipeline in graph.pipelines
     )
 
 
 def main() -> None:
-    found = graphs()
+    result = graphs()
     checker.close()
-    (FLOWS / source.GRAPHS_FILE).write_text(source.graphs_file(found))
-    print(f"wrote the pipelines of {len(found)} flows")
+    (FLOWS / source.GRAPHS_FILE).write_text(source.graphs_file(result))
+    print(f"wrote the pipelines of {len(result)} flows")
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def _counts(reports: Iterable[Report]) -> Mapping[str, Counter[str]]:
     renames, stay, warnings, deprecations, defaults, gates, lacking = counts.values()
     for report in reports:
         renames.update(f"{rename.old_type} → {rename.new_type}" for rename in report.renames)
-        stay.update(f"{kept.old_type} → {kept.new_type}: {kept.reason}" for kept in report.not_renamed)
+        stay.update(f"{retained.old_type} → {retained.new_type}: {retained.reason}" for retained in report.not_renamed)
         warnings.update(warning.message for warning in report.new_warnings)
         deprecations.update(
             f"{_type(deprecation.component_path)}: {deprecation.message}"
@@ -99,7 +99,7 @@ def _counts(reports: Iterable[Report]) -> Mapping[str, Counter[str]]:
             for gate in report.feature_gates
             if gate.components
         )
-        lacking.update(f"{one.kind} {one.type}" for one in report.not_checked)
+        lacking.update(f"{entry.kind} {entry.type}" for entry in report.not_checked)
     return counts
 
 
@@ -111,9 +111,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("to")
     parser.add_argument("--from", dest="source", default=settings().collector_version)
-    wanted = parser.parse_args()
+    args = parser.parse_args()
     try:
-        reports = {slug: check(slug, wanted.source, wanted.to) for slug in slugs()}
+        reports = {slug: check(slug, args.source, args.to) for slug in slugs()}
     finally:
         checker.close()
     print("\n".join(lines(reports)))

@@ -42,10 +42,10 @@ def _print(options: argparse.Namespace) -> None:
         for logical_id, kind, name in stack.resources(stage.stack_name)
         if kind == "AWS::Logs::LogGroup"
     }
-    wanted = options.function.removesuffix("Function")
-    if wanted and wanted not in groups:
-        raise Stop(f"There is no log {wanted!r}; the logs are {', '.join(sorted(groups))}")
-    chosen = {name: group for name, group in groups.items() if wanted in ("", name)}
+    requested = options.function.removesuffix("Function")
+    if requested and requested not in groups:
+        raise Stop(f"There is no log {requested!r}; the logs are {', '.join(sorted(groups))}")
+    chosen = {name: group for name, group in groups.items() if requested in ("", name)}
     since = int((time.time() - options.minutes * 60) * 1000)
     seen: set[str] = set()
     while True:
@@ -59,14 +59,14 @@ def _print(options: argparse.Namespace) -> None:
 
 def _events(name: str, group: str, since: int, seen: set[str]) -> list[tuple[int, str, str]]:
     """The events of a log group since a time in milliseconds, without those already seen."""
-    found = []
+    results = []
     pages = boto3.client("logs").get_paginator("filter_log_events")
     for page in pages.paginate(logGroupName=group, startTime=since):
         for event in page["events"]:
             if event["eventId"] not in seen:
                 seen.add(event["eventId"])
-                found.append((event["timestamp"], name, event["message"].rstrip()))
-    return found
+                results.append((event["timestamp"], name, event["message"].rstrip()))
+    return results
 
 
 if __name__ == "__main__":

@@ -87,11 +87,11 @@ def renamed(node: Json) -> Json:
         case {"$ref": str(reference)} if reference.startswith(_SCHEMAS):
             return {**node, "$ref": _SCHEMAS + named(reference.removeprefix(_SCHEMAS))}
         case {"schemas": dict(schemas), **rest}:
-            return {"schemas": {named(name): renamed(one) for name, one in schemas.items()}} | renamed(rest)
+            return {"schemas": {named(name): renamed(schema) for name, schema in schemas.items()}} | renamed(rest)
         case dict():
             return {name: renamed(value) for name, value in node.items()}
         case list():
-            return [renamed(one) for one in node]
+            return [renamed(entry) for entry in node]
         case _:
             return node
 
@@ -146,7 +146,7 @@ def complete(method: str, operation: dict[str, Json]) -> None:
 def example_problem(status: str) -> Json:
     """The body of a response with an error that has this status."""
     _, error = common.PROBLEMS[status]
-    found = error.errors if isinstance(error, Invalid | Conflict) else ()
+    result = error.errors if isinstance(error, Invalid | Conflict) else ()
     body = Problem(
         type=f"urn:headgate:problem:{error.code}",
         title=HTTPStatus(int(status)).phrase,
@@ -154,7 +154,7 @@ def example_problem(status: str) -> Json:
         detail=error.detail,
         code=error.code,
         request_id="req-7d0f2c",
-        errors=[{"loc": list(one.loc), "message": one.message} for one in found] or None,
+        errors=[{"loc": list(entry.loc), "message": entry.message} for entry in result] or None,
     )
     return body.model_dump(exclude_none=True)
 

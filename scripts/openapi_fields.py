@@ -42,7 +42,7 @@ def describe(document: dict[str, Json]) -> None:
     lacking = [*_lacking_in_schemas(document, used), *_lacking_in_parameters(document, used)]
     unused = sorted(set(words()) - used)
     if lacking or unused:
-        lines = [f"without: {one}" for one in lacking] + [f"used by nothing: {one}" for one in unused]
+        lines = [f"without: {entry}" for entry in lacking] + [f"used by nothing: {entry}" for entry in unused]
         raise Undescribed(f"Say in {FIELDS.name} what these mean, with an example:\n" + "\n".join(lines))
 
 
@@ -56,7 +56,7 @@ def without_titles(node: Json) -> Json:
     match node:
         case dict():
             return {
-                name: {key: without_titles(one) for key, one in value.items()}
+                name: {key: without_titles(entry) for key, entry in value.items()}
                 if name == "properties" and isinstance(value, dict)
                 else value
                 if name in ("example", "examples", "default")
@@ -65,7 +65,7 @@ def without_titles(node: Json) -> Json:
                 if name != "title" or not isinstance(value, str)
             }
         case list():
-            return [without_titles(one) for one in node]
+            return [without_titles(entry) for entry in node]
         case _:
             return node
 
@@ -105,7 +105,7 @@ def _complete(
         if "means" not in known:
             yield f"{where}: its meaning"
         means = known.get("means", "")
-        can_be_null = any(one.get("type") == "null" for one in _types(field))
+        can_be_null = any(entry.get("type") == "null" for entry in _types(field))
         field["description"] = means if can_be_null else means.partition("; null ")[0]
     if "examples" in field:
         return
@@ -125,13 +125,13 @@ def _types(field: Schema) -> list[Schema]:
 
 def _choices(field: Schema) -> Iterator[Schema]:
     """The field's types without null."""
-    yield from (one for one in _types(field) if one.get("type") != "null")
+    yield from (entry for entry in _types(field) if entry.get("type") != "null")
 
 
 def _obvious_example(field: Schema) -> Json:
     """The example of a boolean, a choice or a time, which needs no words."""
-    for one in _choices(field):
-        match one:
+    for choice in _choices(field):
+        match choice:
             case {"const": value} | {"enum": [value, *_]}:
                 return value
             case {"type": "boolean"}:
@@ -143,10 +143,10 @@ def _obvious_example(field: Schema) -> Json:
 
 def _needs_example(field: Schema, schemas: Mapping[str, Schema]) -> bool:
     """Whether the field is text, a number, or a list or map of these: what refers to a shape has its examples there."""
-    for one in _choices(field):
-        if one.get("type") in ("string", "number", "integer"):
+    for choice in _choices(field):
+        if choice.get("type") in ("string", "number", "integer"):
             return True
-        inner = one.get("items", one.get("additionalProperties"))
+        inner = choice.get("items", choice.get("additionalProperties"))
         if isinstance(inner, dict) and inner and _needs_example(inner, schemas):
             return True
     return False

@@ -40,9 +40,9 @@ def main() -> int:
     """Returns the exit status: 0, or 1 with a line on standard error."""
     options = _options()
     try:
-        found = _of_local_service() if options.local else _of_stack(options.stack)
+        result = _of_local_service() if options.local else _of_stack(options.stack)
         # Names in the environment replace the stack's, for restored tables. A local service has only its own.
-        os.environ.update(found if options.local else {**found, **_given()})
+        os.environ.update(result if options.local else {**result, **_given()})
         options.run(options)
     except NoRegionError:
         print("organization: there is no AWS region: set AWS_REGION, as in AWS_REGION=eu-central-1", file=sys.stderr)
@@ -123,15 +123,15 @@ def _of_stack(stack_name: str) -> Mapping[str, str]:
     missing = [logical_id for logical_id in _RESOURCES if logical_id not in resources]
     if missing:
         raise Stop(f"the stack {stack_name} is not a Headgate stack: it has no {', '.join(missing)}")
-    found = {name: resources[logical_id] for logical_id, name in _RESOURCES.items()}
-    return {**found, "HEADGATE_PUBLIC_URL": described.outputs.get("BaseUrl", "").partition("/api/")[0]}
+    matches = {name: resources[logical_id] for logical_id, name in _RESOURCES.items()}
+    return {**matches, "HEADGATE_PUBLIC_URL": described.outputs.get("BaseUrl", "").partition("/api/")[0]}
 
 
 def _options() -> argparse.Namespace:
     where = argparse.ArgumentParser(add_help=False)
-    one = where.add_mutually_exclusive_group(required=True)
-    one.add_argument("--stack", help="the CloudFormation stack")
-    one.add_argument("--local", action="store_true", help="the running local service")
+    entry = where.add_mutually_exclusive_group(required=True)
+    entry.add_argument("--stack", help="the CloudFormation stack")
+    entry.add_argument("--local", action="store_true", help="the running local service")
     parser = argparse.ArgumentParser(prog="organization", description="Export and import an organization's data.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", parents=[where], help="print the id and name of each organization")

@@ -39,7 +39,7 @@ Item = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TablePair:
     """A table of the stack, and the restored one beside it. `key` are the names of its key's attributes."""
 
     logical_id: str
@@ -49,10 +49,10 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TableDifference:
     """What is written to a table so that it is as the restored one: items to put, and keys to delete."""
 
-    pair: Pair
+    pair: TablePair
     puts: Sequence[Item]
     deletes: Sequence[Item]
 
@@ -63,25 +63,28 @@ class Difference:
         )
 
 
-def pairs(stack_name: str, at: datetime, only: Sequence[str] = ()) -> list[Pair]:
+def pairs(stack_name: str, at: datetime, only: Sequence[str] = ()) -> list[TablePair]:
     """The tables of the stack that are restored. Raises Stop for a name that is not one of them."""
     client = _dynamodb()
-    found = {logical: name for logical, kind, name in stack.resources(stack_name) if kind == _TABLE}
-    wanted = list(only) or [logical for logical in found if logical not in _LEFT_OUT]
-    if unknown := [logical for logical in wanted if logical not in found]:
-        raise Stop(f"The stack {stack_name} has no table {unknown[0]}; its tables are {', '.join(sorted(found))}")
+    matches = {logical: name for logical, kind, name in stack.resources(stack_name) if kind == _TABLE}
+    requested = list(only) or [logical for logical in matches if logical not in _LEFT_OUT]
+    if unknown := [logical for logical in requested if logical not in matches]:
+        raise Stop(f"The stack {stack_name} has no table {unknown[0]}; its tables are {', '.join(sorted(matches))}")
     return [
-        Pair(
+        TablePair(
             logical,
-            found[logical],
-            f"{found[logical][:230]}-at-{at:%Y%m%dT%H%M%SZ}",
-            [one["AttributeName"] for one in client.describe_table(TableName=found[logical])["Table"]["KeySchema"]],
+            matches[logical],
+            f"{matches[logical][:230]}-at-{at:%Y%m%dT%H%M%SZ}",
+            [
+                entry["AttributeName"]
+                for entry in client.describe_table(TableName=matches[logical])["Table"]["KeySchema"]
+            ],
         )
-        for logical in wanted
+        for logical in requested
     ]
 
 
-def begin(tables: Sequence[Pair], at: datetime) -> None:
+def begin(tables: Sequence[TablePair], at: datetime) -> None:
     """Restore each table beside the stack's, unless that was done. Raises Stop if AWS refuses."""
     client = _dynamodb()
     for pair in tables:
@@ -97,7 +100,7 @@ def begin(tables: Sequence[Pair], at: datetime) -> None:
         print(f"{pair.logical_id}: restoring it as {pair.restored}.", flush=True)
 
 
-def wait(tables: Sequence[Pair], seconds: float = _POLL_SECONDS) -> None:
+def wait(tables: Sequence[TablePair], seconds: float = _POLL_SECONDS) -> None:
     """Wait until all are restored: minutes for each, whatever its size."""
     client = _dynamodb()
     while waiting := [pair for pair in tables if _status(client, pair.restored) != "ACTIVE"]:
@@ -105,7 +108,7 @@ def wait(tables: Sequence[Pair], seconds: float = _POLL_SECONDS) -> None:
         time.sleep(seconds)
 
 
-def difference(pair: Pair, *, only_missing: bool) -> Difference:
+def difference(pair: TablePair, *, only_missing: bool) -> TableDifference:
     """What the stack's table lacks of the restored one. With `only_missing`, nothing that is there is touched."""
     client = _dynamodb()
     live = {_key(pair, item): item for item in _items(client, pair.live)}
@@ -116,24 +119,24 @@ def difference(pair: Pair, *, only_missing: bool) -> Difference:
         if key not in live or (not only_missing and live[key] != item):
             puts.append(item)
     later = [] if only_missing else [item for key, item in live.items() if key not in seen and not _is_record(item)]
-    return Difference(pair, puts, [{name: item[name] for name in pair.key} for item in later])
+    return TableDifference(pair, puts, [{name: item[name] for name in pair.key} for item in later])
 
 
-def write(found: Difference) -> None:
+def write(difference: TableDifference) -> None:
     """Make the stack's table as the restored one. Raises Stop if DynamoDB does not take it all."""
-    requests: list[Any] = [{"PutRequest": {"Item": item}} for item in found.puts]
-    requests += [{"DeleteRequest": {"Key": key}} for key in found.deletes]
+    requests: list[Any] = [{"PutRequest": {"Item": item}} for item in difference.puts]
+    requests += [{"DeleteRequest": {"Key": key}} for key in difference.deletes]
     client = _dynamodb()
     for begins in range(0, len(requests), _BATCH):
         left = requests[begins : begins + _BATCH]
         for attempt in range(_TRIES):
-            answer = client.batch_write_item(RequestItems={found.pair.live: left})
-            left = answer.get("UnprocessedItems", {}).get(found.pair.live, [])
+            answer = client.batch_write_item(RequestItems={difference.pair.live: left})
+            left = answer.get("UnprocessedItems", {}).get(difference.pair.live, [])
             if not left:
                 break
             time.sleep(0.1 * 2**attempt)
         else:
-            raise Stop(f"{found.pair.logical_id} takes no more writes now: run the same command again")
+            raise Stop(f"{difference.pair.logical_id} takes no more writes now: run the same command again")
 
 
 @contextmanager
@@ -202,7 +205,7 @@ def _items(client: DynamoDBClient, name: str) -> Iterator[Item]:
         yield from page["Items"]
 
 
-def _key(pair: Pair, item: Item) -> tuple[str, ...]:
+def _key(pair: TablePair, item: Item) -> tuple[str, ...]:
     return tuple(str(item[name]) for name in pair.key)
 
 

@@ -63,9 +63,9 @@ def push(engine: str, repository: str, version: str, architecture: str, build_di
 
 def _base(engine: str, platform: str) -> str:
     """The base image with its digest, or with its tag if the digest is not known."""
-    found = _BASE.search((_CONTEXT / "Dockerfile").read_text())
-    assert found is not None
-    base = found[1]
+    result = _BASE.search((_CONTEXT / "Dockerfile").read_text())
+    assert result is not None
+    base = result[1]
     if subprocess.run([engine, "pull", "--quiet", "--platform", platform, base], check=False).returncode == 0:
         inspect = [engine, "image", "inspect", "--format", "{{index .RepoDigests 0}}", base]
         pinned = subprocess.run(inspect, capture_output=True, text=True, check=False).stdout.strip()
@@ -93,8 +93,8 @@ def _unpack(layer: Path, collectors: Path) -> None:
 
 
 def _sign_in(engine: str, registry: str) -> None:
-    (given,) = boto3.client("ecr").get_authorization_token()["authorizationData"]
-    user, _, password = base64.b64decode(given["authorizationToken"]).decode().partition(":")
+    (provided,) = boto3.client("ecr").get_authorization_token()["authorizationData"]
+    user, _, password = base64.b64decode(provided["authorizationToken"]).decode().partition(":")
     # On standard input, so that a list of processes does not show it.
     done = subprocess.run(
         [engine, "login", "--username", user, "--password-stdin", registry],

@@ -48,23 +48,23 @@ class Account:
 def stage(name: str) -> Stage:
     """The stage with that name. Raises Stop if there is none."""
     stages = tomllib.loads((ROOT / "samconfig.toml").read_text(encoding="utf-8"))
-    found = stages.get(name)
-    if not isinstance(found, dict):
+    result = stages.get(name)
+    if not isinstance(result, dict):
         known = ", ".join(key for key, value in stages.items() if isinstance(value, dict))
         raise Stop(f"There is no stage {name!r} in samconfig.toml; its stages are {known}")
-    overrides = found["deploy"]["parameters"].get("parameter_overrides", [])
-    return Stage(name, found["global"]["parameters"]["stack_name"], pairs(overrides))
+    overrides = result["deploy"]["parameters"].get("parameter_overrides", [])
+    return Stage(name, result["global"]["parameters"]["stack_name"], pairs(overrides))
 
 
 def pairs(texts: list[str]) -> dict[str, str]:
     """The parameters in texts of the form `Name=value`. Raises Stop for any other text."""
-    found = {}
+    results = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise Stop(f"{text!r} is not a parameter: write Name=value")
-        found[name] = value
-    return found
+        results[name] = value
+    return results
 
 
 def account() -> Account:
@@ -84,19 +84,19 @@ def account() -> Account:
 def find(stack_name: str) -> Stack | None:
     """The stack, or None if it does not exist. Raises Stop if CloudFormation does not answer."""
     try:
-        (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
+        (result,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
     except ClientError as error:
         if "does not exist" in error.response["Error"]["Message"]:
             return None
         raise Stop(f"The stack {stack_name} cannot be read: {error}") from error
     # In review: a first change set was declined, or failed. The stack has no resources.
-    if found["StackStatus"] in ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS"):
+    if result["StackStatus"] in ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS"):
         return None
     return Stack(
-        status=found["StackStatus"],
-        updated=str(found.get("LastUpdatedTime", found["CreationTime"])),
-        parameters={entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in found.get("Parameters", [])},
-        outputs={entry["OutputKey"]: entry["OutputValue"] for entry in found.get("Outputs", [])},
+        status=result["StackStatus"],
+        updated=str(result.get("LastUpdatedTime", result["CreationTime"])),
+        parameters={entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in result.get("Parameters", [])},
+        outputs={entry["OutputKey"]: entry["OutputValue"] for entry in result.get("Outputs", [])},
     )
 
 

@@ -33,14 +33,14 @@ def described(here: Template) -> dict[str, Any]:
     resources: dict[str, Any] = {}
     for kind, names in _REPLACING.items():
         for logical_id, properties in here.of_type(kind):
-            kept: dict[str, Any] = {name: properties.get(name) for name in names}
+            retained: dict[str, Any] = {name: properties.get(name) for name in names}
             if kind == "AWS::DynamoDB::Table":
                 indexes = properties.get(_INDEXES) or []
                 assert isinstance(indexes, list)
-                kept[_INDEXES] = {str(index["IndexName"]): index for index in indexes if isinstance(index, dict)}
+                retained[_INDEXES] = {str(index["IndexName"]): index for index in indexes if isinstance(index, dict)}
                 types = properties.get("AttributeDefinitions")
-                kept["KeyTypes"] = _types(types, properties.get("KeySchema"))
-            resources[logical_id] = {"Type": kind, **kept}
+                retained["KeyTypes"] = _types(types, properties.get("KeySchema"))
+            resources[logical_id] = {"Type": kind, **retained}
     return resources
 
 
@@ -68,9 +68,9 @@ def _of_indexes(logical_id: str, before: Mapping[str, Any], after: Mapping[str, 
 
 def _types(definitions: object, keys: object) -> dict[str, str]:
     """The types of the attributes that are the table's own key."""
-    names = {str(one["AttributeName"]) for one in keys if isinstance(one, dict)} if isinstance(keys, list) else set()
+    names = {str(key["AttributeName"]) for key in keys if isinstance(key, dict)} if isinstance(keys, list) else set()
     listed = definitions if isinstance(definitions, list) else []
-    return {one["AttributeName"]: one["AttributeType"] for one in listed if one["AttributeName"] in names}
+    return {entry["AttributeName"]: entry["AttributeType"] for entry in listed if entry["AttributeName"] in names}
 
 
 def main() -> None:
@@ -80,9 +80,9 @@ def main() -> None:
     if parser.parse_args().write:
         RELEASED.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         return
-    found = list(refusals(json.loads(RELEASED.read_text(encoding="utf-8")), now))
-    print("\n".join(found) or "This template can be deployed over the last release.")
-    raise SystemExit(1 if found else 0)
+    result = list(refusals(json.loads(RELEASED.read_text(encoding="utf-8")), now))
+    print("\n".join(result) or "This template can be deployed over the last release.")
+    raise SystemExit(1 if result else 0)
 
 
 if __name__ == "__main__":

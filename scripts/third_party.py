@@ -71,7 +71,7 @@ Ecosystem = Literal["pypi", "golang", "npm"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Component:
+class ThirdPartyComponent:
     """A third party's component. `use` names what it is part of, or what it is used for."""
 
     ecosystem: Ecosystem
@@ -86,37 +86,37 @@ class Component:
         return f"pkg:{self.ecosystem}/{self.name.replace('@', '%40')}@{self.version}"
 
 
-def components() -> list[Component]:
+def components() -> list[ThirdPartyComponent]:
     return sorted([*python(), *go(), *npm()])
 
 
 def locked(name: str) -> dict[tuple[str, str], tuple[str, ...]]:
     """The packages of a lock: hashes by name and version. Different Pythons may need different versions."""
     text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
-    found = {}
+    results = {}
     for entry in re.split(r"\n(?=[A-Za-z0-9])", text):
         # Packages for browsers are not installed.
         if (pinned := re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?==(\S+)", entry)) and "emscripten" not in entry:
             hashes = tuple(re.findall(r"--hash=sha256:([0-9a-f]{64})", entry))
-            found[normal(pinned[1]), pinned[2]] = hashes
-    return found
+            results[normal(pinned[1]), pinned[2]] = hashes
+    return results
 
 
 def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def python() -> Iterator[Component]:
+def python() -> Iterator[ThirdPartyComponent]:
     """Every package of every lock, once for each version, with the first lock that has it."""
     seen = set()
     for name in LOCKS:
-        installed = {normal(one.name): one for one in _installed(name)}
+        installed = {normal(entry.name): entry for entry in _installed(name)}
         for (package, version), hashes in locked(name).items():
             if (package, version) in seen:
                 continue
             seen.add((package, version))
             licence = LOOKED_UP.get(package) or _licence_of(installed.get(package)) or "unknown"
-            yield Component("pypi", package, version, licence, name, hashes)
+            yield ThirdPartyComponent("pypi", package, version, licence, name, hashes)
 
 
 def _installed(lock: str) -> Iterable[Distribution]:
@@ -131,30 +131,30 @@ def _licence_of(package: Distribution | None) -> str | None:
     if "License-Expression" in package.metadata:
         return package.metadata["License-Expression"]
     classifiers = [
-        one.rpartition(" :: ")[2]
-        for one in package.metadata.get_all("Classifier") or []
-        if one.startswith("License :: ") and one != "License :: OSI Approved"
+        entry.rpartition(" :: ")[2]
+        for entry in package.metadata.get_all("Classifier") or []
+        if entry.startswith("License :: ") and entry != "License :: OSI Approved"
     ]
-    known = sorted({SAID[one] for one in classifiers if one in SAID})
+    known = sorted({SAID[classifier] for classifier in classifiers if classifier in SAID})
     if known:
         return " OR ".join(known)
     word = (package.metadata.get_all("License") or [""])[0].strip().partition("\n")[0]
     if word:
         return SAID.get(word, word)
-    files = [one for one in package.files or [] if re.match(r"(?i)(un)?licen[cs]e|copying", one.name)]
-    return " AND ".join(sorted({one for file in files for one in classified(file.read_text())})) or None
+    files = [entry for entry in package.files or [] if re.match(r"(?i)(un)?licen[cs]e|copying", entry.name)]
+    return " AND ".join(sorted({entry for file in files for entry in classified(file.read_text())})) or None
 
 
-def npm() -> Iterator[Component]:
+def npm() -> Iterator[ThirdPartyComponent]:
     """Every package of the console's lock: `console` is in what browsers load, `console-dev` builds and tests it."""
     for path, package in json.loads(CONSOLE.read_text(encoding="utf-8"))["packages"].items():
         if path:
             name = path.rpartition("node_modules/")[2]
             use = "console-dev" if package.get("dev") else "console"
-            yield Component("npm", name, package["version"], package.get("license", "unknown"), use)
+            yield ThirdPartyComponent("npm", name, package["version"], package.get("license", "unknown"), use)
 
 
-def go() -> Iterator[Component]:
+def go() -> Iterator[ThirdPartyComponent]:
     """Every module that is linked into our programs."""
     cache = Path(_output("go", "env", "GOMODCACHE"))
     for use, program in programs().items():
@@ -165,7 +165,7 @@ def go() -> Iterator[Component]:
                 if words[1].startswith("."):
                     continue  # our own
                 _, module, version = words[:3]
-                yield Component("golang", module, version, _licence_in(cache, module, version), use)
+                yield ThirdPartyComponent("golang", module, version, _licence_in(cache, module, version), use)
 
 
 def programs() -> dict[str, Path]:
@@ -190,23 +190,25 @@ def _licence_in(cache: Path, module: str, version: str) -> str:
         for path in (cache / escaped).glob("*")
         if path.is_file() and re.match(r"(?i)(un)?licen[cs]e|copying", path.name)
     )
-    found = sorted({one for path in files for one in classified(path.read_text(encoding="utf-8", errors="replace"))})
-    return " AND ".join(found) or "unknown"
+    result = sorted(
+        {entry for path in files for entry in classified(path.read_text(encoding="utf-8", errors="replace"))}
+    )
+    return " AND ".join(result) or "unknown"
 
 
 def classified(text: str) -> set[str]:
     """The licences whose phrases a text contains."""
     flat = " ".join(re.sub(r"[*#>]|//", " ", text.lower()).split())
-    found = {name.strip() for name, phrases in PHRASES.items() if all(phrase in flat for phrase in phrases)}
+    matches = {name.strip() for name, phrases in PHRASES.items() if all(phrase in flat for phrase in phrases)}
     # A longer licence contains the phrases of these.
-    if "BSD-3-Clause" in found:
-        found.discard("BSD-2-Clause")
-    if found & {"MPL-2.0", "EPL-2.0"}:
+    if "BSD-3-Clause" in matches:
+        matches.discard("BSD-2-Clause")
+    if matches & {"MPL-2.0", "EPL-2.0"}:
         # These licences name others with which they can be combined.
-        found -= {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0", "GPL"}
-    if found & {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0"}:
-        found.discard("GPL")
-    return found
+        matches -= {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0", "GPL"}
+    if matches & {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0"}:
+        matches.discard("GPL")
+    return matches
 
 
 def _output(*command: str) -> str:
@@ -217,7 +219,7 @@ def _output(*command: str) -> str:
     return subprocess.check_output(command, text=True).strip()
 
 
-def written(found: list[Component]) -> str:
+def written(components: list[ThirdPartyComponent]) -> str:
     """The document, one line for each component."""
     lines = [
         "# Licences of what we use",
@@ -236,31 +238,31 @@ def written(found: list[Component]) -> str:
         "|---|---|---|",
     ]
     groups: dict[tuple[str, str], list[str]] = {}
-    for one in found:
-        groups.setdefault((one.use, one.licence), []).append(one.name)
+    for entry in components:
+        groups.setdefault((entry.use, entry.licence), []).append(entry.name)
     for (use, licence), names in sorted(groups.items()):
         lines.append(f"| {use} | {licence} | {len(names)} |")
-    for use in sorted({one.use for one in found}):
+    for use in sorted({item.use for item in components}):
         lines += ["", f"## {use}", "", "| Name | Licence |", "|---|---|"]
-        lines += sorted({f"| {one.name} | {one.licence} |" for one in found if one.use == use})
+        lines += sorted({f"| {item.name} | {item.licence} |" for item in components if item.use == use})
     return "\n".join(lines) + "\n"
 
 
-def sbom(found: list[Component]) -> dict[str, object]:
+def sbom(components: list[ThirdPartyComponent]) -> dict[str, object]:
     """A CycloneDX 1.6 document. Its serial number is derived from its content."""
-    shipped = {one.purl for one in found if one.use in ("lambda", "collector", "supervisor", "console")}
+    shipped = {entry.purl for entry in components if entry.use in ("lambda", "collector", "supervisor", "console")}
     listed = [
         {
             "type": "library",
-            "bom-ref": one.purl,
-            "name": one.name,
-            "version": one.version,
-            "purl": one.purl,
-            "scope": "required" if one.purl in shipped else "excluded",
-            "licenses": [{"expression": one.licence}] if one.licence != "unknown" else [],
+            "bom-ref": entry.purl,
+            "name": entry.name,
+            "version": entry.version,
+            "purl": entry.purl,
+            "scope": "required" if entry.purl in shipped else "excluded",
+            "licenses": [{"expression": entry.licence}] if entry.licence != "unknown" else [],
         }
         # A module may be linked into several programs.
-        for one in {one.purl: one for one in found}.values()
+        for entry in {item.purl: item for item in components}.values()
     ]
     content = json.dumps(listed, sort_keys=True)
     return {

@@ -141,7 +141,7 @@ def _signed_only(application: WSGIApplication, key: signatures.Key) -> WSGIAppli
     return guarded
 
 
-def _request(environ: WSGIEnvironment) -> signatures.Request:
+def _request(environ: WSGIEnvironment) -> signatures.SignedRequest:
     length = environ.get("CONTENT_LENGTH") or "0"
     if "HTTP_TRANSFER_ENCODING" in environ or not length.isdigit() or int(length) > _LARGEST_BODY:
         raise signatures.NotSigned
@@ -151,7 +151,9 @@ def _request(environ: WSGIEnvironment) -> signatures.Request:
         if name.startswith("HTTP_") or name in ("CONTENT_TYPE", "CONTENT_LENGTH")
     }
     path, _, query = environ["RAW_URI"].partition("?")
-    return signatures.Request(environ["REQUEST_METHOD"], path, query, headers, environ["wsgi.input"].read(int(length)))
+    return signatures.SignedRequest(
+        environ["REQUEST_METHOD"], path, query, headers, environ["wsgi.input"].read(int(length))
+    )
 
 
 def _refused(start_response: StartResponse) -> Iterable[bytes]:

@@ -27,7 +27,7 @@ Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DatabaseChange:
     """What is at one key of a table or a bucket after a write: nothing if `value` is None. `content` is an object's."""
 
     place: str
@@ -80,7 +80,7 @@ class Database:
             )
             self._connection.execute(f"PRAGMA user_version = {_FORMAT}")
 
-    def read(self) -> Iterator[Change]:
+    def read(self) -> Iterator[DatabaseChange]:
         """Everything that was acknowledged. Raises DamagedFile if the file is damaged, and OSError.
 
         If the write-ahead log is damaged after a crash, what follows the damage is missing without an error: SQLite
@@ -94,11 +94,11 @@ class Database:
             for place, key, value, content, checksum in rows:
                 if not isinstance(content, bytes) or _checksum(place, key, value, content) != checksum:
                     raise damaged(self._path, f"{place} has a row that does not match its checksum")
-                yield Change(place, key.decode("utf-8", "surrogatepass"), json.loads(value), content)
+                yield DatabaseChange(place, key.decode("utf-8", "surrogatepass"), json.loads(value), content)
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
 
-    def write(self, changes: Sequence[Change]) -> None:
+    def write(self, changes: Sequence[DatabaseChange]) -> None:
         """Save the changes in one transaction. Raises OSError, a full disk for example; then none of them is saved.
 
         What a deleted object contained, which may be a secret, is overwritten; nothing of it stays in the files.

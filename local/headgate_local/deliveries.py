@@ -46,7 +46,7 @@ def part(local: Local) -> Iterator[None]:
     """What waits is delivered until the end of the `with` block; the queue is new, so what waited is put into it."""
     create(local.template)
     deliveries.resume()
-    (function,) = [one for one in local.template.functions() if one.logical_id == _FUNCTION]
+    (function,) = [entry for entry in local.template.functions() if entry.logical_id == _FUNCTION]
     handler = local.handler(function)
     ended = threading.Event()
     thread = threading.Thread(target=_poll, args=(handler, ended), name="deliveries")
@@ -69,14 +69,14 @@ def take(handler: Handler) -> int:
         if not received:
             return 0
         records: list[Node] = [
-            {"messageId": one["MessageId"], "receiptHandle": one["ReceiptHandle"], "body": one["Body"]}
-            for one in received
+            {"messageId": item["MessageId"], "receiptHandle": item["ReceiptHandle"], "body": item["Body"]}
+            for item in received
         ]
         answer = invoke(handler, {"Records": records})
         left = {failed["itemIdentifier"] for failed in _failures(answer)}
-        for one in received:
-            if one["MessageId"] not in left:
-                sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
+        for entry in received:
+            if entry["MessageId"] not in left:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=entry["ReceiptHandle"])
     return len(received)
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headgate_local import callers
-from headgate_local.template import Route
+from headgate_local.template import RouteTemplate
 
 _VARIABLE: Final = re.compile(r"\{[^{}/+]+\}")
 _REST: Final = re.compile(r"\{[^{}/]+\+\}")
@@ -35,7 +35,7 @@ class _Rule:
 class Dispatcher:
     """An ASGI application. `nowhere` answers requests that no route matches."""
 
-    def __init__(self, routes: Sequence[tuple[Route, ASGIApp]], nowhere: ASGIApp) -> None:
+    def __init__(self, routes: Sequence[tuple[RouteTemplate, ASGIApp]], nowhere: ASGIApp) -> None:
         ordered = sorted(routes, key=lambda entry: _specificity(entry[0]))
         self._rules = [
             _Rule(route.method, _pattern(route.path), callers.attributed(application, route.function.logical_id))
@@ -53,7 +53,7 @@ class Dispatcher:
         return next((rule.application for rule in self._rules if rule.matches(method, path)), self._nowhere)
 
 
-def application_of(route: Route) -> ASGIApp:
+def application_of(route: RouteTemplate) -> ASGIApp:
     """The ASGI application beside a function's handler: `configurations.app.app` for `configurations.app.handler`."""
     application: ASGIApp = import_module(route.function.handler.rpartition(".")[0]).app
     return application
@@ -69,11 +69,11 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile("/".join(segments), re.DOTALL)
 
 
-def _specificity(route: Route) -> tuple[list[int], bool]:
+def _specificity(route: RouteTemplate) -> tuple[list[int], bool]:
     """The order of API Gateway: a literal segment before a variable one before the rest of a path, then `$default`."""
     if route.path == _DEFAULT:
         return [3], True
-    kinds = [2 if _REST.fullmatch(one) else 1 if _VARIABLE.fullmatch(one) else 0 for one in route.path.split("/")]
+    kinds = [2 if _REST.fullmatch(part) else 1 if _VARIABLE.fullmatch(part) else 0 for part in route.path.split("/")]
     return kinds, route.method == "*"
 
 

@@ -143,10 +143,10 @@ def _is_program(message: Message) -> bool:
 
 
 def _answer_bytes(messages: list[Message]) -> int:
-    start = next((one for one in messages if one["type"] == "http.response.start"), None)
+    start = next((message for message in messages if message["type"] == "http.response.start"), None)
     headers = list(start["headers"]) if start else []
     grows = _growth(dict(headers).get(b"content-type", b""))
-    body = b"".join(one.get("body", b"") for one in messages if one["type"] == "http.response.body")
+    body = b"".join(message.get("body", b"") for message in messages if message["type"] == "http.response.body")
     return grows(body) + sum(len(name) + len(value) + 6 for name, value in headers) + 64
 
 

@@ -13,9 +13,9 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table as MotoTable
 from moto.s3.models import FakeBucket, FakeKey, S3Backend, s3_backends
 
-from headgate_local.database import Change, Json
+from headgate_local.database import DatabaseChange, Json
 from headgate_local.errors import CannotStart
-from headgate_local.template import Bucket, Table
+from headgate_local.template import Bucket, TableTemplate
 
 ACCOUNT: Final = "123456789012"
 REGION: Final = "us-east-1"
@@ -33,7 +33,7 @@ class UnknownPlace(CannotStart):
 class MotoData:
     """What moto holds in the given tables and buckets. Call it with moto's lock held."""
 
-    def __init__(self, tables: list[Table], buckets: list[Bucket]) -> None:
+    def __init__(self, tables: list[TableTemplate], buckets: list[Bucket]) -> None:
         self._tables = tables
         self._buckets = buckets
 
@@ -55,21 +55,21 @@ class MotoData:
             return None
         return _json({name: _stored(attributes[name]) for name in names})
 
-    def item(self, table_name: str, key: str) -> Change:
+    def item(self, table_name: str, key: str) -> DatabaseChange:
         """The item at that key now."""
         table = self.dynamodb.tables[table_name]
         item = table.get_item(*_moto_key(table, json.loads(key)))
-        return Change(f"table/{table_name}", key, None if item is None else _item_value(item))
+        return DatabaseChange(f"table/{table_name}", key, None if item is None else _item_value(item))
 
-    def object(self, bucket_name: str, key: str) -> Change:
+    def object(self, bucket_name: str, key: str) -> DatabaseChange:
         """The object at that key now."""
         stored = self.s3.get_bucket(bucket_name).keys.get(key)
         if not isinstance(stored, FakeKey):
-            return Change(f"bucket/{bucket_name}", key, None)
+            return DatabaseChange(f"bucket/{bucket_name}", key, None)
         value: Json = {"metadata": dict(stored.metadata), "written": stored.last_modified.isoformat()}
-        return Change(f"bucket/{bucket_name}", key, value, stored.value)
+        return DatabaseChange(f"bucket/{bucket_name}", key, value, stored.value)
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: DatabaseChange) -> None:
         """Make the change in moto. Raises UnknownPlace."""
         kind, _, name = change.place.partition("/")
         if kind == "table" and name in self.dynamodb.tables:
@@ -82,14 +82,14 @@ class MotoData:
                 "wrote them. Start that version, or set HEADGATE_DATA to another folder"
             )
 
-    def drop_expired(self, at: datetime) -> list[Change]:
+    def drop_expired(self, at: datetime) -> list[DatabaseChange]:
         """Remove items whose time to live ended long ago, and objects past their bucket's lifecycle."""
         dropped = [*self._expired_items((at - _EXPIRED_FOR).timestamp()), *self._expired_objects(at)]
         for change in dropped:
             self.apply(change)
         return dropped
 
-    def _expired_items(self, before: float) -> Iterator[Change]:
+    def _expired_items(self, before: float) -> Iterator[DatabaseChange]:
         for table in self._tables:
             if table.expiry_attribute is None:
                 continue
@@ -98,9 +98,9 @@ class MotoData:
                 if expiry is not None and expiry.is_number() and float(expiry.value) < before:
                     key = self.item_key(table.name, item.to_json()["Attributes"])
                     assert key is not None, "an item in a table has its key"
-                    yield Change(f"table/{table.name}", key, None)
+                    yield DatabaseChange(f"table/{table.name}", key, None)
 
-    def _expired_objects(self, at: datetime) -> Iterator[Change]:
+    def _expired_objects(self, at: datetime) -> Iterator[DatabaseChange]:
         for bucket in self._buckets:
             keys = self.s3.buckets[bucket.name].keys
             for key in keys:
@@ -109,9 +109,9 @@ class MotoData:
                     key.startswith(expiry.prefix) and written + timedelta(days=expiry.days) < at
                     for expiry in bucket.expiries
                 ):
-                    yield Change(f"bucket/{bucket.name}", key, None)
+                    yield DatabaseChange(f"bucket/{bucket.name}", key, None)
 
-    def _apply_item(self, table: MotoTable, change: Change) -> None:
+    def _apply_item(self, table: MotoTable, change: DatabaseChange) -> None:
         hash_key, range_key = _moto_key(table, json.loads(change.key))
         if change.value is None:
             table.delete_item(hash_key, range_key)
@@ -127,7 +127,7 @@ class MotoData:
         else:
             table.items[hash_key][range_key] = item
 
-    def _apply_object(self, bucket: FakeBucket, change: Change) -> None:
+    def _apply_object(self, bucket: FakeBucket, change: DatabaseChange) -> None:
         if change.value is None:
             if change.key in bucket.keys:
                 bucket.keys.pop(change.key)

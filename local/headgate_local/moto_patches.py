@@ -39,10 +39,10 @@ from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
 from moto.s3.responses import S3Response
 
 from headgate_local import streams
-from headgate_local.database import Change
+from headgate_local.database import DatabaseChange
 from headgate_local.moto_data import Attributes, MotoData
 
-Save = Callable[[Sequence[Change]], None]
+Save = Callable[[Sequence[DatabaseChange]], None]
 """Saves changes. Raises OSError if they could not be saved."""
 
 Response = tuple[int, dict[str, str], str | bytes]
@@ -133,7 +133,7 @@ def _is_node(kind: type) -> bool:
 
 @cache
 def _processed_as(kind: type, kinds: tuple[type, ...]) -> type | None:
-    return next((one for one in kinds if issubclass(kind, one)), None)
+    return next((entry for entry in kinds if issubclass(kind, entry)), None)
 
 
 def _copied(node: Any, memo: dict[int, object]) -> Any:
@@ -236,22 +236,22 @@ def _queried_by_partition() -> Callable[..., object]:
     parameters = signature(original)
 
     def query(table: Table, *args: object, **named: object) -> object:
-        given = parameters.bind(table, *args, **named).arguments
-        if given.get("index_name") is None and table.range_key_attr:
-            hash_key = given["hash_key"]
+        provided = parameters.bind(table, *args, **named).arguments
+        if provided.get("index_name") is None and table.range_key_attr:
+            hash_key = provided["hash_key"]
             table = copy.copy(table)
-            table.items = defaultdict(dict, {hash_key: _wanted(table.items.get(hash_key, {}), given)})
+            table.items = defaultdict(dict, {hash_key: _wanted(table.items.get(hash_key, {}), provided)})
         return original(table, *args, **named)
 
     return query
 
 
-def _wanted(partition: dict[DynamoType, Item], given: Mapping[str, Any]) -> dict[DynamoType, Item]:
+def _wanted(partition: dict[DynamoType, Item], provided: Mapping[str, Any]) -> dict[DynamoType, Item]:
     """The items of a partition whose sort keys fit a query's condition; all of them if it has none."""
-    if not given.get("range_comparison"):
+    if not provided.get("range_comparison"):
         return partition
-    fits = get_comparison_func(given["range_comparison"])
-    values = [one.cast_value for one in given["range_objs"]]
+    fits = get_comparison_func(provided["range_comparison"])
+    values = [range_obj.cast_value for range_obj in provided["range_objs"]]
     return {key: item for key, item in partition.items() if fits(key.cast_value, *values)}
 
 
@@ -308,7 +308,7 @@ def _s3(data: MotoData, save: Save) -> list[Patch]:
     # Every write of an object calls one of these two.
     put_object: Callable[..., object] = S3Backend.put_object
     delete_object: Callable[..., object] = S3Backend.delete_object
-    before: dict[tuple[str, str], Change] = {}
+    before: dict[tuple[str, str], DatabaseChange] = {}
 
     def note(bucket: str, key: str) -> None:
         if bucket in data.s3.buckets and (bucket, key) not in before:
@@ -352,16 +352,16 @@ def _listed_versions(
 
     moto copies the content of every object of the bucket to list some of them.
     """
-    found: list[FakeKey] = []
+    results: list[FakeKey] = []
     markers: list[FakeDeleteMarker] = []
     for key, versions in sorted(backend.get_bucket(bucket_name).keys.iterlists(), key=itemgetter(0)):
         for version in reversed(versions) if key.startswith(prefix) else ():
             version.is_latest = version is versions[-1]
-            (markers if isinstance(version, FakeDeleteMarker) else found).append(version)
-    return found, [], markers, None, None
+            (markers if isinstance(version, FakeDeleteMarker) else results).append(version)
+    return results, [], markers, None, None
 
 
-def _undone_on_error(data: MotoData, before: Iterable[Change], call: Callable[[], Response]) -> Response:
+def _undone_on_error(data: MotoData, before: Iterable[DatabaseChange], call: Callable[[], Response]) -> Response:
     try:
         response = call()
     except BaseException:
@@ -372,7 +372,7 @@ def _undone_on_error(data: MotoData, before: Iterable[Change], call: Callable[[]
     return response
 
 
-def _saved(data: MotoData, save: Save, before: Sequence[Change], after: Sequence[Change]) -> bool:
+def _saved(data: MotoData, save: Save, before: Sequence[DatabaseChange], after: Sequence[DatabaseChange]) -> bool:
     changes = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if not changes:
         return True
@@ -386,7 +386,7 @@ def _saved(data: MotoData, save: Save, before: Sequence[Change], after: Sequence
     return True
 
 
-def _undo(data: MotoData, before: Iterable[Change]) -> None:
+def _undo(data: MotoData, before: Iterable[DatabaseChange]) -> None:
     for change in before:
         data.apply(change)
 

@@ -34,14 +34,14 @@ CHOICES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ServiceOptions:
     listen_on: str
     port: int
     data: Path
     collectors: Path
 
 
-def read_options(environment: Mapping[str, str]) -> Options:
+def read_options(environment: Mapping[str, str]) -> ServiceOptions:
     """The settings. Raises CannotStart if HEADGATE_PORT is not a port."""
     port = environment.get("HEADGATE_PORT") or str(_DEFAULT_PORT)
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
@@ -51,7 +51,7 @@ def read_options(environment: Mapping[str, str]) -> Options:
     collectors = environment.get("HEADGATE_COLLECTORS_DIR") or f"{cache}/collectors"
     # In a container, only its own address is reached through a published port.
     listen_on = environment.get("HEADGATE_LISTEN") or HOST
-    return Options(listen_on, int(port), _absolute(data), _absolute(collectors))
+    return ServiceOptions(listen_on, int(port), _absolute(data), _absolute(collectors))
 
 
 def require_collector(collectors: Path, version: str) -> None:

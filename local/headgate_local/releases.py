@@ -32,12 +32,12 @@ def _programs(collectors: Path) -> dict[str, Path]:
     """The programs that exist: the collector for this machine, and the supervisor for each architecture."""
     machine = _machine()
     builds = cache(collectors) / "supervisor"
-    found = {f"supervisor-{arch}": builds / f"linux-{arch}" / "headgate-supervisor" for arch in ("amd64", "arm64")}
-    found[f"collector-{machine}"] = collectors / settings().collector_version / "otelcol-contrib"
+    matches = {f"supervisor-{arch}": builds / f"linux-{arch}" / "headgate-supervisor" for arch in ("amd64", "arm64")}
+    matches[f"collector-{machine}"] = collectors / settings().collector_version / "otelcol-contrib"
     for binary in collectors.glob("*/otelcol-contrib"):
         if VERSION.fullmatch(binary.parent.name):
-            found[f"collector-{binary.parent.name}-{machine}"] = binary
-    return {name: path for name, path in found.items() if path.is_file()}
+            matches[f"collector-{binary.parent.name}-{machine}"] = binary
+    return {name: path for name, path in matches.items() if path.is_file()}
 
 
 def _artifact(program: Path) -> Artifact:

@@ -23,11 +23,11 @@ from headgate_local import aws_server, building, light_imports, parts, releases,
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.errors import CannotStart
 from headgate_local.limits import Limited, Throttle
-from headgate_local.options import CHOICES, HOST, Options, listen, locked, read_options, require_collector
+from headgate_local.options import CHOICES, HOST, ServiceOptions, listen, locked, read_options, require_collector
 from headgate_local.running import Local
 from headgate_local.seed import Seed, seed
 from headgate_local.sign_in import SignIn, first_person
-from headgate_local.sign_in_link import LIFETIME, Link, WithLink
+from headgate_local.sign_in_link import LIFETIME, SignInLink, WithLink
 from headgate_local.template import Template, read
 
 _SECONDS_TO_FINISH: Final = 10
@@ -59,7 +59,7 @@ def run() -> None:
         sign_in = first_person(options.data / "sign-in.json", tokens.organization_id)
         for part in parts.PARTS:
             stack.enter_context(part(local))
-        link = Link(sign_in.email, clock.now())
+        link = SignInLink(sign_in.email, clock.now())
         application = WithLink(functions(template), link)
         gc.freeze()
         # A request makes more objects than the default threshold, and few of them refer to each other.
@@ -94,7 +94,7 @@ def functions(template: Template) -> ASGIApp:
     return Dispatcher(routes, nowhere=create_app("Headgate", []))
 
 
-def _set_environment(options: Options, template: Template) -> None:
+def _set_environment(options: ServiceOptions, template: Template) -> None:
     endpoint = os.environ.get("HEADGATE_FLEET_ENDPOINT")
     # Shorter than on AWS: a person is watching, and messages cost nothing.
     os.environ.setdefault("HEADGATE_FLEET_HEARTBEAT_SECONDS", "5")
@@ -172,11 +172,11 @@ class _Server(uvicorn.Server):
             self._ready()
 
 
-def _base_url(options: Options) -> str:
+def _base_url(options: ServiceOptions) -> str:
     return f"http://{HOST}:{options.port}{PUBLIC}"
 
 
-def _announce(options: Options, tokens: Seed, sign_in: SignIn, link: Link) -> None:
+def _announce(options: ServiceOptions, tokens: Seed, sign_in: SignIn, link: SignInLink) -> None:
     print(
         f"Headgate is ready. Its data are in {options.data}. Press Ctrl-C to stop it.\n\n"
         f"  open              http://{HOST}:{options.port}{link.path}\n"

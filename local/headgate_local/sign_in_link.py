@@ -34,7 +34,7 @@ Stop the service and start it again with <code>make dev</code> for another link,
 password that it printed below the link."""
 
 
-class Link:
+class SignInLink:
     """The link of one person, by their address."""
 
     def __init__(self, email: str, at: datetime) -> None:
@@ -68,7 +68,7 @@ class Link:
 class WithLink:
     """An ASGI application that answers at the link's address, and passes everything else on."""
 
-    def __init__(self, application: ASGIApp, link: Link) -> None:
+    def __init__(self, application: ASGIApp, link: SignInLink) -> None:
         self._application = application
         self._page = page_of(link)
 
@@ -77,7 +77,7 @@ class WithLink:
         await (self._page if at_link else self._application)(scope, receive, send)
 
 
-def page_of(link: Link) -> ASGIApp:
+def page_of(link: SignInLink) -> ASGIApp:
     """The application that answers at the link's address."""
     # Imported only now, because the pages read their settings from the environment.
     from starlette.applications import Starlette

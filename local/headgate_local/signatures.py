@@ -50,7 +50,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SignedRequest:
     """A request: path and query as they were sent, headers by their names in lower case."""
 
     method: str
@@ -60,7 +60,7 @@ class Request:
     body: bytes
 
 
-def check(request: Request, key: Key, at: datetime) -> None:
+def check(request: SignedRequest, key: Key, at: datetime) -> None:
     """Raises NotSigned unless the request was signed with the key."""
     pairs = (pair.partition("=") for pair in request.query.split("&"))
     parameters = [(name, value) for name, _, value in pairs if name]
@@ -103,9 +103,9 @@ class _Scope:
         return hmac.digest(secret, text.encode(), hashlib.sha256).hex()
 
 
-def _check_header(request: Request, parameters: Sequence[tuple[str, str]], key: Key, at: datetime) -> None:
-    found = _HEADER.fullmatch(request.headers["authorization"])
-    if found is None:
+def _check_header(request: SignedRequest, parameters: Sequence[tuple[str, str]], key: Key, at: datetime) -> None:
+    result = _HEADER.fullmatch(request.headers["authorization"])
+    if result is None:
         raise NotSigned
     time = request.headers["x-amz-date"]
     if abs(at - _time(time)) > _CLOCKS_DIFFER:
@@ -114,11 +114,11 @@ def _check_header(request: Request, parameters: Sequence[tuple[str, str]], key: 
     # S3's clients send the digest of the body that they signed.
     if request.headers.get("x-amz-content-sha256", digest) != digest:
         raise NotSigned
-    _compare(request, parameters, found["headers"], found["credential"], time, digest, found["signature"], key)
+    _compare(request, parameters, result["headers"], result["credential"], time, digest, result["signature"], key)
 
 
 def _check_url(
-    request: Request, parameters: Sequence[tuple[str, str]], named: Mapping[str, str], key: Key, at: datetime
+    request: SignedRequest, parameters: Sequence[tuple[str, str]], named: Mapping[str, str], key: Key, at: datetime
 ) -> None:
     if named["X-Amz-Algorithm"] != _ALGORITHM or len(parameters) != len(named):
         raise NotSigned
@@ -134,7 +134,7 @@ def _check_url(
 
 
 def _compare(
-    request: Request,
+    request: SignedRequest,
     parameters: Sequence[tuple[str, str]],
     signed_headers: str,
     credential: str,
@@ -166,7 +166,7 @@ def _compare(
         raise NotSigned
 
 
-def _check_form(request: Request, key: Key, at: datetime) -> None:
+def _check_form(request: SignedRequest, key: Key, at: datetime) -> None:
     """Check a form that a browser posts: its policy is signed, and limits the form's content."""
     # What the policy does not sign could select another operation or service.
     if request.method != "POST" or request.query or any(name.startswith("x-amz-") for name in request.headers):

@@ -85,8 +85,8 @@ def definition(template: Template, properties: Mapping[str, Node]) -> str:
     import yaml
 
     text = (PATH.parent / str(properties["DefinitionUri"])).read_text(encoding="utf-8")
-    given = properties.get("DefinitionSubstitutions", {})
-    for name, node in (given if isinstance(given, dict) else {}).items():
+    provided = properties.get("DefinitionSubstitutions", {})
+    for name, node in (provided if isinstance(provided, dict) else {}).items():
         text = text.replace(f"${{{name}}}", _substitute(template, node))
     return json.dumps(yaml.safe_load(text))
 
@@ -140,8 +140,8 @@ def _invoke(functions: Mapping[str, Handler]) -> Callable[..., None]:
         try:
             answer = invoke(handler, event)
         except FunctionError as error:
-            told = {"errorMessage": error.message, "errorType": error.type}
-            raise LambdaFunctionErrorException("Unhandled", json.dumps(told)) from error
+            message = {"errorMessage": error.message, "errorType": error.type}
+            raise LambdaFunctionErrorException("Unhandled", json.dumps(message)) from error
         env.stack.append({"StatusCode": 200, "ExecutedVersion": "$LATEST", "Payload": answer})
 
     return eval_service_task

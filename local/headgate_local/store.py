@@ -13,7 +13,7 @@ from typing import Final
 import boto3
 
 from headgate_local import moto_patches
-from headgate_local.database import NAME, Change, Database, damaged
+from headgate_local.database import NAME, Database, DatabaseChange, damaged
 from headgate_local.errors import CannotStart
 from headgate_local.moto_data import MotoData
 from headgate_local.template import Template
@@ -59,7 +59,7 @@ class _Saver:
         self._data = data
         self._expire_at = time.monotonic() + _EXPIRE_EVERY_SECONDS
 
-    def save(self, changes: Sequence[Change]) -> None:
+    def save(self, changes: Sequence[DatabaseChange]) -> None:
         """Raises OSError if the changes could not be saved. Called with moto's lock held."""
         self._database.write(changes)
         if time.monotonic() < self._expire_at:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, cast
 
-from headgate_local.database import Change
+from headgate_local.database import DatabaseChange
 from headgate_local.handlers import FunctionError, Handler, invoke
 from headgate_local.running import Local
 from headgate_local.template import Node, Template
@@ -42,14 +42,14 @@ class Stream:
     records: deque[Mapping[str, Node]] = field(default_factory=lambda: deque(maxlen=_MOST))
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def note(self, before: Change, after: Change) -> None:
+    def note(self, before: DatabaseChange, after: DatabaseChange) -> None:
         """Note a change, if it is one of those."""
         if after.place != self.place or not self._is_followed(after):
             return
         images = {"OldImage": before.value, "NewImage": after.value}
-        told: dict[str, Node] = {"SequenceNumber": str(next(self._numbers))}
-        told |= {name: cast("Node", image) for name, image in images.items() if image is not None}
-        self.records.append({"dynamodb": told})
+        message: dict[str, Node] = {"SequenceNumber": str(next(self._numbers))}
+        message |= {name: cast("Node", image) for name, image in images.items() if image is not None}
+        self.records.append({"dynamodb": message})
 
     def take(self, handler: Handler) -> int:
         """Hand up to a batch to the function; what it could not do comes again. Returns how many it did.
@@ -60,13 +60,13 @@ class Stream:
         if not batch:
             return 0
         answer = cast("Mapping[str, Sequence[Mapping[str, str]]]", invoke(handler, {"Records": cast("Node", batch)}))
-        failed = min((int(one["itemIdentifier"]) for one in answer["batchItemFailures"]), default=None)
-        done = [one for one in batch if failed is None or _number(one) < failed]
+        failed = min((int(failure["itemIdentifier"]) for failure in answer["batchItemFailures"]), default=None)
+        done = [entry for entry in batch if failed is None or _number(entry) < failed]
         for _ in done:
             self.records.popleft()
         return len(done)
 
-    def _is_followed(self, after: Change) -> bool:
+    def _is_followed(self, after: DatabaseChange) -> bool:
         key = str(json.loads(after.key).get("sk", {}).get("S", ""))
         attributes = after.value if isinstance(after.value, dict) else {}
         return key.startswith(self.prefix) and self.needed <= attributes.keys()
@@ -75,7 +75,7 @@ class Stream:
 _followed: Final[list[Stream]] = []
 
 
-def note(before: Change, after: Change) -> None:
+def note(before: DatabaseChange, after: DatabaseChange) -> None:
     """Note a change of an item that was written."""
     for stream in _followed:
         stream.note(before, after)
@@ -83,8 +83,10 @@ def note(before: Change, after: Change) -> None:
 
 def of_template(template: Template) -> list[Stream]:
     """The streams that the template's functions read."""
-    mappings = [one for _, one in template.of_type("AWS::Lambda::EventSourceMapping") if "StartingPosition" in one]
-    return [_stream(template, cast("Mapping[str, Node]", one)) for one in mappings]
+    mappings = [
+        entry for _, entry in template.of_type("AWS::Lambda::EventSourceMapping") if "StartingPosition" in entry
+    ]
+    return [_stream(template, cast("Mapping[str, Node]", mapping)) for mapping in mappings]
 
 
 @contextmanager
@@ -106,8 +108,10 @@ def part(local: Local) -> Iterator[None]:
     ended = threading.Event()
     with followed(local.template) as streams:
         threads = [
-            threading.Thread(target=_read, args=(one, handlers[one.function], ended), name=f"stream of {one.function}")
-            for one in streams
+            threading.Thread(
+                target=_read, args=(stream, handlers[stream.function], ended), name=f"stream of {stream.function}"
+            )
+            for stream in streams
         ]
         for thread in threads:
             thread.start()
@@ -126,7 +130,7 @@ def _read(stream: Stream, handler: Handler, ended: threading.Event) -> None:
             while stream.take(handler):
                 pass
         except FunctionError:
-            logger.exception("%s failed on the stream of its table", stream.function)
+            logger.exception("stream_not_read", extra={"function": stream.function})
         if last:
             return
 
@@ -136,7 +140,7 @@ def _stream(template: Template, mapping: Mapping[str, Node]) -> Stream:
     function = cast("Mapping[str, str]", mapping["FunctionName"])["Ref"].removesuffix(".Alias")
     filters = cast("Mapping[str, Sequence[Mapping[str, str]]]", mapping["FilterCriteria"])["Filters"]
     pattern = json.loads(filters[0]["Pattern"])
-    (prefix,) = (one["prefix"] for one in pattern["dynamodb"]["Keys"]["sk"]["S"])
+    (prefix,) = (entry["prefix"] for entry in pattern["dynamodb"]["Keys"]["sk"]["S"])
     needed = frozenset(pattern["dynamodb"]["NewImage"])
     return Stream(function, f"table/{template.name_of(table)}", prefix, needed, int(str(mapping["BatchSize"])))
 

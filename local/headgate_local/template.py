@@ -44,7 +44,7 @@ class TemplateError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableTemplate:
     """A DynamoDB table. `definition` are the arguments of CreateTable."""
 
     logical_id: str
@@ -69,7 +69,7 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class RouteTemplate:
     """A route of the HTTP API. `method` is `*` for any; `path` may contain `{name}`, and `{name+}` at its end."""
 
     method: str
@@ -127,7 +127,7 @@ class Template:
         """The definition of a parameter: `Type`, `Description`, `AllowedValues` and so on."""
         return self._parameters[name]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[TableTemplate]:
         return [self._table(logical_id, properties) for logical_id, properties in self.of_type("AWS::DynamoDB::Table")]
 
     def buckets(self) -> list[Bucket]:
@@ -141,10 +141,10 @@ class Template:
             if "Handler" in properties
         ]
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[RouteTemplate]:
         """The routes of the HTTP API in the order of the template."""
         return [
-            Route(_method(event), str(event.get("Path", "$default")), function)
+            RouteTemplate(_method(event), str(event.get("Path", "$default")), function)
             for function in self.functions()
             for event in self._events(function, "HttpApi")
         ]
@@ -196,9 +196,9 @@ class Template:
         resource = _mapping(self._resources[logical_id], logical_id)
         properties = _mapping(resource.get("Properties", {}), logical_id)
         for name in ("TableName", "BucketName", "StateMachineName", "FunctionName", "Name"):
-            given = self.resolve(properties.get(name))
-            if isinstance(given, str):
-                return given
+            provided = self.resolve(properties.get(name))
+            if isinstance(provided, str):
+                return provided
         name = f"{self._prefix}-{logical_id}"
         if resource.get("Type") == "AWS::KMS::Key":
             # A key's id has the form of a UUID, and here the same one at every start.
@@ -266,11 +266,11 @@ class Template:
             parts[place] = str(value)
         return "".join(parts)
 
-    def _table(self, logical_id: str, properties: dict[str, Node]) -> Table:
-        wanted = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes")
-        definition = {name: self.resolve(properties[name]) for name in wanted if name in properties}
+    def _table(self, logical_id: str, properties: dict[str, Node]) -> TableTemplate:
+        requested = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes")
+        definition = {name: self.resolve(properties[name]) for name in requested if name in properties}
         expiry = _mapping(properties.get("TimeToLiveSpecification", {}), logical_id)
-        return Table(
+        return TableTemplate(
             logical_id=logical_id,
             name=self.name_of(logical_id),
             definition=cast(

@@ -72,8 +72,8 @@ def running(template: Template, folder: Path) -> Iterator[None]:
     """The pool with the people of the folder; the environment names the pool. moto runs in this process."""
     cognito = aws.cognito()
     ((_, properties),) = template.of_type("AWS::Cognito::UserPool")
-    wanted = ("Policies", "UsernameAttributes", "UsernameConfiguration", "AutoVerifiedAttributes")
-    described = {name: template.resolve(properties[name]) for name in (*wanted, "AccountRecoverySetting")}
+    requested = ("Policies", "UsernameAttributes", "UsernameConfiguration", "AutoVerifiedAttributes")
+    described = {name: template.resolve(properties[name]) for name in (*requested, "AccountRecoverySetting")}
     definition = cast("CreateUserPoolRequestTypeDef", {"PoolName": "headgate-local", **described})
     pool_id = cognito.create_user_pool(**definition)["UserPool"]["Id"]
     client = cognito.create_user_pool_client(UserPoolId=pool_id, ClientName="headgate-local")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headgate.installs import publish
 from scripts.releasing import images, papers, programs, sam, wheels
-from scripts.releasing.source import ROOT, CannotRelease, Source, copy
+from scripts.releasing.source import ROOT, CannotRelease, CheckoutSource, copy
 
 PARTS = ("wheels", "images", "sam", "hosts")
 
@@ -30,44 +30,46 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=PARTS, help="only this part, may be repeated")
     arguments = parser.parse_args()
     try:
-        made = make(Source.here(), arguments.into, arguments.architecture or [programs.here()], arguments.only or PARTS)
+        created = make(
+            CheckoutSource.here(), arguments.into, arguments.architecture or [programs.here()], arguments.only or PARTS
+        )
     except CannotRelease as error:
         print(error, file=sys.stderr)
         return 1
-    for path in made:
+    for path in created:
         print(f"{path.stat().st_size / 1e6:8.1f} MB  {path.name}")
     return 0
 
 
-def make(source: Source, into: Path, architectures: list[str], parts: Sequence[str] = PARTS) -> list[Path]:
+def make(source: CheckoutSource, into: Path, architectures: list[str], parts: Sequence[str] = PARTS) -> list[Path]:
     """Write the parts of a release, and the papers of all of them. Raises CannotRelease."""
     if source.changed:
         print("Files differ from the commit: this is a trial and not a release", file=sys.stderr)
     clear(into)
     cache = Path(os.environ["HEADGATE_CACHE"])
     built = [programs.built(architecture) for architecture in architectures]
-    made = [wheels.command_line(source, into), wheels.local_service(source, into)]
-    for one in built:
+    created = [wheels.command_line(source, into), wheels.local_service(source, into)]
+    for entry in built:
         if "wheels" in parts:
-            made.append(wheels.collector(source, one, into))
+            created.append(wheels.collector(source, entry, into))
         if "images" in parts:
-            made.append(images.command_line(source, one, made[0], cache, into))
-            made.append(images.local_service(source, one, made[:2], cache, into))
+            created.append(images.command_line(source, entry, created[0], cache, into))
+            created.append(images.local_service(source, entry, created[:2], cache, into))
         if "sam" in parts:
-            made.append(sam.application(source, one.architecture, into))
+            created.append(sam.application(source, entry.architecture, into))
         if "hosts" in parts:
-            made += _for_hosts(source, one, into)
+            created += _for_hosts(source, entry, into)
     if "hosts" in parts:
-        made.append(into / f"headgate-supervisor-chart-{source.version}.tgz")
-        made[-1].write_bytes(publish.packed_chart(ROOT / "charts" / "headgate-supervisor"))
-    made.append(papers.sbom(source, architectures, into))
-    made.append(papers.provenance(source, built, made, into))
-    return [*made, papers.sums(made, into)]
+        created.append(into / f"headgate-supervisor-chart-{source.version}.tgz")
+        created[-1].write_bytes(publish.packed_chart(ROOT / "charts" / "headgate-supervisor"))
+    created.append(papers.sbom(source, architectures, into))
+    created.append(papers.provenance(source, built, created, into))
+    return [*created, papers.sums(created, into)]
 
 
 def clear(into: Path) -> None:
     """Make the folder, or remove what it holds. Raises CannotRelease if something in it is not a release's."""
-    others = [one for one in into.glob("*") if one.is_dir() or not one.name.startswith(("headgate", "SHA256SUMS"))]
+    others = [path for path in into.glob("*") if path.is_dir() or not path.name.startswith(("headgate", "SHA256SUMS"))]
     if others:
         raise CannotRelease(f"{into} holds {others[0].name}, which is not of a release: name another folder with INTO")
     if into.exists():
@@ -75,14 +77,14 @@ def clear(into: Path) -> None:
     into.mkdir(parents=True)
 
 
-def _for_hosts(source: Source, built: wheels.Programs, into: Path) -> list[Path]:
+def _for_hosts(source: CheckoutSource, built: wheels.Programs, into: Path) -> list[Path]:
     """The supervisor, as it is installed on a host."""
-    made = []
+    created = []
     for path, program in built.programs.items():
         if Path(path).name == "headgate-supervisor":
-            made.append(into / f"headgate-supervisor-{source.version}-linux-{built.architecture}")
-            copy(program.binary, made[-1])
-    return made
+            created.append(into / f"headgate-supervisor-{source.version}-linux-{built.architecture}")
+            copy(program.binary, created[-1])
+    return created
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PackageEntry:
     """A file, link or folder of a package; `content` is that of a file."""
 
     name: str
@@ -69,33 +69,33 @@ def locked(architecture: str) -> list[Package]:
 
 def locked_at() -> int:
     """When the packages were locked, in seconds since 1970: the time on every file of theirs."""
-    found = re.search(r"^# snapshot \S+ (\d+)$", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None
-    return int(found[1])
+    result = re.search(r"^# snapshot \S+ (\d+)$", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    assert result is not None
+    return int(result[1])
 
 
-def entries(package: Package, cache: Path) -> Iterator[Entry]:
+def entries(package: Package, cache: Path) -> Iterator[PackageEntry]:
     """What the package brings, below `usr` where Debian has merged folders, and its description for scanners."""
     parts = dict(_members(_fetched(package, cache)))
     with _tar(parts, "control") as control:
-        described = control.extractfile(next(one for one in control if one.name.removeprefix("./") == "control"))
+        described = control.extractfile(next(item for item in control if item.name.removeprefix("./") == "control"))
         assert described is not None
-        yield Entry(f"var/lib/dpkg/status.d/{package.name}", tarfile.REGTYPE, 0o644, described.read())
+        yield PackageEntry(f"var/lib/dpkg/status.d/{package.name}", tarfile.REGTYPE, 0o644, described.read())
     with _tar(parts, "data") as data:
-        for one in data:
-            name = _merged(one.name.removeprefix("./").rstrip("/"))
-            if not name or _LEFT_OUT.match(name) or (one.isdir() and _MERGED.fullmatch(one.name.strip("./"))):
+        for entry in data:
+            name = _merged(entry.name.removeprefix("./").rstrip("/"))
+            if not name or _LEFT_OUT.match(name) or (entry.isdir() and _MERGED.fullmatch(entry.name.strip("./"))):
                 continue
-            if one.isdir():
-                yield Entry(name, tarfile.DIRTYPE, one.mode)
-            elif one.issym():
-                yield Entry(name, tarfile.SYMTYPE, 0o777, target=one.linkname)
-            elif one.islnk():
-                yield Entry(name, tarfile.LNKTYPE, one.mode, target=_merged(one.linkname.removeprefix("./")))
+            if entry.isdir():
+                yield PackageEntry(name, tarfile.DIRTYPE, entry.mode)
+            elif entry.issym():
+                yield PackageEntry(name, tarfile.SYMTYPE, 0o777, target=entry.linkname)
+            elif entry.islnk():
+                yield PackageEntry(name, tarfile.LNKTYPE, entry.mode, target=_merged(entry.linkname.removeprefix("./")))
             else:
-                file = data.extractfile(one)
+                file = data.extractfile(entry)
                 assert file is not None
-                yield Entry(name, tarfile.REGTYPE, one.mode, file.read())
+                yield PackageEntry(name, tarfile.REGTYPE, entry.mode, file.read())
 
 
 def _merged(name: str) -> str:
@@ -171,13 +171,13 @@ def lock(architecture: str, folder: Path) -> list[Package]:
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
     subprocess.run(["apt-get", *options, "update", "-qq"], check=True)
     names = [line for line in NAMED.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    found = []
+    results = []
     for name in names:
         shown = subprocess.check_output(["apt-cache", *options, "--no-all-versions", "show", name], text=True)
         fields = dict(re.findall(r"^(\S+): (.*)$", shown, re.MULTILINE))
         archive = "debian-security" if fields["Filename"].startswith("pool/updates/") else "debian"
-        found.append(Package(architecture, name, fields["Version"], fields["SHA256"], archive, fields["Filename"]))
-    return found
+        results.append(Package(architecture, name, fields["Version"], fields["SHA256"], archive, fields["Filename"]))
+    return results
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from scripts.releasing import debian, oci
-from scripts.releasing.source import ROOT, CannotRelease, Source, copy_tracked
+from scripts.releasing.source import ROOT, CannotRelease, CheckoutSource, copy_tracked
 from scripts.releasing.wheels import Programs, locked
 from scripts.third_party import locked as hashes
 from scripts.third_party import normal
@@ -58,7 +58,7 @@ _FOR_CI: Final = {
 }
 
 
-def command_line(source: Source, programs: Programs, wheel: Path, cache: Path, into: Path) -> Path:
+def command_line(source: CheckoutSource, programs: Programs, wheel: Path, cache: Path, into: Path) -> Path:
     """`headgate`: the command line and the collector, whose entry point is `validate --local`. Raises CannotRelease."""
     with tempfile.TemporaryDirectory() as folder:
         python = _python(closure(_COMMAND_LINE), [wheel], programs, source, Path(folder))
@@ -66,7 +66,7 @@ def command_line(source: Source, programs: Programs, wheel: Path, cache: Path, i
         return _written("headgate", source, programs, layers, _FOR_CI, {}, into)
 
 
-def local_service(source: Source, programs: Programs, wheels: Iterable[Path], cache: Path, into: Path) -> Path:
+def local_service(source: CheckoutSource, programs: Programs, wheels: Iterable[Path], cache: Path, into: Path) -> Path:
     """`headgate-dev`: the whole service on port 8300, its data in the volume /data. Raises CannotRelease."""
     packages = {normal(Requirement(line.partition(" ;")[0]).name) for line in locked("local")}
     service = f"/{_HOME}/python/headgate_service"
@@ -85,18 +85,18 @@ def local_service(source: Source, programs: Programs, wheels: Iterable[Path], ca
 
 def closure(names: Iterable[str]) -> set[str]:
     """These packages and what they need, as they are installed here."""
-    found: set[str] = set()
-    wanted = [normal(name) for name in names]
-    while wanted:
-        name = wanted.pop()
-        if name not in found:
-            found.add(name)
-            needs = [Requirement(one) for one in distribution(name).requires or []]
-            wanted += [normal(one.name) for one in needs if not one.marker or one.marker.evaluate({"extra": ""})]
-    return found
+    result: set[str] = set()
+    requested = [normal(name) for name in names]
+    while requested:
+        name = requested.pop()
+        if name not in result:
+            result.add(name)
+            needs = [Requirement(require) for require in distribution(name).requires or []]
+            requested += [normal(need.name) for need in needs if not need.marker or need.marker.evaluate({"extra": ""})]
+    return result
 
 
-def _system(programs: Programs, cache: Path) -> oci.Blob:
+def _system(programs: Programs, cache: Path) -> oci.LayerBlob:
     """Python and what it needs, of Debian's packages; accounts, and folders that users may write to."""
     packages = debian.locked(programs.architecture)
 
@@ -105,8 +105,8 @@ def _system(programs: Programs, cache: Path) -> oci.Blob:
         for name in ("bin", "sbin", "lib", "lib64"):
             layer.add(name, tarfile.SYMTYPE, 0o777, target=f"usr/{name}")
         for package in packages:
-            for one in debian.entries(package, cache):
-                layer.add(one.name, one.kind, one.mode, one.content, one.target)
+            for entry in debian.entries(package, cache):
+                layer.add(entry.name, entry.kind, entry.mode, entry.content, entry.target)
         for name, text in _ACCOUNTS.items():
             layer.add(name, content=text.encode())
         for name in ("tmp", "work", "home/headgate", "data"):
@@ -116,7 +116,7 @@ def _system(programs: Programs, cache: Path) -> oci.Blob:
     return _cached(cache, json.dumps([repr(packages), debian.locked_at(), _ACCOUNTS]), make)
 
 
-def _programs(programs: Programs, cache: Path) -> oci.Blob:
+def _programs(programs: Programs, cache: Path) -> oci.LayerBlob:
     """The collector and the supervisor. The layer is the same for every commit that builds the same ones."""
 
     def make() -> oci.Layer:
@@ -129,7 +129,7 @@ def _programs(programs: Programs, cache: Path) -> oci.Blob:
     return _cached(cache, json.dumps([_HOME, builds, debian.locked_at()]), make)
 
 
-def _cached(cache: Path, key: str, make: Callable[[], oci.Layer]) -> oci.Blob:
+def _cached(cache: Path, key: str, make: Callable[[], oci.Layer]) -> oci.LayerBlob:
     """The layer from the cache, made if it is not there."""
     name = hashlib.sha256(b"\0".join([key.encode(), *(path.read_bytes() for path in _CODE)])).hexdigest()
     file, description = cache / "layers" / f"{name}.tar.gz", cache / "layers" / f"{name}.json"
@@ -141,14 +141,16 @@ def _cached(cache: Path, key: str, make: Callable[[], oci.Layer]) -> oci.Blob:
             part = Path(folder, "description")
             part.write_text(json.dumps({"digest": blob.digest, "diff_id": blob.diff_id}), encoding="utf-8")
             part.replace(description)
-    return oci.Blob(file, **json.loads(description.read_text(encoding="utf-8")))
+    return oci.LayerBlob(file, **json.loads(description.read_text(encoding="utf-8")))
 
 
-def _python(packages: set[str], wheels: list[Path], programs: Programs, source: Source, scratch: Path) -> oci.Blob:
+def _python(
+    packages: set[str], wheels: list[Path], programs: Programs, source: CheckoutSource, scratch: Path
+) -> oci.LayerBlob:
     """The wheels, the engine and the locked packages for the image's Python."""
     machine = _MACHINES[programs.architecture]
     lines = [
-        f"{name}=={version} " + " ".join(f"--hash=sha256:{one}" for one in digests)
+        f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in digests)
         for (name, version), digests in hashes("run").items()
         if name in packages and _is_for_linux(name, version)
     ]
@@ -156,7 +158,7 @@ def _python(packages: set[str], wheels: list[Path], programs: Programs, source: 
     requirements.write_text("\n".join(lines) + "\n", encoding="utf-8")
     target = [
         *("--python-version", _PYTHON, "--implementation", "cp"),
-        *(word for one in _GLIBC for word in ("--platform", f"{one}_{machine}")),
+        *(word for entry in _GLIBC for word in ("--platform", f"{entry}_{machine}")),
     ]
     site = scratch / "site"
     for what in (["--require-hashes", "-r", str(requirements)], ["--no-index", *map(str, wheels)]):
@@ -182,17 +184,17 @@ def _python(packages: set[str], wheels: list[Path], programs: Programs, source: 
 
 def _is_for_linux(name: str, version: str) -> bool:
     lines = [Requirement(line) for line in locked("run")]
-    found = next(one for one in lines if normal(one.name) == name and str(one.specifier) == f"=={version}")
-    return found.marker is None or found.marker.evaluate(
+    result = next(entry for entry in lines if normal(entry.name) == name and str(entry.specifier) == f"=={version}")
+    return result.marker is None or result.marker.evaluate(
         {"sys_platform": "linux", "platform_system": "Linux", "python_version": _PYTHON, "extra": ""}
     )
 
 
 def _written(
     name: str,
-    source: Source,
+    source: CheckoutSource,
     programs: Programs,
-    layers: list[oci.Blob],
+    layers: list[oci.LayerBlob],
     config: Mapping[str, object],
     variables: Mapping[str, str],
     into: Path,
@@ -203,7 +205,7 @@ def _written(
         "org.opencontainers.image.revision": source.commit,
         "org.opencontainers.image.licenses": "Apache-2.0",
     }
-    environment = [f"{one}={value}" for one, value in {**_VARIABLES, **variables}.items()]
+    environment = [f"{entry}={value}" for entry, value in {**_VARIABLES, **variables}.items()]
     image = oci.Image(
         name, source.version, programs.architecture, source.epoch, {**config, "Env": environment}, labels, layers
     )

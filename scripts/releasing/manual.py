@@ -51,8 +51,13 @@ def _paragraphs(command: click.Command) -> list[str]:
     lines: list[str] = []
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(command.help or "")):
         # Click's mark for lines that stay as they are.
-        kept, text = paragraph.startswith("\b\n"), paragraph.removeprefix("\b\n")
-        lines += [".PP", *([".nf"] if kept else []), *map(_escaped, text.splitlines()), *([".fi"] if kept else [])]
+        retained, text = paragraph.startswith("\b\n"), paragraph.removeprefix("\b\n")
+        lines += [
+            ".PP",
+            *([".nf"] if retained else []),
+            *map(_escaped, text.splitlines()),
+            *([".fi"] if retained else []),
+        ]
     return lines
 
 

@@ -51,7 +51,7 @@ class Layer:
     def write(self, file: IO[bytes]) -> None:
         """Write the layer as a tar archive, hard links behind what they link to."""
         with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
-            for entry, content in sorted(self._entries.values(), key=lambda one: (one[0].islnk(), one[0].name)):
+            for entry, content in sorted(self._entries.values(), key=lambda item: (item[0].islnk(), item[0].name)):
                 if isinstance(content, Path):
                     with content.open("rb") as source:
                         archive.addfile(entry, source)
@@ -60,7 +60,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Blob:
+class LayerBlob:
     """A compressed layer: its file, the digest of that, and the digest of what is in it (`diff_id`)."""
 
     file: Path
@@ -78,10 +78,10 @@ class Image:
     created: int
     config: Mapping[str, object]
     labels: Mapping[str, str]
-    layers: list[Blob] = field(default_factory=list)
+    layers: list[LayerBlob] = field(default_factory=list)
 
 
-def compressed(layer: Layer, file: Path) -> Blob:
+def compressed(layer: Layer, file: Path) -> LayerBlob:
     """Write the layer to the file."""
     whole, packed = hashlib.sha256(), hashlib.sha256()
     with (
@@ -91,7 +91,7 @@ def compressed(layer: Layer, file: Path) -> Blob:
         ) as zipped,
     ):
         layer.write(_Hashing(zipped, whole))
-    return Blob(file, packed.hexdigest(), whole.hexdigest())
+    return LayerBlob(file, packed.hexdigest(), whole.hexdigest())
 
 
 def write(image: Image, archive: Path) -> None:
@@ -102,7 +102,7 @@ def write(image: Image, archive: Path) -> None:
             "os": "linux",
             "created": datetime.fromtimestamp(image.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "config": {**image.config, "Labels": dict(image.labels)},
-            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{one.diff_id}" for one in image.layers]},
+            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{entry.diff_id}" for entry in image.layers]},
         }
     )
     manifest = _json(
@@ -110,7 +110,7 @@ def write(image: Image, archive: Path) -> None:
             "schemaVersion": 2,
             "mediaType": _MANIFEST,
             "config": _descriptor(_CONFIG, _sha256(config), len(config)),
-            "layers": [_descriptor(_LAYER, one.digest, one.file.stat().st_size) for one in image.layers],
+            "layers": [_descriptor(_LAYER, entry.digest, entry.file.stat().st_size) for entry in image.layers],
             "annotations": dict(image.labels),
         }
     )
@@ -129,8 +129,8 @@ def write(image: Image, archive: Path) -> None:
     layout.add("index.json", content=index)
     for content in (config, manifest):
         layout.add(f"blobs/sha256/{_sha256(content)}", content=content)
-    for one in image.layers:
-        layout.add(f"blobs/sha256/{one.digest}", content=one.file)
+    for layer in image.layers:
+        layout.add(f"blobs/sha256/{layer.digest}", content=layer.file)
     with archive.open("wb") as file:
         layout.write(file)
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from scripts import third_party
 from scripts.releasing import debian
-from scripts.releasing.source import Source
+from scripts.releasing.source import CheckoutSource
 from scripts.releasing.wheels import Programs, sha256
 
 
-def sbom(source: Source, architectures: list[str], into: Path) -> Path:
+def sbom(source: CheckoutSource, architectures: list[str], into: Path) -> Path:
     """The CycloneDX document of everything that the files contain, Debian's packages among it."""
-    found: dict[str, object] = third_party.sbom(third_party.components())
-    listed = found["components"]
+    result: dict[str, object] = third_party.sbom(third_party.components())
+    listed = result["components"]
     assert isinstance(listed, list)
-    for package in (one for architecture in architectures for one in debian.locked(architecture)):
+    for package in (entry for architecture in architectures for entry in debian.locked(architecture)):
         purl = f"pkg:deb/debian/{package.name}@{package.version}?arch={package.architecture}&distro={debian.SUITE}"
         listed.append(
             {
@@ -28,17 +28,17 @@ def sbom(source: Source, architectures: list[str], into: Path) -> Path:
                 "hashes": [{"alg": "SHA-256", "content": package.sha256}],
             }
         )
-    found["metadata"] = {
+    result["metadata"] = {
         "component": {
             **{"type": "application", "name": "headgate", "version": source.version, "bom-ref": "headgate"},
         }
     }
     # The number that third_party derives from its content does not know these packages.
-    found.pop("serialNumber", None)
-    return _json(into / f"headgate-{source.version}-{'-'.join(architectures)}.cdx.json", found)
+    result.pop("serialNumber", None)
+    return _json(into / f"headgate-{source.version}-{'-'.join(architectures)}.cdx.json", result)
 
 
-def provenance(source: Source, programs: list[Programs], files: list[Path], into: Path) -> Path:
+def provenance(source: CheckoutSource, programs: list[Programs], files: list[Path], into: Path) -> Path:
     """Notes in the form of in-toto's statement of SLSA provenance 1.0, unsigned: commit, tools and files.
 
     The workflow that publishes a release signs its own (docs/releasing.md).
@@ -46,7 +46,7 @@ def provenance(source: Source, programs: list[Programs], files: list[Path], into
     tools = {name: version(name) for name in ("hatchling", "zstandard")}
     tools |= {"python": platform.python_version(), "zlib": zlib.ZLIB_RUNTIME_VERSION}
     sources: list[dict[str, object]] = [{"name": "headgate", "digest": {"gitCommit": source.commit}}]
-    builds = {path: program.build for one in programs for path, program in one.programs.items()}
+    builds = {path: program.build for entry in programs for path, program in entry.programs.items()}
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": path.name, "digest": {"sha256": sha256(path)}} for path in files],
@@ -54,14 +54,14 @@ def provenance(source: Source, programs: list[Programs], files: list[Path], into
         "predicate": {
             "buildDefinition": {
                 "buildType": "make release",
-                "externalParameters": {"architectures": [one.architecture for one in programs]},
+                "externalParameters": {"architectures": [entry.architecture for entry in programs]},
                 "internalParameters": {"SOURCE_DATE_EPOCH": source.epoch, "changed": source.changed, "tools": tools},
                 "resolvedDependencies": sources,
             },
             "runDetails": {"builder": {"id": "make release"}, "metadata": {"programs": builds}},
         },
     }
-    architectures = "-".join(one.architecture for one in programs)
+    architectures = "-".join(entry.architecture for entry in programs)
     return _json(into / f"headgate-{source.version}-{architectures}.provenance.json", statement)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from scripts.releasing.source import ROOT, CannotRelease
-from scripts.releasing.wheels import Program, Programs
+from scripts.releasing.wheels import PackedProgram, Programs
 
 ARCHITECTURES: Final = ("amd64", "arm64")
 # Both programs are linked without any library, so every Linux of the architecture runs them.
@@ -38,9 +38,9 @@ def built(architecture: str) -> Programs:
     )
 
 
-def _packed(binary: Path) -> Program:
+def _packed(binary: Path) -> PackedProgram:
     # Both builds name the folder after the hash of what goes in.
-    return Program(binary, Path(_printed("building", "packed-file", str(binary))), binary.resolve().parent.name)
+    return PackedProgram(binary, Path(_printed("building", "packed-file", str(binary))), binary.resolve().parent.name)
 
 
 def _printed(module: str, *arguments: str) -> str:

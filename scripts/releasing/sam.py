@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from scripts.releasing.archives import below, write_zip
-from scripts.releasing.source import ROOT, CannotRelease, Source
+from scripts.releasing.source import ROOT, CannotRelease, CheckoutSource
 
 RUNTIME: Final = "python3.13"
 _MACHINES: Final = {"amd64": "x86_64", "arm64": "arm64"}
 _SAM: Final = ROOT / ".venv-sam" / "bin" / "sam"
 
 
-def application(source: Source, architecture: str, into: Path) -> Path:
+def application(source: CheckoutSource, architecture: str, into: Path) -> Path:
     """Build the application for an architecture, and pack it. Raises CannotRelease."""
     machine = _MACHINES[architecture]
     parameters = [f"PythonRuntime={RUNTIME}", f"Architecture={machine}"]

@@ -21,7 +21,7 @@ class CannotRelease(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CheckoutSource:
     """`changed` says whether files differ from the commit; `epoch` is the commit's time, in seconds since 1970."""
 
     commit: str
@@ -30,7 +30,7 @@ class Source:
     version: str
 
     @classmethod
-    def here(cls) -> Source:
+    def here(cls) -> CheckoutSource:
         """The commit of this checkout. Raises CannotRelease outside of git."""
         try:
             commit, epoch = _git("log", "-1", "--format=%H %ct").split()
@@ -42,9 +42,9 @@ class Source:
 
 def version() -> str:
     """Headgate's version, as pyproject.toml says."""
-    found = re.search(r'^version = "(\S+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None
-    return found[1]
+    result = re.search(r'^version = "(\S+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert result is not None
+    return result[1]
 
 
 def copy_tracked(target: Path, *paths: str) -> None:
@@ -59,9 +59,9 @@ def _sources(paths: Sequence[str]) -> list[str]:
     except (OSError, subprocess.CalledProcessError):
         # An unpacked archive of the sources, where nothing was made but compiled modules and the pages' scripts.
         below = [(ROOT / path).rglob("*") if (ROOT / path).is_dir() else [ROOT / path] for path in paths]
-        found = itertools.chain.from_iterable(below)
-        files = [one.relative_to(ROOT) for one in found if one.is_file() and "__pycache__" not in one.parts]
-        return sorted(one.as_posix() for one in files if one.parts[:3] != _BUILT)
+        result = itertools.chain.from_iterable(below)
+        files = [entry.relative_to(ROOT) for entry in result if entry.is_file() and "__pycache__" not in entry.parts]
+        return sorted(file.as_posix() for file in files if file.parts[:3] != _BUILT)
 
 
 def copy(source: Path, target: Path) -> None:

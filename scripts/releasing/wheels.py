@@ -19,7 +19,7 @@ from click.shell_completion import get_completion_class
 
 from headgate_cli.main import COMPLETE, headgate
 from scripts.releasing import manual
-from scripts.releasing.source import ROOT, CannotRelease, Source, copy, copy_tracked
+from scripts.releasing.source import ROOT, CannotRelease, CheckoutSource, copy, copy_tracked
 
 # Where the shells and `man` look, below the environment's folder; pipx links the manual page.
 _SHELLS: Final = {
@@ -34,7 +34,7 @@ _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)(\[[^]]*\])?==([^\s;\\]+)\s*(;[^
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class PackedProgram:
     """A program of the collector's wheel. `build` is the hash of what it was built from."""
 
     binary: Path
@@ -50,10 +50,10 @@ class Programs:
     platform: str
     collector_version: str
     supervisor_version: str
-    programs: Mapping[str, Program]
+    programs: Mapping[str, PackedProgram]
 
 
-def command_line(source: Source, target: Path) -> Path:
+def command_line(source: CheckoutSource, target: Path) -> Path:
     """`headgate`: the command line, its completions and its manual page; `local` and `lsp` are extras."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
@@ -73,7 +73,7 @@ def command_line(source: Source, target: Path) -> Path:
         return _built(stage, source, target)
 
 
-def local_service(source: Source, target: Path) -> Path:
+def local_service(source: CheckoutSource, target: Path) -> Path:
     """`headgate-local`: the service as in a checkout, with exactly the packages of its lock. Raises CannotRelease."""
     if not (ROOT / _ASSETS / "manifest.json").is_file():
         raise CannotRelease("the pages' scripts are not built: run `make console`")
@@ -87,7 +87,7 @@ def local_service(source: Source, target: Path) -> Path:
         return _built(stage, source, target)
 
 
-def collector(source: Source, programs: Programs, target: Path) -> Path:
+def collector(source: CheckoutSource, programs: Programs, target: Path) -> Path:
     """`headgate-collector` for one platform: the programs, and the engine that asks them."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
@@ -119,7 +119,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _package(stage: Path, name: str, source: Source, dependencies: str = "") -> None:
+def _package(stage: Path, name: str, source: CheckoutSource, dependencies: str = "") -> None:
     """The files of a folder of wheels/, with the version and, if there are some, the dependencies."""
     wheel = ROOT / "wheels" / name
     for path in sorted(wheel.rglob("*.py")):
@@ -132,7 +132,7 @@ def _package(stage: Path, name: str, source: Source, dependencies: str = "") -> 
     _write(stage / "pyproject.toml", project.replace("dependencies = []", f"dependencies = [{dependencies}]"))
 
 
-def _built(stage: Path, source: Source, target: Path, **variables: str) -> Path:
+def _built(stage: Path, source: CheckoutSource, target: Path, **variables: str) -> Path:
     """The wheel that Hatchling makes of the folder: sorted, with the commit's time on every file."""
     environment = {**os.environ, **variables, "SOURCE_DATE_EPOCH": str(source.epoch)}
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", "built"]

@@ -16,16 +16,16 @@ from scripts.site.markdown import code, table
 def pages() -> dict[str, str]:
     """A page for each command of the first level, and a list of all."""
     root = click.Context(headgate, info_name="headgate", help_option_names=["-h", "--help"])
-    found: dict[str, list[tuple[click.Command, click.Context]]] = {}
+    results: dict[str, list[tuple[click.Command, click.Context]]] = {}
     for command, context in commands(headgate, root):
-        found.setdefault(context.command_path.split()[1], []).append((command, context))
+        results.setdefault(context.command_path.split()[1], []).append((command, context))
     rows = (
-        [f"[{code(one.command_path)}]({name}.md#{_anchor(one)})", _escaped(command.get_short_help_str(200))]
-        for name, those in found.items()
-        for command, one in those
+        [f"[{code(entry.command_path)}]({name}.md#{_anchor(entry)})", _escaped(command.get_short_help_str(200))]
+        for name, those in results.items()
+        for command, entry in those
     )
     index = ["# All commands", *_prose(headgate), *table(["Command", "What it does"], rows)]
-    written = {f"reference/commands/{name}.md": _page(name, root, those) for name, those in found.items()}
+    written = {f"reference/commands/{name}.md": _page(name, root, those) for name, those in results.items()}
     return {"reference/commands/index.md": "\n".join(index), **written}
 
 
@@ -36,8 +36,8 @@ def _page(name: str, root: click.Context, those: list[tuple[click.Command, click
         lines += _prose(whole)
     for command, context in those:
         lines += ["", f"## {context.command_path}", "", "```text", usage(command, context), "```", *_prose(command)]
-        options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
-        records = (one.get_help_record(context) for one in options)
+        options = [get_param for get_param in command.get_params(context) if isinstance(get_param, click.Option)]
+        records = (option.get_help_record(context) for option in options)
         lines += table(["Option", "Meaning"], ([code(record[0]), _escaped(record[1])] for record in records if record))
     return "\n".join(lines)
 
@@ -49,8 +49,8 @@ def _anchor(context: click.Context) -> str:
 def _prose(command: click.Command) -> Iterator[str]:
     """Paragraphs of help; what it indents, or shall stay as it is, as code."""
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(command.help or "")):
-        kept, text = paragraph.startswith("\b\n"), paragraph.removeprefix("\b\n")
-        if kept:
+        retained, text = paragraph.startswith("\b\n"), paragraph.removeprefix("\b\n")
+        if retained:
             yield from ("", "```text", text, "```", "")
         else:
             yield from ("", _escaped(text), "")

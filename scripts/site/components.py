@@ -18,7 +18,7 @@ _LONGEST_DEFAULT: Final = 80
 
 def pages(version: str) -> dict[str, str]:
     """The content of each page, by its path in the site."""
-    found = {kind: reference.found(version, kind) for kind in KINDS}
+    matches = {kind: reference.found(version, kind) for kind in KINDS}
     index = _page(
         "Components",
         [
@@ -28,12 +28,12 @@ def pages(version: str) -> dict[str, str]:
             "",
             "| Kind | Components |",
             "|---|---|",
-            *(f"| [{kind.capitalize()}s]({kind}s.md) | {len(components)} |" for kind, components in found.items()),
+            *(f"| [{kind.capitalize()}s]({kind}s.md) | {len(components)} |" for kind, components in matches.items()),
         ],
     )
     return {"components/index.md": index} | {
         f"components/{kind}s.md": _page(f"{kind.capitalize()}s", _of_kind(kind, components))
-        for kind, components in found.items()
+        for kind, components in matches.items()
     }
 
 
@@ -66,17 +66,23 @@ def _stability(component: Component) -> str:
 
 
 def _settings(component: Component) -> list[str]:
-    told = fields(json.loads(component.schema))
-    first = [one for one in told if not re.search(r"[.\[]", one.path.replace("<key>", ""))]
+    message = fields(json.loads(component.schema))
+    first = [entry for entry in message if not re.search(r"[.\[]", entry.path.replace("<key>", ""))]
     if not first:
         return ["It has no settings."]
-    inside = {one.path: sum(other.path.startswith((f"{one.path}.", f"{one.path}[")) for other in told) for one in first}
-    rows = [f"| `{one.path}` | {_type(one)} | {_default(one)} | {_described(one, inside[one.path])} |" for one in first]
+    inside = {
+        entry.path: sum(another.path.startswith((f"{entry.path}.", f"{entry.path}[")) for another in message)
+        for entry in first
+    }
+    rows = [
+        f"| `{entry.path}` | {_type(entry)} | {_default(entry)} | {_described(entry, inside[entry.path])} |"
+        for entry in first
+    ]
     return ["| Setting | Type | Default | |", "|---|---|---|---|", *rows]
 
 
 def _type(field: Field) -> str:
-    return f"one of {', '.join(f'`{one}`' for one in field.values)}" if field.values else field.type
+    return f"one of {', '.join(f'`{value}`' for value in field.values)}" if field.values else field.type
 
 
 def _default(field: Field) -> str:

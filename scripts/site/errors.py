@@ -34,8 +34,8 @@ def page() -> str:
 
 
 def _codes() -> Iterator[tuple[int, str, str]]:
-    for found in pkgutil.walk_packages(headgate.__path__, "headgate."):
-        importlib.import_module(found.name)
+    for walk_package in pkgutil.walk_packages(headgate.__path__, "headgate."):
+        importlib.import_module(walk_package.name)
     for kind in _below(HeadgateError):
         if issubclass(kind, NotReady) or not kind.__module__.startswith(_NOT_OF_THE_API):
             yield status_of(kind.__new__(kind)), kind.code, _meaning(kind)
@@ -43,11 +43,11 @@ def _codes() -> Iterator[tuple[int, str, str]]:
 
 def _below(kind: type[HeadgateError]) -> Iterator[type[HeadgateError]]:
     """Subclasses, the deepest first, so that the kind that introduced a code has the last word."""
-    for one in kind.__subclasses__():
-        yield from _below(one)
-        yield one
+    for entry in kind.__subclasses__():
+        yield from _below(entry)
+        yield entry
 
 
 def _meaning(kind: type[HeadgateError]) -> str:
     """The first line of the first docstring."""
-    return next(one.__doc__ for one in kind.__mro__ if one.__doc__).strip().partition("\n")[0]
+    return next(entry.__doc__ for entry in kind.__mro__ if entry.__doc__).strip().partition("\n")[0]

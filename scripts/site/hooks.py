@@ -28,8 +28,8 @@ def on_config(config: Any) -> Any:
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
     """The page with a name for the search's dialog. Exits if it would load something from another host."""
-    if found := _ELSEWHERE.search(output):
-        raise SystemExit(f"{page} would load something from another host: {found[0]}")
+    if result := _ELSEWHERE.search(output):
+        raise SystemExit(f"{page} would load something from another host: {result[0]}")
     return output.replace('role="dialog">', 'role="dialog" aria-label="Search">')
 
 
@@ -41,11 +41,11 @@ def on_post_build(config: Any) -> None:
 
 def expanded(entries: list[Any], pages: Path) -> list[Any]:
     """A navigation in which an entry that ends with a slash has become the pages of that folder, its index first."""
-    found: list[Any] = []
+    results: list[Any] = []
     for entry in entries:
         match entry:
             case str():
-                found.append(entry)
+                results.append(entry)
             case dict():
                 ((title, inner),) = entry.items()
                 if isinstance(inner, list):
@@ -53,5 +53,5 @@ def expanded(entries: list[Any], pages: Path) -> list[Any]:
                 elif inner.endswith("/"):
                     names = sorted(path.name for path in (pages / inner).glob("*.md"))
                     inner = [inner + name for name in sorted(names, key=lambda name: name != "index.md")]
-                found.append({title: inner})
-    return found
+                results.append({title: inner})
+    return results

@@ -21,19 +21,35 @@ def listed(version: str) -> str:
 
 def _lines(policies: list[dict[str, Any]]) -> list[str]:
     lines = ["", "| Code | Severity | |", "|---|---|---|"]
-    for one in policies:
-        lines.append(f"| [`{one['code']}`](#{one['code']}) | {_SEVERITIES[one['severity']]} | {one['title']} |")
-    for one in policies:
-        lines += ["", f"### {one['code']}", "", f"{one['title']}. {_SEVERITIES[one['severity']].capitalize()}.", ""]
-        lines += [textwrap.fill(one["why"], _WIDTH, break_long_words=False, break_on_hyphens=False), ""]
-        lines += [textwrap.fill(one["way_out"], _WIDTH, break_long_words=False, break_on_hyphens=False), ""]
-        if one["since"] or one["until"]:
-            lines += [f"It holds{_versions(one['since'], one['until'])}.", ""]
-        if one["seen"]:
-            links = ", ".join(f"[{_place(link)}]({link})" for link in one["seen"])
+    for policy in policies:
+        lines.append(
+            f"| [`{policy['code']}`](#{policy['code']}) | {_SEVERITIES[policy['severity']]} | {policy['title']} |"
+        )
+    for policy in policies:
+        lines += [
+            "",
+            f"### {policy['code']}",
+            "",
+            f"{policy['title']}. {_SEVERITIES[policy['severity']].capitalize()}.",
+            "",
+        ]
+        lines += [textwrap.fill(policy["why"], _WIDTH, break_long_words=False, break_on_hyphens=False), ""]
+        lines += [textwrap.fill(policy["way_out"], _WIDTH, break_long_words=False, break_on_hyphens=False), ""]
+        if policy["since"] or policy["until"]:
+            lines += [f"It holds{_versions(policy['since'], policy['until'])}.", ""]
+        if policy["seen"]:
+            links = ", ".join(f"[{_place(link)}]({link})" for link in policy["seen"])
             lines += [f"Users met it in {links}.", ""]
-        lines += ["<details><summary>Examples</summary>", "", "Not so:", "", "```yaml", one["failing"].rstrip(), "```"]
-        lines += ["", "But so:", "", "```yaml", one["passing"].rstrip(), "```", "", "</details>"]
+        lines += [
+            "<details><summary>Examples</summary>",
+            "",
+            "Not so:",
+            "",
+            "```yaml",
+            policy["failing"].rstrip(),
+            "```",
+        ]
+        lines += ["", "But so:", "", "```yaml", policy["passing"].rstrip(), "```", "", "</details>"]
     return lines
 
 

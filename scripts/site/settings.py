@@ -87,6 +87,6 @@ def _allowed(definition: Mapping[str, object]) -> str:
     if isinstance(values, list):
         return ", ".join(code(str(value)) for value in values)
     bounds = [("at least", definition.get("MinValue")), ("at most", definition.get("MaxValue"))]
-    told = ", ".join(f"{words} {value}" for words, value in bounds if value is not None)
+    message = ", ".join(f"{words} {value}" for words, value in bounds if value is not None)
     pattern = definition.get("AllowedPattern")
-    return told or (f"like {code(str(pattern))}" if pattern else "")
+    return message or (f"like {code(str(pattern))}" if pattern else "")

@@ -81,7 +81,7 @@ def place(source: Path) -> Path:
 def _links(text: str, source: Path) -> list[Path]:
     """The files to which a page links."""
     code_free = _CODE.sub("", text)
-    return [_target(found[2], source) for found in _LINK.finditer(code_free)]
+    return [_target(result[2], source) for result in _LINK.finditer(code_free)]
 
 
 def _target(link: str, source: Path) -> Path:
@@ -95,8 +95,8 @@ def _linked(text: str, source: Path) -> str:
     """The text with its links as they are in the site."""
     here = place(source).parent
 
-    def moved(found: re.Match[str]) -> str:
-        return f"{found[1]}{os.path.relpath(place(_target(found[2], source)), here)}{found[3]}"
+    def moved(result: re.Match[str]) -> str:
+        return f"{result[1]}{os.path.relpath(place(_target(result[2], source)), here)}{result[3]}"
 
     parts = _CODE.split(text)
     return "".join(part if at % 2 else _LINK.sub(moved, part) for at, part in enumerate(parts))
@@ -106,7 +106,7 @@ def _indented(text: str) -> str:
     """Lists inside of lists with the four spaces that mkdocs needs, where GitHub takes two."""
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(
-        part if at % 2 else re.sub(r"^ +", lambda found: found[0] * 2, part, flags=re.MULTILINE)
+        part if at % 2 else re.sub(r"^ +", lambda result: result[0] * 2, part, flags=re.MULTILINE)
         for at, part in enumerate(parts)
     )
 

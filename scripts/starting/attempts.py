@@ -71,7 +71,7 @@ class Subject:
 def subjects(components: Sequence[Component]) -> Sequence[Subject]:
     """These components, with the settings that bases.yaml has for them."""
     bases = yaml.safe_load(BASES.read_text(encoding="utf-8"))
-    return [Subject(one, bases.get(f"{one.kind}s", {}).get(one.type)) for one in components]
+    return [Subject(component, bases.get(f"{component.kind}s", {}).get(component.type)) for component in components]
 
 
 def _places(schema: Any, definitions: Mapping[str, Any], value: object, path: Path_, left: int) -> Iterator[Path_]:
@@ -118,7 +118,7 @@ def _around(component: Component, settings: object) -> Mapping[str, Any]:
     around[f"{component.kind}s"] = around.get(f"{component.kind}s", {}) | {component.type: settings}
     ends: dict[str, Any] = {"receivers": ["otlp"], "exporters": ["debug"]}
     if component.kind == "processor":
-        for signal in [one for one in _SIGNALS if component.stability.get(one)]:
+        for signal in [entry for entry in _SIGNALS if component.stability.get(entry)]:
             pipelines[signal] = ends | {"processors": [component.type]}
     elif component.kind == "connector":
         for pair in component.stability:

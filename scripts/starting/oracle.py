@@ -67,7 +67,7 @@ class Sandboxed:
         """The errors of `validate`; None if the process did not survive the text, or did not take it on."""
         try:
             answer = self._ask("validate", text)
-            return [one["message"] for one in answer["errors"]]
+            return [error["message"] for error in answer["errors"]]
         except (ProcessFailed, Refused):
             return None
 

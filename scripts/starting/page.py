@@ -26,7 +26,7 @@ def content(version: str, entries: Sequence[Mapping[str, Any]]) -> str:
         f"values at the places of their schemas; `validate` accepts {valid:,} of these texts."
     )
     tables = [
-        ("| Setting | Value | `code` | Message |", [_mistake(one) for one in mistakes]),
+        ("| Setting | Value | `code` | Message |", [_mistake(item) for item in mistakes]),
         (
             "| Component | `code` | Message |",
             [_row(f"`{name}`", f"`{code}`", _cell(said)) for name, code, said in by_itself],

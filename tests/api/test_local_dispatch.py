@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headgate.http.parts import routes_of
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.service import functions
-from headgate_local.template import Function, Route, read
+from headgate_local.template import Function, RouteTemplate, read
 from tests.support.in_process import TestClient
 
 
@@ -21,8 +21,8 @@ def answering(name: str) -> ASGIApp:
     return PlainTextResponse(name)
 
 
-def route(method: str, path: str) -> Route:
-    return Route(method, path, Function("F", "f.app.handler"))
+def route(method: str, path: str) -> RouteTemplate:
+    return RouteTemplate(method, path, Function("F", "f.app.handler"))
 
 
 ROUTES = [
@@ -101,7 +101,7 @@ def test_a_path_outside_the_template_is_the_same_problem_as_everywhere() -> None
 
 
 @pytest.mark.parametrize("one", read().routes(), ids=lambda one: f"{one.method} {one.path}")
-def test_every_route_of_the_template_has_its_application(one: Route) -> None:
+def test_every_route_of_the_template_has_its_application(one: RouteTemplate) -> None:
     assert callable(application_of(one))
 
 

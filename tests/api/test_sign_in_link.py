@@ -7,7 +7,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from headgate.foundation import clock
-from headgate_local.sign_in_link import LIFETIME, PATH, Link, WithLink
+from headgate_local.sign_in_link import LIFETIME, PATH, SignInLink, WithLink
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import SESSION, SITE, Person, ada, site
 
@@ -15,15 +15,15 @@ __all__ = ["ada"]
 
 
 @pytest.fixture
-def link(ada: Person) -> Link:
-    return Link(ada.user.email, clock.now())
+def link(ada: Person) -> SignInLink:
+    return SignInLink(ada.user.email, clock.now())
 
 
 def browser(application: ASGIApp) -> TestClient:
     return TestClient(application, base_url=SITE, follow_redirects=False, raise_server_exceptions=False)
 
 
-def test_the_link_signs_in_and_leads_to_the_organization(ada: Person, link: Link) -> None:
+def test_the_link_signs_in_and_leads_to_the_organization(ada: Person, link: SignInLink) -> None:
     http = browser(WithLink(site(), link))
 
     answer = http.get(link.path, headers={"Sec-Fetch-Site": "none"})
@@ -32,7 +32,7 @@ def test_the_link_signs_in_and_leads_to_the_organization(ada: Person, link: Link
     assert http.get("/").headers["location"] == f"/organizations/{ada.organization_id}"
 
 
-def test_a_second_use_is_refused_with_the_way_out(link: Link) -> None:
+def test_a_second_use_is_refused_with_the_way_out(link: SignInLink) -> None:
     application = WithLink(site(), link)
     assert browser(application).get(link.path).status_code == 303
     second = browser(application)
@@ -55,7 +55,7 @@ def test_a_second_use_is_refused_with_the_way_out(link: Link) -> None:
     ],
 )
 def test_an_expired_or_wrong_link_is_refused(ada: Person, age: timedelta, code: str, reason: str) -> None:
-    link = Link(ada.user.email, clock.now() - age)
+    link = SignInLink(ada.user.email, clock.now() - age)
     http = browser(WithLink(site(), link))
 
     answer = http.get(PATH, params={"code": code}) if code else http.get(link.path)
@@ -74,7 +74,9 @@ def test_an_expired_or_wrong_link_is_refused(ada: Person, age: timedelta, code: 
         {"Sec-Fetch-Site": "none", "Sec-Purpose": "prefetch;prerender"},
     ],
 )
-def test_another_site_and_a_browser_that_loads_ahead_do_not_use_it_up(link: Link, headers: dict[str, str]) -> None:
+def test_another_site_and_a_browser_that_loads_ahead_do_not_use_it_up(
+    link: SignInLink, headers: dict[str, str]
+) -> None:
     http = browser(WithLink(site(), link))
 
     answer = http.get(link.path, headers=headers)
@@ -84,14 +86,14 @@ def test_another_site_and_a_browser_that_loads_ahead_do_not_use_it_up(link: Link
     assert http.get(link.path).status_code == 303
 
 
-def test_only_reading_the_link_uses_it(link: Link) -> None:
+def test_only_reading_the_link_uses_it(link: SignInLink) -> None:
     http = browser(WithLink(site(), link))
 
     assert [http.head(link.path).status_code, http.post(link.path).status_code] == [403, 405]
     assert http.get(link.path).status_code == 303
 
 
-def test_the_code_is_kept_as_a_hash_only(link: Link) -> None:
+def test_the_code_is_kept_as_a_hash_only(link: SignInLink) -> None:
     code = link.path.partition("=")[2]
 
     kept = [value for name, value in vars(link).items() if name != "path"]
@@ -100,7 +102,7 @@ def test_the_code_is_kept_as_a_hash_only(link: Link) -> None:
     assert not any(code in str(value) for value in kept)
 
 
-def test_deployed_functions_have_no_such_link(link: Link) -> None:
+def test_deployed_functions_have_no_such_link(link: SignInLink) -> None:
     http = browser(site())
 
     answer = http.get(link.path)

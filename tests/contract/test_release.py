@@ -16,7 +16,7 @@ import pytest
 
 from headgate_cli.main import headgate
 from scripts.releasing import manual, programs, wheels
-from scripts.releasing.source import Source, version
+from scripts.releasing.source import CheckoutSource, version
 from scripts.releasing.wheels import Programs
 from tests.support import sizes
 from tests.support.cli_support import BROKEN, EDGE
@@ -29,9 +29,9 @@ FINDING = "error: 'timeout' time: unknown unit [invalid_value]"
 
 
 @pytest.fixture(scope="module")
-def source() -> Source:
+def source() -> CheckoutSource:
     """A made-up commit: these tests also run where there is no checkout of git."""
-    return Source("0" * 40, 1_763_000_000, False, version())
+    return CheckoutSource("0" * 40, 1_763_000_000, False, version())
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def built() -> Programs:
 
 
 @pytest.fixture(scope="module")
-def release(source: Source, built: Programs, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def release(source: CheckoutSource, built: Programs, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The wheels of this machine's platform, by name."""
     folder = tmp_path_factory.mktemp("dist")
     made = [
@@ -93,7 +93,7 @@ def service(site: Path, home: Path) -> Iterator[httpx.Client]:
 
 
 def test_packing_the_same_build_again_gives_the_same_bytes(
-    source: Source,
+    source: CheckoutSource,
     built: Programs,
     release: dict[str, Path],
     tmp_path: Path,
@@ -114,7 +114,7 @@ def test_packing_the_same_build_again_gives_the_same_bytes(
     assert [sha256(path) for path in again] == [before_by_name[path.name] for path in again]
 
 
-def test_another_commit_time_is_the_only_time_in_it(source: Source, tmp_path: Path) -> None:
+def test_another_commit_time_is_the_only_time_in_it(source: CheckoutSource, tmp_path: Path) -> None:
     wheel = wheels.command_line(replace(source, epoch=1_000_000_000), tmp_path)
     with zipfile.ZipFile(wheel) as archive:
         times = {entry.date_time for entry in archive.infolist()}
@@ -146,7 +146,7 @@ def test_the_command_line_brings_completions_and_a_manual_page(release: dict[str
     assert {"local", "lsp"} <= set(metadata.get_all("Provides-Extra", []))
 
 
-def test_the_manual_page_has_every_command(source: Source) -> None:
+def test_the_manual_page_has_every_command(source: CheckoutSource) -> None:
     page = manual.page(source.version, source.epoch)
 
     for name in headgate.list_commands(click.Context(headgate)):

@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 
 from headgate_local import aws_server, template
 from scripts import restore
-from scripts.restore import Pair
+from scripts.restore import TablePair
 from scripts.stack import Stop
 
 pytestmark = pytest.mark.contract
@@ -68,7 +68,7 @@ STACK = {
 
 
 @pytest.fixture
-def tables() -> Iterator[list[Pair]]:
+def tables() -> Iterator[list[TablePair]]:
     """The stack's tables with what was stored at AT, restored beside them."""
     with aws_server.running():
         boto3.client("cloudformation").create_stack(StackName="headgate", TemplateBody=json.dumps(STACK))
@@ -93,7 +93,7 @@ def stored(table: str) -> dict[tuple[str, str], str]:
     return {(item["pk"]["S"], item["sk"]["S"]): item["value"]["S"] for item in items}
 
 
-def damage(tables: list[Pair]) -> dict[str, str]:
+def damage(tables: list[TablePair]) -> dict[str, str]:
     """What people did after AT: a change, a deletion, something new, and the record of it. The tables by name."""
     by_name = {pair.logical_id: pair.live for pair in tables}
     put(by_name["FleetsTable"], "fleet#1", "group#web", "v2, by mistake")
@@ -110,7 +110,7 @@ def run(*more: str, answer: str = "headgate") -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=ROOT, input=answer + "\n", capture_output=True, text=True, check=False)
 
 
-def test_tables_are_what_they_were_and_the_record_of_changes_stays(tables: list[Pair]) -> None:
+def test_tables_are_what_they_were_and_the_record_of_changes_stays(tables: list[TablePair]) -> None:
     by_name = damage(tables)
     boto3.client("lambda").put_function_concurrency(
         FunctionName=function("OpampFunction"), ReservedConcurrentExecutions=200
@@ -141,7 +141,7 @@ def reserved(logical_id: str) -> int | None:
     return found.get("ReservedConcurrentExecutions")
 
 
-def test_what_was_deleted_comes_back_and_nothing_else_is_touched(tables: list[Pair]) -> None:
+def test_what_was_deleted_comes_back_and_nothing_else_is_touched(tables: list[TablePair]) -> None:
     by_name = damage(tables)
     done = run("--only-missing", "--table", "FleetsTable")
 
@@ -153,7 +153,7 @@ def test_what_was_deleted_comes_back_and_nothing_else_is_touched(tables: list[Pa
     }
 
 
-def test_without_the_stacks_name_nothing_is_changed_and_the_restored_tables_stay(tables: list[Pair]) -> None:
+def test_without_the_stacks_name_nothing_is_changed_and_the_restored_tables_stay(tables: list[TablePair]) -> None:
     by_name = damage(tables)
     before = stored(by_name["FleetsTable"])
     done = run(answer="yes")
@@ -163,14 +163,14 @@ def test_without_the_stacks_name_nothing_is_changed_and_the_restored_tables_stay
     assert len([name for name in boto3.client("dynamodb").list_tables()["TableNames"] if "-at-" in name]) == 2
 
 
-def test_no_function_runs_while_tables_are_written(tables: list[Pair]) -> None:
+def test_no_function_runs_while_tables_are_written(tables: list[TablePair]) -> None:
     with restore.held_still("headgate"):
         assert {reserved("OpampFunction"), reserved("FleetsFunction")} == {0}
     assert {reserved("OpampFunction"), reserved("FleetsFunction")} == {None}
 
 
 def test_one_function_that_is_refused_keeps_no_other_still(
-    tables: list[Pair], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tables: list[TablePair], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     functions, client = boto3.client("lambda"), boto3.client
     let_go, refused = functions.delete_function_concurrency, list[str]()
@@ -198,7 +198,7 @@ def hold() -> None:
 
 
 def test_what_runs_already_may_end_before_tables_are_written(
-    tables: list[Pair], monkeypatch: pytest.MonkeyPatch
+    tables: list[TablePair], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
     monkeypatch.setattr("time.sleep", waited.append)
@@ -212,7 +212,7 @@ def test_a_time_that_is_not_one_or_not_past_is_refused(text: str) -> None:
         restore.parsed(text)
 
 
-def test_a_table_that_is_not_the_stacks_is_refused(tables: list[Pair]) -> None:
+def test_a_table_that_is_not_the_stacks_is_refused(tables: list[TablePair]) -> None:
     with pytest.raises(Stop, match="no table FleetTable"):
         restore.pairs("headgate", AT, ["FleetTable"])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from headgate_local.database import Change
+from headgate_local.database import DatabaseChange
 from headgate_local.template import Template
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "data.md"
@@ -50,12 +50,12 @@ class Stored:
             for table in self.template.tables()
         }
 
-    def note(self, changes: Sequence[Change]) -> None:
+    def note(self, changes: Sequence[DatabaseChange]) -> None:
         for change in changes:
             if change.value is not None:
                 self._compare(change)
 
-    def _compare(self, change: Change) -> None:
+    def _compare(self, change: DatabaseChange) -> None:
         kind, _, name = change.place.partition("/")
         if kind == "bucket":
             place, key, attributes = "Bucket", [change.key], frozenset[str]()

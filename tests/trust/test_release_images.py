@@ -11,7 +11,7 @@ import pytest
 
 from headgate_cli.local import collectors
 from scripts.releasing import images, programs, wheels
-from scripts.releasing.source import Source, version
+from scripts.releasing.source import CheckoutSource, version
 from tests.support.cli_support import BROKEN, EDGE
 
 pytestmark = pytest.mark.full
@@ -25,7 +25,7 @@ INSIDE = (
 
 def built(folder: Path, cache: Path) -> Path:
     folder.mkdir()
-    source, made = Source("0" * 40, 1_763_000_000, False, version()), programs.built(programs.here())
+    source, made = CheckoutSource("0" * 40, 1_763_000_000, False, version()), programs.built(programs.here())
     return images.command_line(source, made, wheels.command_line(source, folder), cache, folder)
 
 

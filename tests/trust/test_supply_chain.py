@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from scripts import third_party
-from scripts.third_party import LOCKS, ROOT, Component, locked, normal
+from scripts.third_party import LOCKS, ROOT, ThirdPartyComponent, locked, normal
 
 # Licences that let us use, change and pass on without opening what is ours. The weak ones (MPL) ask for the source of
 # their own files, which are published where the lock names them.
@@ -138,11 +138,11 @@ def test_every_package_of_the_console_has_its_hash() -> None:
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Component]:
+def found() -> list[ThirdPartyComponent]:
     return third_party.components()
 
 
-def test_no_licence_enters_that_nobody_accepted(found: list[Component]) -> None:
+def test_no_licence_enters_that_nobody_accepted(found: list[ThirdPartyComponent]) -> None:
     # An environment that was not made here has no metadata to read.
     used = {(part.name, part.licence) for part in found if part.use != "sam" or part.licence != "unknown"}
     unaccepted = {(name, licence) for name, licence in used if name not in EXCEPTIONS and not _acceptable(licence)}
@@ -152,7 +152,7 @@ def test_no_licence_enters_that_nobody_accepted(found: list[Component]) -> None:
     assert EXCEPTIONS.keys() <= {part.name for part in found}
 
 
-def test_the_page_of_licences_lists_everything_that_is_used(found: list[Component]) -> None:
+def test_the_page_of_licences_lists_everything_that_is_used(found: list[ThirdPartyComponent]) -> None:
     page = third_party.written(found)
 
     assert [part for part in found if f"| {part.name} | {part.licence} |" not in page] == []
@@ -179,7 +179,7 @@ def test_licences_are_told_by_their_words(text: str, licences: set[str]) -> None
     assert third_party.classified(text) == licences
 
 
-def test_the_bill_of_materials_names_everything_once(found: list[Component], tmp_path: Path) -> None:
+def test_the_bill_of_materials_names_everything_once(found: list[ThirdPartyComponent], tmp_path: Path) -> None:
     written = third_party.sbom(found)
     components = written["components"]
     assert isinstance(components, list)

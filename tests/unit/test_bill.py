@@ -7,10 +7,10 @@ import pytest
 
 from headgate_local import template
 from scripts import bill
-from scripts.bill import Stack, Use
+from scripts.bill import MeasuredUse, StackBill
 
 ROOT = Path(__file__).parents[2]
-STACK = Stack.of(template.read())
+STACK = StackBill.of(template.read())
 PRICES = bill.read()
 COMPANY = bill.COLUMNS[1]
 
@@ -48,7 +48,7 @@ def test_requests_above_the_threshold_cost_less() -> None:
 
 def test_one_interval_for_all_times_costs_what_was_measured_before() -> None:
     """At 30 s the hosts of a company cost some $2,300, as the tables of docs/fleet-scale.md had it before."""
-    hosts = bill.bill(Use(10_000, interval=30, earlier=True), STACK, PRICES)
+    hosts = bill.bill(MeasuredUse(10_000, interval=30, earlier=True), STACK, PRICES)
 
     assert 2_200 < hosts.total < 2_500
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scripts import collector_upgrade, default_version
-from scripts.collector_upgrade import Outcome, Raise, Report
+from scripts.collector_upgrade import Raise, UpgradeOutcome, UpgradeProgress
 from scripts.stack import Stop
 
 ROOT = Path(__file__).parents[2]
@@ -140,18 +140,18 @@ FAIL
         (
             2,
             GO,
-            Outcome(
+            UpgradeOutcome(
                 "failed",
                 "1 packages passed, 2 failed",
                 ["example.org/b", "example.org/c", "TestOne (0.00s)", "TestOne/within (0.00s)"],
             ),
         ),
-        (0, "ok  \texample.org/a\t0.1s\n", Outcome("passed", "1 packages passed, 0 failed", [])),
-        (0, "", Outcome("failed", "0 packages passed, 0 failed", [])),
-        (1, "ok  \texample.org/a\t0.1s\n", Outcome("failed", "1 packages passed, 0 failed", [])),
+        (0, "ok  \texample.org/a\t0.1s\n", UpgradeOutcome("passed", "1 packages passed, 0 failed", [])),
+        (0, "", UpgradeOutcome("failed", "0 packages passed, 0 failed", [])),
+        (1, "ok  \texample.org/a\t0.1s\n", UpgradeOutcome("failed", "1 packages passed, 0 failed", [])),
     ],
 )
-def test_what_go_printed_is_counted(status: int, text: str, expected: Outcome) -> None:
+def test_what_go_printed_is_counted(status: int, text: str, expected: UpgradeOutcome) -> None:
     assert collector_upgrade.go_outcome(status, text.splitlines()) == expected
 
 
@@ -167,7 +167,7 @@ def test_what_pytest_wrote_is_counted(tmp_path: Path) -> None:
     alone = collector_upgrade.pytest_outcome(0, tmp_path / "result.xml")
 
     assert (outcome, alone.status) == (
-        Outcome("failed", "1 tests passed, 1 failed, 1 skipped", ["test_some::test_b"]),
+        UpgradeOutcome("failed", "1 tests passed, 1 failed, 1 skipped", ["test_some::test_b"]),
         "failed",
     )
 
@@ -204,11 +204,11 @@ def steps(monkeypatch: pytest.MonkeyPatch, checkout: Path) -> Callable[..., int]
     monkeypatch.setattr(collector_upgrade, "ROOT", checkout)
     monkeypatch.setattr(collector_upgrade, "PROVEN", checkout / "tests" / "end_to_end" / "proven_flows.json")
 
-    def run(*, lacks: Sequence[dict[str, str]] = (), **outcomes: Outcome) -> int:
-        def step(name: str) -> Callable[..., Outcome]:
-            return lambda *_, **__: outcomes.get(name, Outcome("passed", "it did"))
+    def run(*, lacks: Sequence[dict[str, str]] = (), **outcomes: UpgradeOutcome) -> int:
+        def step(name: str) -> Callable[..., UpgradeOutcome]:
+            return lambda *_, **__: outcomes.get(name, UpgradeOutcome("passed", "it did"))
 
-        def tests(raising: Raise, name: str, _path: str, **variables: str) -> Outcome:
+        def tests(raising: Raise, name: str, _path: str, **variables: str) -> UpgradeOutcome:
             outcome = step(name.replace("-", "_"))()
             if "HEADGATE_NOTE_PROVEN" in variables and outcome.status == "passed":
                 Path(variables["HEADGATE_NOTE_PROVEN"]).write_text("proven")
@@ -224,7 +224,7 @@ def steps(monkeypatch: pytest.MonkeyPatch, checkout: Path) -> Callable[..., int]
     return run
 
 
-FAILED = Outcome("failed", "it did not", ["one thing"])
+FAILED = UpgradeOutcome("failed", "it did not", ["one thing"])
 
 
 def test_if_all_passes_the_version_is_the_default(steps: Callable[..., int], checkout: Path) -> None:
@@ -262,10 +262,10 @@ def test_a_reduced_build_never_becomes_the_default(
 
 
 def test_a_step_that_is_interrupted_ends_its_command_and_is_in_the_report(tmp_path: Path) -> None:
-    run = Raise(NEW, OLD, tmp_path, Report(NEW))
+    run = Raise(NEW, OLD, tmp_path, UpgradeProgress(NEW))
     pid = tmp_path / "pid"
 
-    def work() -> Outcome:
+    def work() -> UpgradeOutcome:
         run.run("slow", [sys.executable, "-c", f"import os; open({str(pid)!r}, 'w').write(str(os.getpid()))"])
         raise KeyboardInterrupt
 
@@ -276,7 +276,7 @@ def test_a_step_that_is_interrupted_ends_its_command_and_is_in_the_report(tmp_pa
 
 
 def test_a_commands_lines_are_shown_as_they_come_and_logged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = Raise(NEW, OLD, tmp_path, Report(NEW))
+    run = Raise(NEW, OLD, tmp_path, UpgradeProgress(NEW))
 
     status, lines = run.run("some", ["sh", "-c", "echo one; echo two >&2; exit 3"])
 

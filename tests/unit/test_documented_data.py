@@ -15,7 +15,7 @@ from headgate.storage import table
 from headgate.webhooks import keys as webhook_keys
 from headgate.webhooks.notifications import keys as notification_keys
 from headgate_local import template
-from headgate_local.database import Change
+from headgate_local.database import DatabaseChange
 from tests.support import documented_data
 from tests.support.documented_data import Stored
 
@@ -88,9 +88,11 @@ def test_what_is_not_documented_is_found() -> None:
     stored = Stored(template.read())
     (identity,) = [one.name for one in template.read().tables() if one.logical_id == "IdentityTable"]
     key = '{"pk": {"S": "email#ann@example.com"}, "sk": {"S": "email"}}'
-    stored.note([Change(f"table/{identity}", key, {"pk": {}, "sk": {}, "user_id": {}})])
+    stored.note([DatabaseChange(f"table/{identity}", key, {"pk": {}, "sk": {}, "user_id": {}})])
     assert not stored.undocumented
-    stored.note([Change(f"table/{identity}", key, {"pk": {}, "sk": {}, "password": {}})])
-    stored.note([Change(f"table/{identity}", key.replace("email", "mail"), {"pk": {}, "sk": {}, "user_id": {}})])
-    stored.note([Change("bucket/b", "elsewhere/x", {})])
+    stored.note([DatabaseChange(f"table/{identity}", key, {"pk": {}, "sk": {}, "password": {}})])
+    stored.note(
+        [DatabaseChange(f"table/{identity}", key.replace("email", "mail"), {"pk": {}, "sk": {}, "user_id": {}})]
+    )
+    stored.note([DatabaseChange("bucket/b", "elsewhere/x", {})])
     assert len(stored.undocumented) == 3

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headgate_local.database import NAME, Change, DamagedFile, Database
+from headgate_local.database import NAME, DamagedFile, Database, DatabaseChange
 from headgate_local.errors import CannotStart
 from tests.support import sizes
 
@@ -25,11 +25,11 @@ values = st.none() | st.dictionaries(
     st.text(max_size=8) | st.integers() | st.booleans() | st.none() | st.lists(st.text(max_size=3), max_size=2),
     max_size=3,
 )
-changes = st.builds(Change, places, keys, values, st.binary(max_size=6))
+changes = st.builds(DatabaseChange, places, keys, values, st.binary(max_size=6))
 writes = st.lists(changes, min_size=1, max_size=4)
 
 
-def applied(model: Model, several: Iterable[Change]) -> Model:
+def applied(model: Model, several: Iterable[DatabaseChange]) -> Model:
     model = dict(model)
     for change in several:
         model.pop((change.place, change.key), None)
@@ -54,7 +54,9 @@ def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
 @pytest.mark.sized
 @settings(max_examples=sizes.either(20, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(writes | st.just("reopen"), max_size=25))
-def test_every_write_is_read_back(tmp_path_factory: pytest.TempPathFactory, steps: list[list[Change] | str]) -> None:
+def test_every_write_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[list[DatabaseChange] | str]
+) -> None:
     folder = tmp_path_factory.mktemp("data")
     model: Model = {}
     database = opened(folder)
@@ -74,10 +76,10 @@ def test_every_write_is_read_back(tmp_path_factory: pytest.TempPathFactory, step
 WRITER = """
 import sys
 from pathlib import Path
-from headgate_local.database import Change, Database
+from headgate_local.database import Database, DatabaseChange
 database = Database(Path(sys.argv[1]))
 for number in range(10_000_000):
-    pair = [Change("table/t", f"{number}{half}", {"n": number}, b"x" * 3000) for half in "ab"]
+    pair = [DatabaseChange("table/t", f"{number}{half}", {"n": number}, b"x" * 3000) for half in "ab"]
     database.write(pair)
     print(number, flush=True)
 """
@@ -105,7 +107,10 @@ def test_a_log_cut_off_anywhere_holds_the_writes_before_the_cut_and_no_half_of_o
     database = opened(tmp_path)
     states: list[Model] = [{}]
     for number in range(5):
-        write = [Change("table/t", f"{number}", {"n": number}), Change("table/t", "last", {"n": number})]
+        write = [
+            DatabaseChange("table/t", f"{number}", {"n": number}),
+            DatabaseChange("table/t", "last", {"n": number}),
+        ]
         database.write(write)
         states.append(applied(states[-1], write))
     content, whole = source.read_bytes(), log.read_bytes()
@@ -125,7 +130,7 @@ def test_a_log_cut_off_anywhere_holds_the_writes_before_the_cut_and_no_half_of_o
 @pytest.mark.sized
 def test_a_flipped_bit_is_told_with_the_name_of_the_file_or_changes_nothing(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as database:
-        database.write([Change("table/t", str(number), {"n": number}, b"x" * 90) for number in range(60)])
+        database.write([DatabaseChange("table/t", str(number), {"n": number}, b"x" * 90) for number in range(60)])
     path = tmp_path / NAME
     whole, expected = path.read_bytes(), stored(tmp_path)
 
@@ -159,18 +164,20 @@ def test_a_file_of_a_newer_version_is_told(tmp_path: Path) -> None:
 
 def test_a_write_that_does_not_fit_is_taken_back_and_the_next_one_is_stored(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as database:
-        database.write([Change("table/t", "a", {"n": 1})])
+        database.write([DatabaseChange("table/t", "a", {"n": 1})])
         (pages,) = database._connection.execute("PRAGMA page_count").fetchone()
         database._connection.execute(f"PRAGMA max_page_count = {pages + 4}")
         with pytest.raises(OSError, match="full"):
-            database.write([Change("table/t", "b", {"n": 2}), Change("table/t", "c", {"n": 3}, b"x" * 100_000)])
-        database.write([Change("table/t", "d", {"n": 4})])
+            database.write(
+                [DatabaseChange("table/t", "b", {"n": 2}), DatabaseChange("table/t", "c", {"n": 3}, b"x" * 100_000)]
+            )
+        database.write([DatabaseChange("table/t", "d", {"n": 4})])
 
     assert stored(tmp_path) == {("table/t", "a"): ({"n": 1}, b""), ("table/t", "d"): ({"n": 4}, b"")}
 
 
 def test_its_files_are_for_their_owner_only(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as database:
-        database.write([Change("table/t", "a", {"n": 1})])
+        database.write([DatabaseChange("table/t", "a", {"n": 1})])
 
         assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headgate_local import template
-from headgate_local.template import Bucket, Expiry, Function, Route, Schedule, Template, TemplateError
+from headgate_local.template import Bucket, Expiry, Function, RouteTemplate, Schedule, Template, TemplateError
 
 DOCUMENT = """
 Parameters:
@@ -103,7 +103,7 @@ def test_routes_name_the_function_that_answers_them(described: Template) -> None
     one = Function("One", "one.app.handler")
 
     assert described.functions() == [one, Function("Step", "steps.app.handler")]
-    assert described.routes() == [Route("*", "/one/{proxy+}", one), Route("POST", "/one", one)]
+    assert described.routes() == [RouteTemplate("*", "/one/{proxy+}", one), RouteTemplate("POST", "/one", one)]
 
 
 def test_schedules_name_the_function_its_event_and_how_often_it_is_called(described: Template) -> None:

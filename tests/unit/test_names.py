@@ -6,8 +6,15 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("cli", "engine", "functions", "local", "scripts", "shared")
+VAGUE = frozenset({"one", "found", "told", "made", "wanted", "given", "other", "kept", "taken", "of"})
+MOST_VAGUE_NAMES = {"cli": 582, "engine": 111, "functions": 155, "local": 6, "scripts": 1, "shared": 303}
+"""How many variables, arguments and functions have such a name, by folder. A limit only falls: name the new one."""
+MOST_CLASSES_OF_ONE_NAME = 94
+"""How many names two public classes or more have. The limit only falls."""
 LEVELS = ("debug", "info", "warning", "error", "exception", "critical")
 
 
@@ -34,3 +41,33 @@ def _log_calls(tree: ast.Module) -> Iterator[ast.Call]:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="logger"), attr=level)) if level in LEVELS:
                 yield node
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_names_say_what_they_are(folder: str) -> None:
+    vague = [f"{path}: {name}" for path, tree in trees(folder).items() for name in _bound(tree) if name in VAGUE]
+
+    assert len(vague) <= MOST_VAGUE_NAMES[folder], vague
+
+
+def test_a_class_has_one_name_in_the_whole_project() -> None:
+    classes: dict[str, list[str]] = {}
+    for folder in FOLDERS:
+        for path, tree in trees(folder).items():
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    classes.setdefault(node.name, []).append(path)
+
+    shared = {name: paths for name, paths in classes.items() if len(paths) > 1}
+    assert len(shared) <= MOST_CLASSES_OF_ONE_NAME, shared
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name):
+                yield name

@@ -9,12 +9,12 @@ from typing import Final
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.s3.utils import compute_checksum
 
-from headgate_local.database import Change, Json
+from headgate_local.database import DatabaseChange, Json
 from headgate_local.moto_data import MotoData
 from headgate_local.moto_patches import LOCK
 from headgate_local.template import Template
 
-Held = dict[tuple[str, str], Change]
+Held = dict[tuple[str, str], DatabaseChange]
 
 _TIME_OR_NAME: Final = re.compile(
     r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+|(?<=outbox#)\d+",
@@ -29,7 +29,7 @@ class State:
         self._tables = [table.name for table in template.tables()]
         self._buckets = [bucket.name for bucket in template.buckets()]
         # By the moto item, which is kept so that no other one gets its id: what it held, and as a change.
-        self._seen: dict[int, tuple[Item, object, Change]] = {}
+        self._seen: dict[int, tuple[Item, object, DatabaseChange]] = {}
 
     def take(self) -> Held:
         with LOCK:
@@ -39,7 +39,7 @@ class State:
         with LOCK:
             now = {(one.place, one.key): one for one in self._everything()}
             for place, key in now.keys() - held.keys():
-                self._data.apply(Change(place, key, None))
+                self._data.apply(DatabaseChange(place, key, None))
             for (place, key), change in held.items():
                 if now.get((place, key)) != change:
                     self._data.apply(change)
@@ -53,7 +53,7 @@ class State:
             found.checksum_algorithm = "CRC32"
             found.checksum_value = compute_checksum(found.value, algorithm="CRC32").decode()
 
-    def _everything(self) -> Iterator[Change]:
+    def _everything(self) -> Iterator[DatabaseChange]:
         """All but the gallery, which no request changes."""
         seen, self._seen = self._seen, {}
         for table in self._tables:
@@ -68,7 +68,7 @@ class State:
                 if not key.startswith("flows/"):
                     yield self._data.object(bucket, key)
 
-    def _read(self, table: str, item: Item) -> Change:
+    def _read(self, table: str, item: Item) -> DatabaseChange:
         key = self._data.item_key(table, item.to_json()["Attributes"])
         assert key is not None
         return self._data.item(table, key)
@@ -96,12 +96,12 @@ def changes(before: Held, after: Held) -> set[str]:
     }
 
 
-def _told(key: str, change: Change | None) -> Json | Change:
+def _told(key: str, change: DatabaseChange | None) -> Json | DatabaseChange:
     if change is not None and "queue#" in key and isinstance(change.value, dict):
         return {name: one for name, one in change.value.items() if name != "revision"}
     return change
 
 
-def _word(place: str, key: str, before: Change | None, after: Change | None) -> str:
+def _word(place: str, key: str, before: DatabaseChange | None, after: DatabaseChange | None) -> str:
     what = "new" if before is None else "gone" if after is None else "changed"
     return f"{what} {place.rpartition('/')[2]} {_TIME_OR_NAME.sub('*', key)}"
