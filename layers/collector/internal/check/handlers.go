@@ -10,6 +10,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/graph"
 	"github.com/headgate/headgate/layers/collector/internal/inspect"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
+	"github.com/headgate/headgate/layers/collector/internal/mend"
 	"github.com/headgate/headgate/layers/collector/internal/mutants"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/ottlref"
@@ -29,7 +30,7 @@ import (
 // Handlers are the operations by name. An operation is a package of its own and one line here.
 var Handlers = map[string]operation.Handler{
 	"describe":       describe.Handle,
-	"validate":       validate.Handle,
+	"validate":       mend.Handle,
 	"crashed":        validate.HandleCrashed,
 	"check":          together.Handle,
 	"graph":          graph.Handle,

@@ -25,6 +25,25 @@ func plainFactories[F component.Factory](factories map[component.Type]F) map[com
 	return plain
 }
 
+// adopt adds the types of a configuration that another release's names are for, with their factories here.
+func (k kinds) adopt(plain map[string]any) {
+	for section, factories := range k {
+		content, _ := plain[section].(map[string]any)
+		for name := range content {
+			var id component.ID
+			if id.UnmarshalText([]byte(name)) != nil {
+				continue
+			}
+			if _, known := factories[id.Type()]; known {
+				continue
+			}
+			if factory, is := alias.Known(factories, id.Type()); is {
+				factories[id.Type()] = factory
+			}
+		}
+	}
+}
+
 // renamed returns the new name of a section's type, empty if the type is not deprecated there.
 func (k kinds) renamed(section string, kind component.Type) string {
 	if factory, known := k[section][kind]; known {

@@ -1,7 +1,8 @@
-// Package rename writes the new names of renamed component types into a configuration, and leaves every other byte as it
-// was.
+// Package rename writes this release's names of renamed component types into a configuration, and leaves every other byte
+// as it was.
 //
-// The factories tell which types are deprecated, and their new names. A text names a component by its place in the
+// The factories tell which types are deprecated, and their new names; names of later releases are those of the package
+// alias. A text names a component by its place in the
 // sections and in the service; inside of a component, the decoder tells it by what another text at the place changes.
 package rename
 
@@ -77,7 +78,9 @@ func Rename(ctx context.Context, env *operation.Environment, request validate.Re
 	if err != nil {
 		return nil, fmt.Errorf("making the factories: %w", err)
 	}
-	p := newPlan(env, kindsOf(factories), request.YAML, document, conf)
+	kinds := kindsOf(factories)
+	kinds.adopt(conf)
+	p := newPlan(env, kinds, request.YAML, document, conf)
 	if err := p.find(); err != nil {
 		return nil, err
 	}

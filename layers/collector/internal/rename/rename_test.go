@@ -455,3 +455,51 @@ func TestWhatIsNotAConfigurationIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// earlier are the factories of a release that has the former names only.
+func earlier() (otelcol.Factories, error) {
+	return otelcol.Factories{
+		Receivers: map[component.Type]receiver.Factory{
+			kind("filelog"): receiver.NewFactory(kind("filelog"), newSettings),
+			kind("otlp"):    receiver.NewFactory(kind("otlp"), newSettings),
+		},
+		Exporters: map[component.Type]exporter.Factory{kind("otlp"): exporter.NewFactory(kind("otlp"), newSettings)},
+		Connectors: map[component.Type]connector.Factory{
+			kind("spanmetrics"): connector.NewFactory(kind("spanmetrics"), newSettings),
+		},
+		Extensions: map[component.Type]extension.Factory{
+			kind("file_storage"): extension.NewFactory(kind("file_storage"), newSettings, nil, component.StabilityLevelStable),
+		},
+	}, nil
+}
+
+func TestNamesOfALaterReleaseBecomeThoseOfThisOne(t *testing.T) {
+	for name, row := range map[string]struct{ text, want string }{
+		"words with underscores": {
+			"receivers: {file_log/a: }\nconnectors: {span_metrics: }\nservice: {pipelines: {logs: {receivers: [file_log/a], exporters: [span_metrics]}}}\n",
+			"receivers: {filelog/a: }\nconnectors: {spanmetrics: }\nservice: {pipelines: {logs: {receivers: [filelog/a], exporters: [spanmetrics]}}}\n",
+		},
+		"the exporter that has another name": {
+			"receivers:\n  otlp:\nexporters:\n  otlp_grpc/b: # otlp_grpc\nservice: {pipelines: {logs: {receivers: [otlp], exporters: [otlp_grpc/b]}}}\n",
+			"receivers:\n  otlp:\nexporters:\n  otlp/b: # otlp_grpc\nservice: {pipelines: {logs: {receivers: [otlp], exporters: [otlp/b]}}}\n",
+		},
+		"an extension to which components refer": {
+			"extensions: {filestorage: }\nreceivers: {otlp: {storage: filestorage}}\nservice: {extensions: [filestorage]}\n",
+			"extensions: {file_storage: }\nreceivers: {otlp: {storage: file_storage}}\nservice: {extensions: [file_storage]}\n",
+		},
+		"a name that is taken": {
+			"receivers: {filelog: , file_log: }\nservice: {pipelines: {logs: {receivers: [filelog, file_log]}}}\n",
+			"receivers: {filelog: , file_log: }\nservice: {pipelines: {logs: {receivers: [filelog, file_log]}}}\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := Rename(context.Background(), &operation.Environment{Factories: earlier}, validate.Request{YAML: row.text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.YAML != row.want {
+				t.Errorf("got\n%s\nwant\n%s\nnot renamed: %+v", result.YAML, row.want, result.NotRenamed)
+			}
+		})
+	}
+}
