@@ -1,0 +1,217 @@
+"""`--set PATH=VALUE`: a value in a YAML text is replaced or added, and every other byte stays.
+
+The place comes from the parser's marks. What was written is read again: it must be the same document but for that value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+import click
+
+from headgate_cli.errors import Failed
+from headgate_cli.yaml_files import parse
+
+if TYPE_CHECKING:
+    import yaml
+
+# A component of a section, or a part of the service: below these, settings that are missing are added.
+_SHORTEST: Final = 2
+_INDENT: Final = 2
+_MOST_KEYS: Final = 20
+_NEEDS_QUOTES: Final = re.compile(r"^[\s\-?:,\[\]{}#&*!|>'\"%@`]|: |\s#|:$|\s$")
+_IN_FLOW: Final = re.compile(r"[,\[\]{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`path` are keys, and indexes of lists, from the top of the text; `written` is the value as YAML on one line."""
+
+    path: tuple[str, ...]
+    written: str
+    value: object
+
+    @property
+    def shown(self) -> str:
+        return "::".join(self.path)
+
+
+class Absent(Failed):
+    """The text does not have the component or the list entry that the path leads through."""
+
+
+class SettingType(click.ParamType[Setting]):
+    """`exporters.otlphttp.endpoint=https://example.com`, with `::` between the keys if one contains a dot."""
+
+    name = "PATH=VALUE"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
+        path, separator, written = str(value).partition("=")
+        keys = tuple(path.split("::" if "::" in path else "."))
+        if not separator:
+            self.fail(f"{value!r} has no =: write PATH=VALUE, for example exporters.debug.verbosity=basic", param, ctx)
+        if not _SHORTEST < len(keys) + 1 <= _MOST_KEYS or not all(keys):
+            self.fail(
+                f"{path!r} is not the path of a setting: write the section, the component and the setting, such as "
+                "exporters.otlphttp.endpoint; with :: between them if a name contains a dot",
+                param,
+                ctx,
+            )
+        if "\n" in written:
+            self.fail("the value has several lines: write it on one line, as {a: 1} or [a, b]", param, ctx)
+        try:
+            if written.startswith(("{", "[", "'", '"')):
+                return Setting(keys, written, parse(written, path))
+            written = _scalar(written)
+            return Setting(keys, written, parse(written, path))
+        except Failed as error:
+            self.fail(f"the value is not YAML: {error.message}", param, ctx)
+
+
+def edited(content: str, settings: Sequence[Setting], label: str) -> str:
+    """The text with each value. Raises Absent, and Failed if a value cannot be replaced by itself."""
+    for setting in settings:
+        content = _with(content, setting, label)
+    return content
+
+
+def _with(content: str, setting: Setting, label: str) -> str:
+    import yaml
+
+    before = parse(content, label)
+    if _get(before, setting.path) == (True, setting.value):
+        return content
+    root = yaml.compose(content, yaml.SafeLoader)
+    node, at = root, 0
+    while at < len(setting.path) and (inner := _step(node, setting.path[at])) is not None:
+        node, at = inner, at + 1
+    if node is None or at < min(_SHORTEST, len(setting.path) - 1) or (at < len(setting.path) and _is_list(node)):
+        raise Absent(f"{label} has no {'::'.join(setting.path[: max(at + 1, _SHORTEST)])}")
+    missing = setting.path[at:]
+    after = _replaced(content, node, setting.written) if not missing else _added(content, node, missing, setting.written)
+    if _same(after, before, setting, label):
+        return after
+    line = node.start_mark.line + 1
+    raise Failed(
+        f"{label}:{line}: {setting.shown} cannot be set by itself, since an anchor or a merge shares what is there: "
+        "change it with `headgate config edit`"
+    )
+
+
+def _scalar(written: str) -> str:
+    if written == "":
+        return '""'
+    return "'" + written.replace("'", "''") + "'" if _NEEDS_QUOTES.search(written) else written
+
+
+def _step(node: yaml.Node | None, name: str) -> yaml.Node | None:
+    """The value of a key or entry. A key that a merge brings is not there: it is added beside the merge."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in reversed(node.value) if key.value == name), None)
+    if isinstance(node, yaml.SequenceNode) and name.isdecimal() and int(name) < len(node.value):
+        return cast("yaml.Node", node.value[int(name)])
+    return None
+
+
+def _is_list(node: yaml.Node) -> bool:
+    import yaml
+
+    return isinstance(node, yaml.SequenceNode)
+
+
+def _replaced(content: str, node: yaml.Node, written: str) -> str:
+    start, end = _span(content, node)
+    if _is_in_flow(content, node) and _IN_FLOW.search(written) and written[0] not in "{['\"":
+        written = "'" + written.replace("'", "''") + "'"
+    space = " " if start and content[start - 1] in ":-" else ""
+    # A block ends with its line break.
+    tail = "\n" if content[start:end].endswith("\n") else ""
+    return content[:start] + space + written + tail + content[end:]
+
+
+def _added(content: str, node: yaml.Node, missing: Sequence[str], written: str) -> str:
+    import yaml
+
+    keys = [_scalar(key) for key in missing]
+    in_flow = "".join(f"{key}: {{" for key in keys[:-1]) + f"{keys[-1]}: {written}" + "}" * (len(keys) - 1)
+    if isinstance(node, yaml.MappingNode) and node.flow_style:
+        end = node.end_mark.index - 1
+        if _IN_FLOW.search(written) and written[0] not in "{['\"":
+            in_flow = in_flow.replace(written, "'" + written.replace("'", "''") + "'")
+        before = content[:end].rstrip()
+        return f"{before}{', ' if node.value else ''}{in_flow}{content[len(before) : end]}{content[end:]}"
+    if isinstance(node, yaml.MappingNode):
+        column, last = node.value[0][0].start_mark.column, _last(node)
+        start, end = _span(content, last)
+    else:
+        # `batch:` without a value, or what gives way to a mapping.
+        start, end = _span(content, node)
+        if content[start:end].strip() not in ("", "null", "~"):
+            raise Failed(f"line {node.start_mark.line + 1}: {missing[0]} has no place in {content[start:end]!r}")
+        content = content[:start].rstrip(" ") + content[end:]
+        end = len(content[:start].rstrip(" "))
+        line = content.rfind("\n", 0, end) + 1
+        column = len(content[line:end]) - len(content[line:end].lstrip(" ")) + _INDENT
+    newline = content.find("\n", max(end - 1, 0))
+    at = len(content) if newline < 0 else newline
+    lines = [f"{' ' * (column + _INDENT * depth)}{key}:" for depth, key in enumerate(keys)]
+    block = "\n".join([*lines[:-1], f"{lines[-1]} {written}"])
+    return f"{content[:at]}\n{block}{content[at:]}"
+
+
+def _last(node: yaml.Node) -> yaml.Node:
+    """The last node that is written in a block."""
+    import yaml
+
+    while isinstance(node, yaml.MappingNode | yaml.SequenceNode) and not node.flow_style and node.value:
+        inner = node.value[-1][1] if isinstance(node, yaml.MappingNode) else node.value[-1]
+        if inner.start_mark.index < node.start_mark.index:
+            # An alias: what it names stands further up.
+            return cast("yaml.Node", node.value[-1][0]) if isinstance(node, yaml.MappingNode) else node
+        node = inner
+    return node
+
+
+def _span(content: str, node: yaml.Node) -> tuple[int, int]:
+    start, end = node.start_mark.index, node.end_mark.index
+    text = content[start:end]
+    # The marks of blocks reach up to what follows, with comments.
+    return start, start + len(text.rstrip()) if text.strip() else start
+
+
+def _is_in_flow(content: str, node: yaml.Node) -> bool:
+    return content[: node.start_mark.index].count("{") + content[: node.start_mark.index].count("[") > 0
+
+
+def _get(document: object, path: Sequence[str]) -> tuple[bool, object]:
+    for name in path:
+        if isinstance(document, dict) and name in document:
+            document = document[name]
+        elif isinstance(document, list) and name.isdecimal() and int(name) < len(document):
+            document = document[int(name)]
+        else:
+            return False, None
+    return True, document
+
+
+def _same(after: str, before: object, setting: Setting, label: str) -> bool:
+    """Whether the text is the document of before, with the setting and nothing else changed."""
+    try:
+        return parse(after, label) == _changed(before, setting.path, setting.value)
+    except Failed:
+        return False
+
+
+def _changed(document: object, path: Sequence[str], value: object) -> object:
+    if not path:
+        return value
+    name, *rest = path
+    if isinstance(document, list):
+        return [_changed(entry, rest, value) if str(at) == name else entry for at, entry in enumerate(document)]
+    content = document if isinstance(document, dict) else {}
+    return {**content, name: _changed(content.get(name), rest, value)}
