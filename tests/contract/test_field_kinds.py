@@ -33,7 +33,7 @@ KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
     "a name of a later release": (
         of("debug: {}", "processors: {resource_detection: {}}\n"),
         "unknown_component",
-        'other releases call "resourcedetection" so, did you mean "resourcedetection"?',
+        'newer releases call "resourcedetection" so, did you mean "resourcedetection"?',
         False,
     ),
     "a later name that is not the former one with underscores": (

@@ -53,6 +53,14 @@ func IsSame(one, other string) bool {
 	return one != other && plain(one) == plain(other)
 }
 
+// ReleaseOf tells whether a name for a component that this release calls otherwise is that of `newer` or `older` releases.
+func ReleaseOf(used, here string) string {
+	if _, is := later[used]; is || strings.Count(used, "_") > strings.Count(here, "_") {
+		return "newer"
+	}
+	return "older"
+}
+
 // later are the types that later releases named otherwise than by underscores, with the former name.
 //
 // Source: metadata.yaml of exporter/otlpexporter at v0.158.0 of https://github.com/open-telemetry/opentelemetry-collector

@@ -7,10 +7,10 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/compare"
 	"github.com/headgate/headgate/layers/collector/internal/describe"
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
+	"github.com/headgate/headgate/layers/collector/internal/explain"
 	"github.com/headgate/headgate/layers/collector/internal/graph"
 	"github.com/headgate/headgate/layers/collector/internal/inspect"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
-	"github.com/headgate/headgate/layers/collector/internal/mend"
 	"github.com/headgate/headgate/layers/collector/internal/mutants"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/ottlref"
@@ -30,7 +30,7 @@ import (
 // Handlers are the operations by name. An operation is a package of its own and one line here.
 var Handlers = map[string]operation.Handler{
 	"describe":       describe.Handle,
-	"validate":       mend.Handle,
+	"validate":       explain.Handle,
 	"crashed":        validate.HandleCrashed,
 	"check":          together.Handle,
 	"graph":          graph.Handle,

@@ -22,24 +22,32 @@ type setting struct {
 }
 
 // Component returns the words about a type of a section (`exporters`) that a version does not know, "" if the table has none.
-func Component(version, section, kind string) string { return components[section][kind].words(version) }
+func Component(version, section, kind string) string {
+	return OfComponent(section, kind).words(version)
+}
+
+// OfComponent returns what the table has of a type of a section, the zero Lifetime for nothing.
+func OfComponent(section, kind string) Lifetime { return components[section][kind] }
 
 // Function returns the words about an OTTL function that a version does not know, "" if the table has none.
 func Function(version, name string) string { return Lifetime{Since: functions[name]}.words(version) }
 
 // Setting returns the words about a key that a version does not know, "" if the table has none. The path begins with the
 // section.
-func Setting(version string, path []string) string {
+func Setting(version string, path []string) string { return OfSetting(path).words(version) }
+
+// OfSetting returns what the table has of a key, the zero Lifetime for nothing.
+func OfSetting(path []string) Lifetime {
 	if len(path) == 0 {
-		return ""
+		return Lifetime{}
 	}
 	holder, key := path[:len(path)-1], path[len(path)-1]
 	for _, one := range settings {
 		if one.key == key && endsWith(holder, strings.Split(one.under, "::")) {
-			return one.words(version)
+			return one.Lifetime
 		}
 	}
-	return ""
+	return Lifetime{}
 }
 
 func endsWith(path, end []string) bool {
@@ -54,6 +62,14 @@ func endsWith(path, end []string) bool {
 		}
 	}
 	return true
+}
+
+// IsNewer tells whether a version is too old for something.
+func (l Lifetime) IsNewer(version string) bool { return l.Since != "" && IsBefore(version, l.Since) }
+
+// IsRemoved tells whether a version does not have something any more, or another name replaces it.
+func (l Lifetime) IsRemoved(version string) bool {
+	return !l.IsNewer(version) && (l.Until != "" && !IsBefore(version, l.Until) || l.Until == "" && l.Instead != "")
 }
 
 // words explains why a version does not know something.

@@ -48,9 +48,12 @@ var others = map[string]string{
 	"integration":               "Elastic's distribution",
 }
 
+// Distribution returns the distribution that has a type which otelcol-contrib has not, "" if the table has none.
+func Distribution(kind string) string { return others[kind] }
+
 // Other returns the words about a type that otelcol-contrib never had, or has no more, "" if the table has none.
 func Other(kind string) string {
-	if of := others[kind]; of != "" {
+	if of := Distribution(kind); of != "" {
 		return fmt.Sprintf("it is a component of %s, and otelcol-contrib has none of that name", of)
 	}
 	return ""

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/headgate/headgate/layers/collector/internal/explain"
 	"github.com/headgate/headgate/layers/collector/internal/graph"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
-	"github.com/headgate/headgate/layers/collector/internal/mend"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/policies"
 	"github.com/headgate/headgate/layers/collector/internal/source"
@@ -61,7 +61,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	mend.Renames(ctx, env, request.Request.Request, verdict)
+	explain.Findings(ctx, env, request.Request.Request, verdict)
 	result := &Result{Result: verdict}
 	if slices.Contains(request.Parts, lintPart) {
 		if result.Lint, err = part(lint.Judge(ctx, env, reading)); err != nil {

@@ -37,37 +37,41 @@ func (r *report) variableCauses(request Request) {
 		}
 		if causes, unset := causesOf(*finding, references, request); causes != "" {
 			finding.Message += "; " + causes
-			finding.unset = unset
+			if len(unset) > 0 {
+				finding.Cause = &Cause{Kind: VariableUnset, Names: unset}
+			}
 		}
 	}
 }
 
-// causesOf returns the variables that a finding may come from, and whether one of them has no value here.
-func causesOf(finding Finding, references []reference, request Request) (causes string, unset bool) {
+// causesOf returns the variables that a finding may come from, and the names of those that have no value here.
+func causesOf(finding Finding, references []reference, request Request) (causes string, unset []string) {
 	var inValue, named, empty []string
-	hasValue := true
 	for _, one := range references {
 		what := one.value(request)
 		switch {
 		case isWithin(finding.path, one.path):
 			inValue = append(inValue, "the value is from "+what.words)
-			hasValue = hasValue && !what.isUnset
 		case isWithin(one.path, finding.path) && what.isEmpty:
 			words := fmt.Sprintf("its %s is from %s", lastName(one.path), what.words)
 			if mentions(finding.Message, one.path) {
 				named = append(named, words)
 			}
 			empty = append(empty, words)
-			hasValue = hasValue && !what.isUnset
+		default:
+			continue
+		}
+		if name, _, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-"); what.isUnset && !slices.Contains(unset, name) {
+			unset = append(unset, name)
 		}
 	}
 	for _, causes := range [][]string{inValue, named, empty} {
 		if len(causes) > 0 {
 			causes = slices.Compact(causes)
-			return strings.Join(causes[:min(len(causes), maxCauses)], "; "), !hasValue
+			return strings.Join(causes[:min(len(causes), maxCauses)], "; "), unset[:min(len(unset), maxCauses)]
 		}
 	}
-	return "", false
+	return "", nil
 }
 
 // isWithin tells whether a path leads to what another one leads to, or below it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/generation"
+	"github.com/headgate/headgate/layers/collector/internal/alias"
 	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -174,10 +175,9 @@ func (d *diagnosis) unknownType(section string, id component.ID, types []string)
 	if others := d.kindsOf[id.Type()]; len(others) > 0 {
 		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
 	}
-	// Newer releases put underscores between the words of a type.
 	for _, known := range types {
-		if strings.ReplaceAll(known, "_", "") == strings.ReplaceAll(kind, "_", "") {
-			return message + fmt.Sprintf("; other releases call %q so, did you mean %q?", known, known)
+		if alias.IsSame(kind, known) {
+			return message + fmt.Sprintf("; %s releases call %q so, did you mean %q?", alias.ReleaseOf(kind, known), known, known)
 		}
 	}
 	if words := history.Other(kind); words != "" {

@@ -102,7 +102,7 @@ func (r *report) dependsOnHost() {
 		case finding.needs != "":
 			finding.Code = DependsOnHost
 			finding.Message = onHost(finding.Message, finding.needs)
-		case finding.unset:
+		case finding.Cause != nil && finding.Cause.Kind == VariableUnset:
 			unknown = true // so does what the variable holds there
 		default:
 			others++

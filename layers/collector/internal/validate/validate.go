@@ -59,14 +59,36 @@ type Finding struct {
 	Column        int    `json:"column"`
 	// Fix is the change of the text that mends it, nil where that is not known.
 	Fix []source.Fix `json:"fix,omitempty"`
+	// Cause is what the finding comes from, nil where that is the text itself or not known.
+	Cause *Cause `json:"cause,omitempty"`
 
 	// path are the names of ComponentPath, and where it is shorter those that lead to the place.
 	path []string
-	// needs is what a host must have for this not to be an error, empty for an error of the text. unset is set if it may
-	// come from a variable that has no value here.
+	// needs is what a host must have for this not to be an error, empty for an error of the text.
 	needs string
-	unset bool
 }
+
+// Cause is what a finding comes from, for whoever groups findings of many texts.
+type Cause struct {
+	Kind CauseKind `json:"kind"`
+	// Names are the names in the text: a component's type, a key, a feature gate, or variables.
+	Names []string `json:"names"`
+	// Instead is what this release calls it, what replaced it, or the distribution that has it; empty where nothing is known.
+	Instead string `json:"instead"`
+}
+
+// CauseKind is the stable word for a kind of cause.
+type CauseKind string
+
+// The kinds of causes. A renamed name is that of another release, newer or older.
+const (
+	NewerRelease      CauseKind = "newer_release"
+	OlderRelease      CauseKind = "older_release"
+	Removed           CauseKind = "removed"
+	OtherDistribution CauseKind = "other_distribution"
+	GateOff           CauseKind = "feature_gate"
+	VariableUnset     CauseKind = "variable"
+)
 
 // Variable is an environment variable that a configuration refers to, with its first position. HasDefault is set if
 // every reference has a default.
