@@ -41,6 +41,11 @@ WithStart = Annotated[
 ]
 
 
+WithGroups = Annotated[
+    bool, BeforeValidator(true_or_false), Query(description="Also tell what was found in all texts, by kind")
+]
+
+
 @router.post("/validate", operation_id="validateText", response_model_exclude_unset=True)
 def validate(
     body: Validate,
@@ -80,17 +85,19 @@ def validate_batch(
     with_lint: Annotated[WithLint, Query(alias="lint")] = False,
     with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
     with_start: Annotated[WithStart, Query(alias="start")] = False,
+    with_groups: Annotated[WithGroups, Query(alias="groups")] = False,
 ) -> ValidationResults:
     """Validate up to 50 configurations: one request of the limit, and one check under way.
 
     A text that could not be checked has a `problem` in place of its verdict: it may be valid or not. Texts that take
-    long leave no time for those after them; send those again.
+    long leave no time for those after them; send those again. With `groups=true`, the answer also has what was found in
+    all texts, an entry for each kind.
     """
     texts = [item.request() for item in body.items]
     with checks.under_way(caller):
         parts = Parts(lint=with_lint, policies=with_policies, start=with_start)
         results = checking.check_all(caller, texts, parts)
-        return ValidationResults.of([item.name for item in body.items], results)
+        return ValidationResults.of([item.name for item in body.items], results, groups=with_groups)
 
 
 @router.post("/validate/upgrade-check", operation_id="checkTextUpgrade", openapi_extra=EXTENSION)

@@ -98,3 +98,31 @@ def test_an_editor_that_is_not_there_is_said(cli: Cli) -> None:
 
     assert (code, "EDITOR" in said) == (1, True)
     assert "what you wrote" not in said
+
+
+def test_one_value_is_set_in_many_configurations_and_published_if_their_tests_pass(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    cli.write("gateway.yaml", EDGE.replace("5s", "7s # slow"))
+    cli.write("other.yaml", EDGE.replace("batch", "memory_limiter").replace("timeout: 5s", "check_interval: 5s"))
+    cli.write("edge.tests/sample.log", "one\n")
+    cli.write(
+        "edge.tests/passes.yaml",
+        "target_pipeline: logs\nsample_file: sample.log\nrules: [{name: some, condition: 'true'}]\nduration_seconds: 1\n",
+    )
+    cli.ok("config", "push", ".", "--no-validate", "--publish")
+
+    shown = cli.run("config", "edit", "--all", "--set", "processors.batch.timeout=9s", "--dry-run")
+    assert (shown.code, shown.out.count("+    timeout: 9s")) == (0, 2), shown
+    assert "other v1 has no processors::batch: it stays as it is\n" in shown.err
+
+    wrong = cli.run("config", "edit", "--all", "--set", "processors.batch.timeout=9 parsecs")
+    assert (wrong.code, "Nothing was saved; --no-validate goes on anyway" in wrong.err) == (1, True)
+
+    done = cli.run("config", "edit", "--all", "--set", "processors.batch.timeout=9s", "--publish")
+    assert done.code == 0, done
+    assert "edge v2 is published\n" in done.out
+    assert "timeout: 9s # slow" in cli.ok("config", "show", "gateway@2", "--yaml")
+    assert [one["published_version"] for one in cli.run("config", "list", "--json").json] == [2, 2, 1]
+
+    files = cli.run("config", "edit", "edge.yaml", "gateway.yaml", "--set", "processors.batch.timeout=9s")
+    assert (files.code, "timeout: 9s # slow" in (cli.folder / "gateway.yaml").read_text()) == (0, True), files

@@ -13,6 +13,7 @@ from headgate_cli.checks import gate
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.edit import edit
+from headgate_cli.configurations.importing import import_
 from headgate_cli.configurations.life import archive, delete, describe, rename, restore
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.configurations.pull import pull
@@ -253,5 +254,5 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
     print_outcome(published, as_json, f"{one_line(latest.name)} v{number(published, 'n')} is published")
 
 
-for _command in (archive, create, delete, describe, edit, pull, push, rename, restore):
+for _command in (archive, create, delete, describe, edit, import_, pull, push, rename, restore):
     config.add_command(_command)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, ServerError, number, text
 from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
+from headgate_cli.configurations.edit_many import How, edit_many
+from headgate_cli.configurations.setting import Setting, SettingType
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
 from headgate_cli.output import print_json, print_outcome, say
@@ -24,20 +28,64 @@ class _NoEditor(Failed):
 
 
 @click.command()
-@click.argument("configuration", metavar="CONFIGURATION")
+@click.argument("configurations", nargs=-1, metavar="CONFIGURATION|FILE|FOLDER...")
+@click.option("--all", "everything", is_flag=True, help="With --set: the latest version of every configuration.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    type=SettingType(),
+    help="Set a value, such as exporters.otlphttp.endpoint=https://example.com; with :: between names that contain a "
+    "dot. Repeatable.",
+)
 @click.option("-m", "--description", default="", help="A description, if a new version is created.")
+@click.option("--publish", is_flag=True, help="With --set: publish the versions if all of their tests pass.")
+@click.option("--dry-run", is_flag=True, help="With --set: show the differences and save nothing.")
+@click.option("--yes", is_flag=True, help="With --set: do not ask before saving.")
+@click.option("--no-validate", is_flag=True, help="With --set: save without validating first.")
+@variables.env
 @as_json
 @connected
-def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
-    """Edit the latest version in $VISUAL or $EDITOR.
+def edit(
+    api: Api,
+    configurations: Sequence[str],
+    everything: bool,
+    settings: Sequence[Setting],
+    description: str,
+    publish: bool,
+    dry_run: bool,
+    yes: bool,
+    no_validate: bool,
+    env: Sequence[tuple[str, str]],
+    as_json: bool,
+) -> None:
+    """Edit the latest version in $VISUAL or $EDITOR, or set values in many with --set.
 
     A draft is changed in place; for a published version a new draft is created. If the text is invalid, the editor
     opens again. Text that is not saved stays in a file, whose name is printed.
 
+    With --set, comments, anchors and every other byte stay. All differences are shown and all texts validated before
+    anything is saved; then the tests of each version run, and with --publish the versions are published if all pass.
+    What has no such component stays as it is. Files and the files of folders are changed in place.
+
     \b
     Examples:
       EDITOR="sed -i s/5s/10s/" headgate config edit edge
+      headgate config edit --all --set exporters.otlphttp.endpoint=https://otel.example.com
+      headgate config edit edge gateway --set processors.batch.timeout=1s --publish
+      headgate config edit ./configurations --set processors.batch.timeout=1s --dry-run
     """
+    if settings:
+        if everything == bool(configurations):
+            raise click.UsageError("name configurations or files, or use --all")
+        how = How(description, publish, dry_run, yes, no_validate, env, as_json)
+        edit_many(api, configurations, everything, settings, how)
+        return
+    if everything or publish or dry_run or yes or no_validate or env:
+        raise click.UsageError("--all, --publish, --dry-run, --yes, --no-validate and --env are for --set")
+    if len(configurations) != 1:
+        raise click.UsageError("name one configuration; with --set several")
+    (configuration,) = configurations
     configuration_id = lookup.find(api, configuration)
     latest = lookup.latest(api, configuration_id)
     path = f"/configurations/{configuration_id}/versions/{latest.version}"

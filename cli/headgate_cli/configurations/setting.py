@@ -1,6 +1,6 @@
 """`--set PATH=VALUE`: a value in a YAML text is replaced or added, and every other byte stays.
 
-The place comes from the parser's marks. What was written is read again: it must be the same document but for that value.
+The place comes from the parser's marks. What was written is read again: it must be the same document but for the value.
 """
 
 from __future__ import annotations
@@ -63,9 +63,11 @@ class SettingType(click.ParamType[Setting]):
         if "\n" in written:
             self.fail("the value has several lines: write it on one line, as {a: 1} or [a, b]", param, ctx)
         try:
-            if written.startswith(("{", "[", "'", '"')):
-                return Setting(keys, written, parse(written, path))
-            written = _scalar(written)
+            if not written.startswith(("{", "[", "'", '"')):
+                written = _scalar(written)
+            elif written.startswith("[") and not written.endswith("]"):
+                # An address such as [::]:4317.
+                written = _quoted(written)
             return Setting(keys, written, parse(written, path))
         except Failed as error:
             self.fail(f"the value is not YAML: {error.message}", param, ctx)
@@ -84,14 +86,17 @@ def _with(content: str, setting: Setting, label: str) -> str:
     before = parse(content, label)
     if _get(before, setting.path) == (True, setting.value):
         return content
-    root = yaml.compose(content, yaml.SafeLoader)
-    node, at = root, 0
+    node, at, in_flow = yaml.compose(content, yaml.SafeLoader), 0, False
     while at < len(setting.path) and (inner := _step(node, setting.path[at])) is not None:
+        in_flow = in_flow or (isinstance(node, yaml.CollectionNode) and bool(node.flow_style))
         node, at = inner, at + 1
-    if node is None or at < min(_SHORTEST, len(setting.path) - 1) or (at < len(setting.path) and _is_list(node)):
-        raise Absent(f"{label} has no {'::'.join(setting.path[: max(at + 1, _SHORTEST)])}")
     missing = setting.path[at:]
-    after = _replaced(content, node, setting.written) if not missing else _added(content, node, missing, setting.written)
+    if node is None or at < min(_SHORTEST, len(setting.path) - 1) or (missing and isinstance(node, yaml.SequenceNode)):
+        raise Absent(f"{label} has no {'::'.join(setting.path[: max(at + 1, _SHORTEST)])}")
+    if missing:
+        after = _added(content, node, missing, setting.written, in_flow=in_flow)
+    else:
+        after = _replaced(content, node, setting.written, in_flow=in_flow)
     if _same(after, before, setting, label):
         return after
     line = node.start_mark.line + 1
@@ -104,7 +109,11 @@ def _with(content: str, setting: Setting, label: str) -> str:
 def _scalar(written: str) -> str:
     if written == "":
         return '""'
-    return "'" + written.replace("'", "''") + "'" if _NEEDS_QUOTES.search(written) else written
+    return _quoted(written) if _NEEDS_QUOTES.search(written) else written
+
+
+def _quoted(written: str) -> str:
+    return "'" + written.replace("'", "''") + "'"
 
 
 def _step(node: yaml.Node | None, name: str) -> yaml.Node | None:
@@ -118,43 +127,33 @@ def _step(node: yaml.Node | None, name: str) -> yaml.Node | None:
     return None
 
 
-def _is_list(node: yaml.Node) -> bool:
-    import yaml
-
-    return isinstance(node, yaml.SequenceNode)
-
-
-def _replaced(content: str, node: yaml.Node, written: str) -> str:
+def _replaced(content: str, node: yaml.Node, written: str, *, in_flow: bool) -> str:
     start, end = _span(content, node)
-    if _is_in_flow(content, node) and _IN_FLOW.search(written) and written[0] not in "{['\"":
-        written = "'" + written.replace("'", "''") + "'"
+    if start == end and content[end:].lstrip(" ")[:1] in ("}", "]", ","):
+        end = len(content) - len(content[end:].lstrip(" "))
     space = " " if start and content[start - 1] in ":-" else ""
-    # A block ends with its line break.
-    tail = "\n" if content[start:end].endswith("\n") else ""
-    return content[:start] + space + written + tail + content[end:]
+    return content[:start] + space + (_for_flow(written) if in_flow else written) + content[end:]
 
 
-def _added(content: str, node: yaml.Node, missing: Sequence[str], written: str) -> str:
+def _added(content: str, node: yaml.Node, missing: Sequence[str], written: str, *, in_flow: bool) -> str:
     import yaml
 
     keys = [_scalar(key) for key in missing]
-    in_flow = "".join(f"{key}: {{" for key in keys[:-1]) + f"{keys[-1]}: {written}" + "}" * (len(keys) - 1)
+    inside = "".join(f"{key}: {{" for key in keys[:-1]) + f"{keys[-1]}: {_for_flow(written)}" + "}" * (len(keys) - 1)
     if isinstance(node, yaml.MappingNode) and node.flow_style:
         end = node.end_mark.index - 1
-        if _IN_FLOW.search(written) and written[0] not in "{['\"":
-            in_flow = in_flow.replace(written, "'" + written.replace("'", "''") + "'")
-        before = content[:end].rstrip()
-        return f"{before}{', ' if node.value else ''}{in_flow}{content[len(before) : end]}{content[end:]}"
+        return f"{content[:end]}{', ' if node.value else ''}{inside}{content[end:]}"
     if isinstance(node, yaml.MappingNode):
-        column, last = node.value[0][0].start_mark.column, _last(node)
-        start, end = _span(content, last)
+        column = node.value[0][0].start_mark.column
+        _, end = _span(content, _last(node))
+    elif node.tag != "tag:yaml.org,2002:null":
+        raise Failed(f"line {node.start_mark.line + 1}: there is no place for {missing[0]}, it is not a mapping")
+    elif in_flow:
+        return _replaced(content, node, f"{{{inside}}}", in_flow=False)
     else:
-        # `batch:` without a value, or what gives way to a mapping.
+        # `batch:` without a value: the settings go below it.
         start, end = _span(content, node)
-        if content[start:end].strip() not in ("", "null", "~"):
-            raise Failed(f"line {node.start_mark.line + 1}: {missing[0]} has no place in {content[start:end]!r}")
-        content = content[:start].rstrip(" ") + content[end:]
-        end = len(content[:start].rstrip(" "))
+        content, end = content[:start].rstrip(" ") + content[end:], len(content[:start].rstrip(" "))
         line = content.rfind("\n", 0, end) + 1
         column = len(content[line:end]) - len(content[line:end].lstrip(" ")) + _INDENT
     newline = content.find("\n", max(end - 1, 0))
@@ -162,6 +161,13 @@ def _added(content: str, node: yaml.Node, missing: Sequence[str], written: str) 
     lines = [f"{' ' * (column + _INDENT * depth)}{key}:" for depth, key in enumerate(keys)]
     block = "\n".join([*lines[:-1], f"{lines[-1]} {written}"])
     return f"{content[:at]}\n{block}{content[at:]}"
+
+
+def _for_flow(written: str) -> str:
+    """The value as it can stand between braces."""
+    if written[0] in "{['\"" or not _IN_FLOW.search(written):
+        return written
+    return _quoted(written)
 
 
 def _last(node: yaml.Node) -> yaml.Node:
@@ -182,10 +188,6 @@ def _span(content: str, node: yaml.Node) -> tuple[int, int]:
     text = content[start:end]
     # The marks of blocks reach up to what follows, with comments.
     return start, start + len(text.rstrip()) if text.strip() else start
-
-
-def _is_in_flow(content: str, node: yaml.Node) -> bool:
-    return content[: node.start_mark.index].count("{") + content[: node.start_mark.index].count("[") > 0
 
 
 def _get(document: object, path: Sequence[str]) -> tuple[bool, object]:

@@ -14,6 +14,7 @@ from headgate_engine.policies.model import PolicyResult, Settings, Text
 from headgate_engine.validation import service as validation
 from headgate_engine.validation import starting, together
 from headgate_engine.validation.findings import ListedFinding, Source, listed
+from headgate_engine.validation.grouping import merged
 from headgate_engine.validation.model import (
     YAML_IN_BODY,
     Graph,
@@ -63,7 +64,7 @@ class Checked:
         lint = self.lint.result if self.lint else None
         policies = self.policies.result if self.policies else None
         start = self.start.result if self.start else None
-        return listed(self.verdict, lint, policies, not_checked, self.ends, start)
+        return [*merged(listed(self.verdict, lint, policies, not_checked, self.ends, start))]
 
 
 @dataclass(frozen=True, slots=True)

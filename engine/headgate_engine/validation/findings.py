@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from headgate_engine.policies.model import PolicyResult
 from headgate_engine.validation.model import (
+    Cause,
     Edit,
     Finding,
     LintItem,
@@ -40,7 +41,7 @@ class ListedFinding:
     """One finding about a text, whoever found it.
 
     The place is from 1, in characters; `end_column` is behind the last one. It is None where it is not known. `fix`
-    mends the text, None where that is not known.
+    mends the text, and `cause` is what it comes from, None where that is not known.
     """
 
     severity: Severity
@@ -54,6 +55,7 @@ class ListedFinding:
     end_line: int | None = None
     end_column: int | None = None
     fix: Sequence[Edit] | None = None
+    cause: Cause | None = None
 
 
 def listed(
@@ -121,6 +123,7 @@ def _of_collector(finding: Finding, severity: Severity, source: Source) -> Liste
         line=finding.line or None,
         column=finding.column or None,
         fix=finding.fix,
+        cause=finding.cause,
     )
 
 

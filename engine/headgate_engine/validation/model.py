@@ -42,11 +42,24 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """What a finding comes from, where it is not the text alone.
+
+    `names` are a component's type, a key, a feature gate, or variables. `instead` is what this release calls it, what
+    replaced it, or the distribution that has it; empty where that is not known.
+    """
+
+    kind: Literal["newer_release", "older_release", "removed", "other_distribution", "feature_gate", "variable"]
+    names: Sequence[str]
+    instead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One finding about a configuration, with its place: in the collector's path syntax, and in the text (from 1).
 
     `line` and `column` are None where only the plain `validate` command could be asked. `fix` mends it, None where that
-    is not known.
+    is not known, as is `cause`.
     """
 
     message: str
@@ -55,6 +68,7 @@ class Finding:
     line: int | None = None
     column: int | None = None
     fix: Sequence[Edit] | None = None
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import Refused
 from headgate_engine.collector import VERSION, by_age
 from headgate_engine.errors import Unavailable
-from headgate_engine.validation.model import Finding, ValidationResult
+from headgate_engine.validation.model import Cause, Finding, ValidationResult
 
 _ABOUT_KEYS: Final = ("unknown_key", "ignored_key")
 # What a message ends with where the release's own history tells nothing: a word of similar letters, or nothing.
@@ -64,6 +64,8 @@ def explained(result: ValidationResult, *, asker: Asker) -> ValidationResult:
 
 
 _Path = tuple[str, ...]
+# The words for the message, and the same as data.
+_Told = tuple[str, Cause]
 
 
 def _path(finding: Finding) -> _Path:
@@ -74,14 +76,17 @@ def _is_open(finding: Finding) -> bool:
     return not _HISTORY.search(finding.message)
 
 
-def _with(finding: Finding, words: Mapping[_Path, str]) -> Finding:
+def _with(finding: Finding, words: Mapping[_Path, _Told]) -> Finding:
     more = words.get(_path(finding)) if finding.code in _ABOUT_KEYS and _is_open(finding) else None
-    return replace(finding, message=f"{_GUESS.sub('', finding.message)}; {more}") if more else finding
+    if not more:
+        return finding
+    told, cause = more
+    return replace(finding, message=f"{_GUESS.sub('', finding.message)}; {told}", cause=cause)
 
 
-def _words(paths: Sequence[_Path], version: str, asker: Asker) -> dict[_Path, str]:
+def _words(paths: Sequence[_Path], version: str, asker: Asker) -> dict[_Path, _Told]:
     """What the nearest of the other versions know, the newer ones first."""
-    words: dict[_Path, str] = {}
+    words: dict[_Path, _Told] = {}
     for other in _nearest(version, asker):
         left = [path for path in paths if path not in words]
         for path, setting in zip(left, _asked(left, other, asker), strict=False):
@@ -90,13 +95,15 @@ def _words(paths: Sequence[_Path], version: str, asker: Asker) -> dict[_Path, st
     return words
 
 
-def _told(path: _Path, setting: Setting, other: str, version: str, asker: Asker) -> str:
+def _told(path: _Path, setting: Setting, other: str, version: str, asker: Asker) -> _Told:
     if by_age(other) > by_age(version):
-        return f"collector {other} knows it, and {version} does not yet"
+        return f"collector {other} knows it, and {version} does not yet", Cause("newer_release", [path[-1]])
     here = next(iter(_asked([path], version, asker)), None)
     new = sorted(set(here.beside) - set(setting.beside)) if here else []
-    instead = f"; new in its place: {', '.join(new)}" if 0 < len(new) <= _MOST_NAMED else ""
-    return f"collector {other} knows it, and {version} does not any more{instead}"
+    names = ", ".join(new) if 0 < len(new) <= _MOST_NAMED else ""
+    instead = f"; new in its place: {names}" if names else ""
+    told = f"collector {other} knows it, and {version} does not any more{instead}"
+    return told, Cause("removed", [path[-1]], names)
 
 
 def _nearest(version: str, asker: Asker) -> list[str]:

@@ -10,6 +10,7 @@ from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
 from headgate_engine.validation.checking import Checked, Part, Request
 from headgate_engine.validation.findings import ListedFinding
+from headgate_engine.validation.grouping import FindingGroup, grouped
 from headgate_engine.validation.model import (
     Finding,
     Graph,
@@ -134,13 +135,22 @@ class NamedProblem(PartNotChecked):
 
 
 class ValidationResults(BaseModel):
-    """One entry for each text, in the order of the request."""
+    """One entry for each text, in the order of the request.
+
+    `groups` are there if the request asks for them: what was found in all texts, an entry for each kind.
+    """
 
     items: list[NamedResult | NamedProblem]
+    groups: list[FindingGroup] | SkipJsonSchema[None] = None
 
     @classmethod
-    def of(cls, names: Sequence[str | None], results: Iterable[Checked | Invalid | Unavailable]) -> Self:
-        return cls(items=[_named(name, result) for name, result in zip(names, results, strict=True)])
+    def of(
+        cls, names: Sequence[str | None], results: Iterable[Checked | Invalid | Unavailable], *, groups: bool = False
+    ) -> Self:
+        items = [_named(name, result) for name, result in zip(names, results, strict=True)]
+        if not groups:
+            return cls(items=items)
+        return cls(items=items, groups=grouped([one.findings if isinstance(one, NamedResult) else [] for one in items]))
 
 
 def _named(name: str | None, result: Checked | Invalid | Unavailable) -> NamedResult | NamedProblem:

@@ -26,8 +26,14 @@ func Component(version, section, kind string) string {
 	return OfComponent(section, kind).words(version)
 }
 
-// OfComponent returns what the table has of a type of a section, the zero Lifetime for nothing.
-func OfComponent(section, kind string) Lifetime { return components[section][kind] }
+// OfComponent returns what the table has of a type of a section, the zero Lifetime for nothing. Later releases write
+// underscores into names that the table has without.
+func OfComponent(section, kind string) Lifetime {
+	if known, is := components[section][kind]; is {
+		return known
+	}
+	return components[section][strings.ReplaceAll(kind, "_", "")]
+}
 
 // Function returns the words about an OTTL function that a version does not know, "" if the table has none.
 func Function(version, name string) string { return Lifetime{Since: functions[name]}.words(version) }

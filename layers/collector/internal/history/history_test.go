@@ -8,6 +8,7 @@ import (
 func TestWordsAreForVersionsThatDoNotKnowSomething(t *testing.T) {
 	for words, want := range map[string]string{
 		Component("0.139.0", "exporters", "loki"):                                   "it was removed in 0.131.0: use otlphttp, to the endpoint /otlp of Loki 3",
+		Component("0.139.0", "processors", "gen_ai_normalizer"):                     "collectors know it from 0.154.0 on",
 		Component("0.130.0", "exporters", "loki"):                                   "",
 		Component("0.139.0", "receivers", "systemd"):                                "collectors know it from 0.142.0 on",
 		Function("0.139.0", "IsEmpty"):                                              "collectors know it from 0.157.0 on",

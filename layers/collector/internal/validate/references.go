@@ -83,8 +83,10 @@ func (r *report) variables(request Request, asked *resolved) {
 				continue
 			}
 			if _, given := request.Env[name]; !given && variable.HasDefault {
-				r.addAt(&r.result.Warnings, one.position, UnsetVariable, one.path,
-					fmt.Sprintf("the environment variable %s has no value and no default, so it is empty here", name))
+				if added := r.addAt(&r.result.Warnings, one.position, UnsetVariable, one.path, fmt.Sprintf(
+					"the environment variable %s has no value and no default, so it is empty here", name)); added != nil {
+					added.Cause = &Cause{Kind: VariableUnset, Names: []string{name}}
+				}
 			}
 			variable.HasDefault = false
 		}

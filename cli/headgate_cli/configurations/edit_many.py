@@ -1,0 +1,219 @@
+"""`config edit --set`: the same values in many configurations, or in the files of folders."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as with_changes
+from pathlib import Path
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, ServerError, number, optional, text
+from headgate_cli.checks.gate import require_valid_texts
+from headgate_cli.configurations import lookup
+from headgate_cli.configurations.lookup import Latest
+from headgate_cli.configurations.setting import Absent, Setting, edited
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.output import diff, print_json, print_result, say
+from headgate_cli.safe_files import read, read_bytes, replace
+from headgate_cli.suites import report
+from headgate_cli.suites.run import Ran
+from headgate_cli.suites.run import run as run_suites
+from headgate_cli.suites.select import NoTests, Suite, suites
+from headgate_cli.untrusted import one_line
+from headgate_cli.upgrade import targets
+
+_NOT_SAVED: Final = "Nothing was saved"
+_WAY_OUT: Final = "--no-validate goes on anyway"
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A text before and after. `stored` is None for a file; `etag` is that of the version that was read."""
+
+    label: str
+    before: str
+    after: str
+    collector_version: str = ""
+    stored: Latest | None = None
+    is_draft: bool = False
+    etag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How the texts are saved."""
+
+    description: str
+    publish: bool
+    dry_run: bool
+    yes: bool
+    no_validate: bool
+    env: Sequence[tuple[str, str]]
+    as_json: bool
+
+
+def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequence[Setting], how: How) -> None:
+    """Show what changes, validate it, save it, and run the tests. Publishes only if all tests pass."""
+    files = [file for file in targets.files_of_folders(names) if targets.names_file(file)]
+    if files and (everything or len(files) != len(targets.files_of_folders(names))):
+        raise click.UsageError("name either files and folders or stored configurations")
+    if files and how.publish:
+        raise click.UsageError("--publish is for stored configurations: push the files, or apply their folder")
+    changes = _changes(_of_files(files) if files else _stored(api, names, everything), settings)
+    if not changes:
+        say("No configuration changes")
+        if how.as_json:
+            print_json([])
+        return
+    if not how.as_json:
+        for change in changes:
+            diff(change.before, change.after, (change.label, f"{change.label} (edited)"))
+    if not how.no_validate:
+        texts = {change.label: (change.after, change.collector_version) for change in changes}
+        require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=how.env)
+    if how.dry_run:
+        say(f"{len(changes)} would change; {_NOT_SAVED.lower()}")
+    elif not how.yes and sys.stdin.isatty() and not click.confirm(f"Save {_counted(len(changes))}?", err=True):
+        say(_NOT_SAVED)
+        raise Ended(FAILED)
+    if how.dry_run:
+        if how.as_json:
+            print_json([{"name": change.label, "saved": False} for change in changes])
+        return
+    if files:
+        _write(changes)
+        _test_files(api, files, how)
+        return
+    _save_all(api, changes, how)
+
+
+def _stored(api: Api, names: Sequence[str], everything: bool) -> list[_Change]:
+    if everything:
+        keys = [text(entry, "id") for entry in api.items("/configurations")]
+    else:
+        keys = [*dict.fromkeys(lookup.find(api, name) for name in names)]
+    return [_read(api, lookup.latest(api, key)) for key in keys]
+
+
+def _read(api: Api, latest: Latest) -> _Change:
+    version, etag = api.get_with_etag(f"/configurations/{latest.id}/versions/{latest.version}")
+    content = text(version, "yaml")
+    label = f"{one_line(latest.name)} v{latest.version}"
+    is_draft = text(version, "status") == "draft"
+    return _Change(label, content, content, text(version, "collector_version"), latest, is_draft, etag)
+
+
+def _of_files(files: Sequence[str]) -> list[_Change]:
+    return [_Change(file, content, content) for file in files for content in [read(file)]]
+
+
+def _changes(texts: Sequence[_Change], settings: Sequence[Setting]) -> list[_Change]:
+    """Those that change. Raises Failed if a value cannot be set in one of them."""
+    changes = []
+    for one in texts:
+        try:
+            after = edited(one.before, settings, one.label)
+        except Absent as error:
+            say(f"{error.message}: it stays as it is")
+            continue
+        if after == one.before:
+            say(f"{one.label} has these values already")
+        else:
+            changes.append(with_changes(one, after=after))
+    return changes
+
+
+def _write(changes: Sequence[_Change]) -> None:
+    for change in changes:
+        if read_bytes(Path(change.label)) != change.before.encode():
+            raise Failed(f"{one_line(change.label)} was changed meanwhile: run the command again for the rest")
+        try:
+            replace(Path(change.label), change.after.encode())
+        except OSError as error:
+            raise Failed(f"cannot write {one_line(change.label)}: {error.strerror}") from error
+        say(f"{one_line(change.label)}: changed")
+
+
+def _test_files(api: Api, files: Sequence[str], how: How) -> None:
+    chosen = []
+    for file in files:
+        try:
+            chosen += suites(api, [file], (), pushed=False, may_await=False)
+        except NoTests:
+            continue
+    ran = run_suites(api, [suite.with_env(dict(how.env)) for suite in chosen], {}, lambda one: _tell(one, how))
+    if how.as_json:
+        print_json([{"name": file, "saved": True} for file in files])
+    if not all(one.passed for one in ran):
+        raise Ended(FAILED)
+    say("Next: `headgate apply FOLDER`, or `headgate config push FILE`")
+
+
+def _save_all(api: Api, changes: Sequence[_Change], how: How) -> None:
+    saved: list[dict[str, object]] = []
+    for change in changes:
+        try:
+            saved.append(_save(api, change, how.description))
+        except Failed as error:
+            meanwhile = isinstance(error, ServerError) and error.status == 412
+            reason = "somebody else changed it meanwhile" if meanwhile else error.message
+            say(f"headgate: {change.label} was not saved: {reason}")
+            saved.append({"name": change.label, "saved": False, "problem": reason})
+            continue
+        if not how.as_json:
+            print_result(f"{one_line(str(saved[-1]['name']))} v{saved[-1]['version_number']} is saved as a draft")
+    drafts = [one for one in saved if one["saved"]]
+    ran = run_suites(api, [suite for one in drafts if (suite := _suite(api, one))], {}, lambda one: _tell(one, how))
+    passed = len(drafts) == len(changes) and all(one.passed for one in ran)
+    if how.publish and passed:
+        for one in drafts:
+            api.post(f"/configurations/{one['configuration_id']}/versions/{one['version_number']}/publish")
+            one["published"] = True
+            if not how.as_json:
+                print_result(f"{one_line(str(one['name']))} v{one['version_number']} is published")
+    elif how.publish:
+        say("Nothing was published: not all were saved, or a test did not pass; the drafts stay")
+    if how.as_json:
+        print_json(saved)
+    if not passed:
+        raise Ended(FAILED)
+
+
+def _save(api: Api, change: _Change, description: str) -> dict[str, object]:
+    latest = change.stored
+    assert latest is not None
+    path = f"/configurations/{latest.id}/versions"
+    if change.is_draft:
+        version = api.patch(f"{path}/{latest.version}", {"yaml": change.after}, if_match=change.etag)
+    else:
+        described = {"description": description} if description else {}
+        version = api.create(path, {"yaml": change.after} | described)
+    return {
+        "name": latest.name,
+        "configuration_id": latest.id,
+        "version_number": number(version, "n"),
+        "saved": True,
+        "published": False,
+    }
+
+
+def _suite(api: Api, draft: Mapping[str, object]) -> Suite | None:
+    """The stored tests of a draft; None if it has none."""
+    named = {name: draft[name] for name in ("configuration_id", "version_number")}
+    path = f"/configurations/{draft['configuration_id']}/versions/{draft['version_number']}/tests"
+    if not api.get(path).get("items"):
+        return None
+    return Suite(f"{optional(draft, 'name')} v{draft['version_number']}", named, named)
+
+
+def _tell(ran: Ran, how: How) -> None:
+    if not how.as_json:
+        print_result("\n".join(report.as_text(ran)))
+
+
+def _counted(count: int) -> str:
+    return f"{count} configuration{'' if count == 1 else 's'}"

@@ -1,0 +1,337 @@
+"""`config import`: drafts of somebody's files, with what is in the way of them in a line for each kind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from headgate_cli import variables
+from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.checks import fixing
+from headgate_cli.checks.commands import feature_gates, gates_in_request
+from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.configurations import lookup
+from headgate_cli.configurations.folder import files_in
+from headgate_cli.configurations.push import change_draft
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.output import print_json, print_result, say, table
+from headgate_cli.safe_files import STDIN, read
+from headgate_cli.safe_files import name as name_of
+from headgate_cli.untrusted import one_line, quoted
+
+_MOST_FILES: Final = 50
+_MOST_BYTES: Final = 1_000_000
+# A mended error may have hidden further ones.
+_MOST_ROUNDS: Final = 20
+_MOST_QUESTIONS: Final = 20
+_SEVERITIES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
+_LONGEST_NAME: Final = 200
+_MOST_NAMED: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text to import. `problem` is why it becomes no draft; `fixed` counts the edits of the fixes."""
+
+    file: str
+    name: str
+    yaml: str
+    problem: str = ""
+    fixed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What the server says of the texts: an answer for each, and groups of findings."""
+
+    texts: Sequence[_Text]
+    answers: Sequence[Entity]
+    groups: Sequence[Entity]
+
+    @property
+    def errors(self) -> int:
+        return sum(number(group, "count") for group in self.groups if group.get("severity") == "error")
+
+    @property
+    def fixable(self) -> int:
+        return sum(number(group, "fixable") for group in self.groups if group.get("severity") == "error")
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|FOLDER|-...")
+@click.option("--name", "label", default="", help="The configuration's name; for a single text.")
+@click.option(
+    "--collector-version",
+    type=CollectorVersion(),
+    help="The collector version that the files are for; the server's default one without it.",
+)
+@feature_gates
+@variables.env
+@variables.files
+@click.option("--fix", is_flag=True, help="Apply the fixes that are known, without asking. The files are not changed.")
+@click.option("--dry-run", is_flag=True, help="Show what is in the way and create nothing.")
+@as_json
+@connected
+def import_(
+    api: Api,
+    paths: Sequence[str],
+    label: str,
+    collector_version: str | None,
+    feature_gates: Sequence[str],
+    env: Sequence[tuple[str, str]],
+    files_of_texts: Sequence[tuple[str, str]],
+    fix: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Create a draft of each file, and tell what is in the way, in a line for each kind over all files.
+
+    Takes a configuration out of a Kubernetes resource, a ConfigMap or Helm values by itself. On a terminal it asks for
+    what is missing: whether to apply fixes, the feature gates and the values of variables that errors come from. Values
+    are for the check only and are not stored. A name that exists already is left alone. Ends with 1 if a file became no
+    draft, or one that is not valid.
+
+    \b
+    Examples:
+      headgate config import collector.yaml gateway.yaml
+      headgate config import ./configurations --fix --env-file production.env
+      headgate config import ./configurations --dry-run
+      kubectl get configmap otel -o yaml | headgate config import - --name otel
+      otelcol-contrib print-config --config collector.yaml | headgate config import - --name edge
+    """
+    texts = _read(paths, label)
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not as_json
+    request: dict[str, object] = {"version": collector_version} if collector_version else {}
+    request |= gates_in_request(feature_gates) | variables.in_request(env) | variables.files_in_request(files_of_texts)
+    before = checked = _check(api, _without_namesakes(api, texts), request)
+    if not as_json:
+        _show(checked)
+    if checked.fixable and (fix or (asks and _wants_fixes(checked.fixable))):
+        checked = _mended(api, checked, request)
+        say(f"Fixed {_counted(sum(one.fixed for one in checked.texts), 'place')}")
+    if asks:
+        checked, request = _ask(api, checked, request)
+    if checked is not before and not as_json:
+        _show(checked)
+    outcomes = [_outcome(one, answer) for one, answer in zip(checked.texts, checked.answers, strict=True)]
+    if not dry_run:
+        outcomes = [_created(api, one, checked.texts[at], request) for at, one in enumerate(outcomes)]
+    if as_json:
+        print_json({"files": outcomes, "groups_before": before.groups, "groups": checked.groups})
+    else:
+        _summarize(outcomes, checked, fix=fix, dry_run=dry_run)
+    if not all(one["valid"] is True or one["valid_on_host"] is True for one in outcomes):
+        raise Ended(FAILED)
+
+
+def _read(paths: Sequence[str], label: str) -> list[_Text]:
+    """The texts; one that cannot be read has a problem."""
+    files: dict[str, None] = {}
+    for path in paths:
+        if path != STDIN and Path(path).is_dir():
+            files.update(dict.fromkeys(str(Path(path) / file) for file in files_in(Path(path), "name the files")))
+        else:
+            files[path] = None
+    if label and len(files) > 1:
+        raise click.UsageError("--name is for a single text: the others are named like their files")
+    if STDIN in files and not label:
+        raise click.UsageError("name the configuration with --name")
+    if len(files) > _MOST_FILES:
+        raise Failed(f"these are {len(files)} files: import at most {_MOST_FILES} at once")
+    texts = [_text(file, label or Path(file).stem) for file in files]
+    if sum(len(one.yaml.encode()) for one in texts) > _MOST_BYTES:
+        raise Failed("the files have over 1 MB together: import them in parts")
+    return texts
+
+
+def _text(file: str, label: str) -> _Text:
+    label = label.strip()[:_LONGEST_NAME]
+    try:
+        content = read(file)
+    except Failed as error:
+        return _Text(name_of(file), label, "", error.message)
+    return _Text(name_of(file), label, content, "" if content.strip() else "it is empty")
+
+
+def _without_namesakes(api: Api, texts: Sequence[_Text]) -> list[_Text]:
+    """The texts; one whose name is taken, by a configuration or by another text, has a problem."""
+    names: set[str] = set()
+    result = []
+    for one in texts:
+        problem = one.problem
+        if not problem and one.name in names:
+            problem = f"another file is named {one.name!r} as well: import it with --name"
+        elif not problem and lookup.ids_of(api, one.name):
+            problem = f"a configuration {one.name!r} exists already: save it with `headgate config push`"
+        names.add(one.name)
+        result.append(replace(one, problem=problem))
+    return result
+
+
+def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _Checked:
+    """The verdicts; a configuration inside of another text takes its place."""
+    answers, groups = _asked(api, texts, request)
+    inside = [_unwrapped(one, answer) for one, answer in zip(texts, answers, strict=True)]
+    if inside != list(texts):
+        answers, groups = _asked(api, inside, request)
+    return _Checked(inside, answers, groups)
+
+
+def _asked(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> tuple[list[Entity], Sequence[Entity]]:
+    items = [{"yaml": one.yaml, **request} for one in texts if not one.problem]
+    if not items:
+        return [{} for _ in texts], []
+    answer = api.post("/validate/batch?groups=true", {"items": items})
+    verdicts = iter(entities(answer, "items"))
+    return [{} if one.problem else next(verdicts, {}) for one in texts], entities(answer, "groups")
+
+
+def _unwrapped(one: _Text, answer: Entity) -> _Text:
+    part = answer.get("wrapped")
+    if not isinstance(part, dict):
+        return one
+    say(f"{one_line(one.file)}: taking the configuration under {one_line(text(part, 'path'))}")
+    return replace(one, yaml=text(part, "yaml"))
+
+
+def _mended(api: Api, checked: _Checked, request: Mapping[str, object]) -> _Checked:
+    for _ in range(_MOST_ROUNDS):
+        texts = [_fixed(one, answer) for one, answer in zip(checked.texts, checked.answers, strict=True)]
+        if texts == list(checked.texts):
+            break
+        checked = _check(api, texts, request)
+    return checked
+
+
+def _fixed(one: _Text, answer: Entity) -> _Text:
+    wrong = (entry for entry in entities(answer, "findings") if entry.get("severity") == "error")
+    edits = [*fixing.edits_of(one.yaml, wrong)]
+    return replace(one, yaml=fixing.applied(one.yaml, edits), fixed=one.fixed + len(edits)) if edits else one
+
+
+def _wants_fixes(count: int) -> bool:
+    return click.confirm(f"Apply {_counted(count, 'fix', 'fixes')} to what is imported?", default=True, err=True)
+
+
+def _ask(api: Api, checked: _Checked, request: dict[str, object]) -> tuple[_Checked, dict[str, object]]:
+    """Ask for the gates and values that errors come from. Returns the new answers and the new request."""
+    gates, values = [], {}
+    for name in _named(checked, "feature_gate"):
+        if click.confirm(f"Enable the feature gate {one_line(name)} for these versions?", err=True):
+            gates.append(f"+{name}")
+    for name in [*_named(checked, "variable")][:_MOST_QUESTIONS]:
+        value = click.prompt(
+            f"Value of {one_line(name)} for the check (empty: none)",
+            default="",
+            show_default=False,
+            hide_input=True,
+            err=True,
+        )
+        if value:
+            values[name] = value
+    if not gates and not values:
+        return checked, request
+    before, known = request.get("feature_gates"), request.get("env")
+    request = {
+        **request,
+        "feature_gates": [*(before if isinstance(before, list) else []), *gates],
+        "env": {**(known if isinstance(known, dict) else {}), **values},
+    }
+    return _check(api, checked.texts, request), request
+
+
+def _named(checked: _Checked, kind: str) -> Iterator[str]:
+    for group in checked.groups:
+        names = group.get("names")
+        if group.get("kind") == kind and group.get("severity") == "error" and isinstance(names, list):
+            yield from map(str, names)
+
+
+def _show(checked: _Checked) -> None:
+    for group in checked.groups:
+        texts = group.get("texts")
+        numbers = [at for at in texts if isinstance(at, int)] if isinstance(texts, list) else []
+        asked = [one.file for one in checked.texts if not one.problem]
+        files = [one_line(asked[at]) for at in numbers if at < len(asked)]
+        severity = optional(group, "severity")
+        label = click.style(f"{severity:<7}", fg=_SEVERITIES.get(severity), bold=True)
+        where = ", ".join(files) if len(files) <= _MOST_NAMED else _counted(len(files), "file")
+        fixable = number(group, "fixable")
+        known = f" ({_counted(fixable, 'fix', 'fixes')} known)" if fixable else ""
+        print_result(f"{label} {number(group, 'count'):>3}  {quoted(optional(group, 'message'))}{known}  in {where}")
+        if group.get("way_out"):
+            print_result(f"             = {quoted(optional(group, 'way_out'))}")
+
+
+def _outcome(one: _Text, answer: Entity) -> dict[str, object]:
+    problem = answer.get("problem")
+    reason = one.problem or (optional(problem, "detail") if isinstance(problem, dict) else "")
+    return {
+        "file": one.file,
+        "name": one.name,
+        "configuration_id": None,
+        "valid": answer.get("valid") if not reason else None,
+        "valid_on_host": answer.get("valid_on_host") if not reason else None,
+        "errors": sum(entry.get("severity") == "error" for entry in entities(answer, "findings")),
+        "fixed": one.fixed,
+        "problem": reason,
+    }
+
+
+def _created(api: Api, outcome: dict[str, object], one: _Text, request: Mapping[str, object]) -> dict[str, object]:
+    if one.problem:
+        return outcome
+    try:
+        created = api.create("/configurations", {"name": one.name, "yaml": one.yaml})
+        key = text(created, "id")
+        outcome = {**outcome, "configuration_id": key}
+        changes = {}
+        if request.get("version"):
+            changes["collector_version"] = request["version"]
+        if request.get("feature_gates"):
+            changes["feature_gates"] = request["feature_gates"]
+        if changes:
+            change_draft(api, key, 1, changes)
+    except Failed as error:
+        return {**outcome, "problem": error.message}
+    return outcome
+
+
+def _summarize(outcomes: Sequence[Mapping[str, object]], checked: _Checked, *, fix: bool, dry_run: bool) -> None:
+    rows = [(one["file"], one["name"], _state(one), one["fixed"] or "") for one in outcomes]
+    table(("FILE", "NAME", "STATE", "FIXED"), rows, nothing="")
+    created = sum(one["configuration_id"] is not None for one in outcomes)
+    valid = sum(one["valid"] is True for one in outcomes)
+    say(
+        f"{_counted(created, 'draft')} of {_counted(len(outcomes), 'file')}, {valid} valid"
+        if not dry_run
+        else f"{valid} of {_counted(len(outcomes), 'file')} valid; nothing was created"
+    )
+    if checked.fixable and not fix:
+        say(f"--fix applies {_counted(checked.fixable, 'known fix', 'known fixes')}")
+    for name in _named(checked, "feature_gate"):
+        say(f"--feature-gate +{one_line(name)} enables that gate for the versions")
+    if any(_named(checked, "variable")):
+        say("--env NAME=VALUE and --env-file FILE give values for the check")
+    if created:
+        say("Next: `headgate config edit NAME` for what is left, `headgate config pull --all --to FOLDER` for files")
+
+
+def _state(one: Mapping[str, object]) -> str:
+    if one["problem"]:
+        return quoted(str(one["problem"]))
+    if one["valid"] is True:
+        return "valid"
+    if one["valid_on_host"] is True:
+        return "valid on a host"
+    return _counted(int(str(one["errors"])), "error")
+
+
+def _counted(count: int, noun: str, plural: str = "") -> str:
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
