@@ -107,7 +107,8 @@ def test_one_value_is_set_in_many_configurations_and_published_if_their_tests_pa
     cli.write("edge.tests/sample.log", "one\n")
     cli.write(
         "edge.tests/passes.yaml",
-        "target_pipeline: logs\nsample_file: sample.log\nrules: [{name: some, condition: 'true'}]\nduration_seconds: 1\n",
+        "target_pipeline: logs\nsample_file: sample.log\nrules: [{name: some, condition: 'true'}]\n"
+        "duration_seconds: 1\n",
     )
     cli.ok("config", "push", ".", "--no-validate", "--publish")
 
