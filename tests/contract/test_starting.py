@@ -162,6 +162,38 @@ def test_an_assignment_and_a_rollout_warn_of_it_and_go_on(text: str, code: str, 
     assert checked["warnings"] == assigned.json()["warnings"]
 
 
+NEEDS_VALUES = """\
+receivers: {nop: }
+exporters:
+  otlphttp: {endpoint: "${env:BACKEND}", headers: {key: "${env:API_KEY}"}}
+  kafka: {auth: {sasl: {mechanism: PLAIN, username: "${env:API_KEY}", password: "${env:API_KEY}"}}}
+service: {pipelines: {logs: {receivers: [nop], exporters: [otlphttp, kafka]}}}
+"""
+
+
+def test_the_variables_that_are_stored_with_a_group_count_where_a_version_is_for_it(ann: Member) -> None:
+    configuration_id = cfg.create(ann, yaml=NEEDS_VALUES)
+    assert cfg.publish(ann, configuration_id).status_code == 200
+    added = add(ann, server(ann), configuration_id).json()
+    group = f"{API}/fleets/{added['fleet_id']}/deployments/{added['id']}"
+    version = {"configuration_id": configuration_id, "version_number": 1}
+
+    def errors(answer: Any) -> list[str]:
+        return [one["component_path"] for one in answer.json()["warnings"] if one["severity"] == "error"]
+
+    assert "exporters::otlphttp" in errors(ann.http.post(f"{group}/assignment-check", json=version))
+    values = {"variables": {"BACKEND": "http://otel:4318"}, "secrets": {"API_KEY": "s3cret"}}
+    assert ann.http.patch(f"{group}/env", json=values).status_code == 200
+    for answer in (
+        ann.http.post(f"{group}/assignment-check", json=version),
+        ann.http.patch(group, json=version),
+        ann.http.post(f"{group}/rollouts", json=version),
+    ):
+        assert answer.status_code < 300, answer.text
+        assert errors(answer) == []
+        assert not [one for one in answer.json()["warnings"] if one["code"] == "unset_variable"]
+
+
 def test_lint_says_of_an_entry_that_is_no_text_that_nobody_can_judge_it(ann: Member) -> None:
     answer = ann.http.post(f"{API}/ottl/lint", json={"yaml": CRASHES}).json()
 

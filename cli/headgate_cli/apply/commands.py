@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api
 from headgate_cli.apply import carry_configurations, carry_fleets, found, plan, show, wanted
 from headgate_cli.apply.carry_out import Carrier
@@ -19,11 +21,13 @@ from headgate_cli.apply.steps import Plan
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
+from headgate_cli.fleets.assignable import STAND_IN, env_of
 from headgate_cli.output import print_json, say
 from headgate_cli.untrusted import one_line
 
 _DIFFERENCES: Final = 4
 _NOTHING: Final = "Nothing was changed"
+_WAY_OUT: Final = "--no-validate goes on anyway"
 _TESTS_STAY: Final = (
     "the folder has no tests for it, and .headgate says that it had some, without this credential's seal: the tests on "
     "the server stay. An apply with the credential that applied them deletes them"
@@ -37,6 +41,8 @@ _TESTS_STAY: Final = (
 @click.option("--exit-code", is_flag=True, help=f"With --dry-run: end with {_DIFFERENCES} if something would change.")
 @click.option("--refresh", is_flag=True, help="Read every configuration, also what did not change since an apply.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--no-validate", is_flag=True, help="Do not validate the texts first.")
+@variables.env
 @click.option("-m", "--message", default="", help="Why; new versions, assignments and rollouts show it.")
 @as_json
 @connected
@@ -48,6 +54,8 @@ def apply(
     exit_code: bool,
     refresh: bool,
     yes: bool,
+    no_validate: bool,
+    env: Sequence[tuple[str, str]],
     message: str,
     as_json: bool,
 ) -> None:
@@ -58,6 +66,9 @@ def apply(
 
     What was applied is recorded in the folder's .headgate, which belongs into git: --prune removes only what an apply
     created, as the server says too. A configuration that was published is archived, any other deleted.
+
+    Texts are validated with the variables that the folder's groups have, a stand-in for each secret; --env and
+    --env-file add values for the check.
 
     With a token, what only an Admin's session may change is left out, and listed.
 
@@ -93,8 +104,9 @@ def apply(
         show.show(planned)
     if prune and recorder.state == State():
         say(f"Nothing was applied with this folder before ({one_line(str(recorder.path))}): nothing is removed")
-    if planned.texts_to_check:
-        require_valid_texts(api, planned.texts_to_check, undone=_NOTHING)
+    if planned.texts_to_check and not no_validate:
+        values = [*_env_of(api, wants, there).items(), *env]
+        require_valid_texts(api, planned.texts_to_check, undone=_NOTHING, way_out=_WAY_OUT, env=values)
     carrier = Carrier(api, recorder, there, secrets=secrets, message=message)
     if not dry_run and planned.refused:
         say(f"{_NOTHING}: correct what is refused")
@@ -109,6 +121,18 @@ def apply(
         raise Ended(FAILED)
     if exit_code and planned.acts:
         raise Ended(_DIFFERENCES)
+
+
+def _env_of(api: Api, wants: wanted.Wanted, there: found.Found) -> Mapping[str, str]:
+    """The variables of all groups of the folder: those that are stored with them, and those that it sets."""
+    values: dict[str, str] = {}
+    for label, fleet in wants.fleets.items():
+        known = there.fleets.get(label)
+        for name, group in fleet.groups.items():
+            if known and name in known.groups:
+                values |= env_of(api, f"/fleets/{known.id}/deployments/{known.groups[name].id}")
+            values |= {**dict.fromkeys(group.secrets, STAND_IN), **(group.variables or {})}
+    return values
 
 
 def _agree(planned: Plan, caller: found.Caller, *, yes: bool) -> None:

@@ -23,12 +23,22 @@ _GO_ON: Final = "--force goes on anyway"
 _CANNOT_ASK: Final = ("collector_version_not_installed", "component_not_in_build")
 
 
-def require_valid_version(api: Api, label: str, checked: Checked, *, undone: str, forced: bool) -> None:
+def require_valid_version(
+    api: Api,
+    label: str,
+    checked: Checked,
+    *,
+    undone: str,
+    forced: bool,
+    env: Sequence[tuple[str, str]] = (),
+) -> None:
     """As `require_valid_texts`, for a stored version that is to be published or assigned.
 
     A collector version that the server does not have, or not with these components, is only a warning.
     """
-    require_valid_texts(api, {label: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_CANNOT_ASK)
+    require_valid_texts(
+        api, {label: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_CANNOT_ASK, env=env
+    )
 
 
 def require_valid_texts(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, number, optional, text
 from headgate_cli.checks import gate
 from headgate_cli.command_group import Group
@@ -231,10 +232,20 @@ def _tests(
 @config.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
 @click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
+@variables.env
+@click.option("--no-validate", is_flag=True, help="Publish without validating first.")
 @gate.force
 @as_json
 @connected
-def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: bool) -> None:
+def publish(
+    api: Api,
+    configuration: str,
+    n: int | None,
+    env: Sequence[tuple[str, str]],
+    no_validate: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Publish a version: the organization sees it, fleets can run it, and it can never change again.
 
     The version is validated first. If it is invalid, or cannot be validated, nothing is published.
@@ -242,14 +253,14 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
     \b
     Examples:
       headgate config publish edge
-      headgate config publish edge@2
+      headgate config publish edge@2 --env-file production.env
     """
     configuration, n = lookup.one_version(configuration, n)
     latest = lookup.latest(api, lookup.find(api, configuration))
     n = n or latest.version
-    if n != latest.published:
-        content = lookup.text_of(api, latest, n)
-        gate.require_valid_version(api, f"{latest.name} v{n}", content, undone="Nothing was published", forced=force)
+    if n != latest.published and not no_validate:
+        content, label = lookup.text_of(api, latest, n), f"{latest.name} v{n}"
+        gate.require_valid_version(api, label, content, undone="Nothing was published", forced=force, env=env)
     published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
     print_outcome(published, as_json, f"{one_line(latest.name)} v{number(published, 'n')} is published")
 

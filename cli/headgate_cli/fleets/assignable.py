@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import click
 
-from headgate_cli.api import Api
+from headgate_cli.api import Api, entities, optional, text
 from headgate_cli.checks import gate
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line, quoted
+
+# Of a secret: long enough for a key or a token.
+STAND_IN: Final = "stand-in-of-a-secret"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +26,11 @@ class Version:
     request: dict[str, object]
 
 
-def validated(api: Api, configuration: str, n: int | None, *, undone: str, forced: bool) -> Version:
-    """The version, validated. Its number goes into the request, so that what was validated is what is assigned."""
+def validated(api: Api, configuration: str, n: int | None, *, undone: str, forced: bool, group: str = "") -> Version:
+    """The version, validated. Its number goes into the request, so that what was validated is what is assigned.
+
+    `group` is the path of a group whose stored variables count.
+    """
     configuration, n = configurations.one_version(configuration, n)
     latest = configurations.latest(api, configurations.find(api, configuration))
     if not n and not latest.published:
@@ -32,8 +40,17 @@ def validated(api: Api, configuration: str, n: int | None, *, undone: str, force
         )
     n = n or latest.published
     content = configurations.text_of(api, latest, n)
-    gate.require_valid_version(api, f"{latest.name} v{n}", content, undone=undone, forced=forced)
+    env = [*env_of(api, group).items()] if group and n else []
+    gate.require_valid_version(api, f"{latest.name} v{n}", content, undone=undone, forced=forced, env=env)
     return Version(latest.name, {"configuration_id": latest.id, "version_number": n})
+
+
+def env_of(api: Api, group: str) -> Mapping[str, str]:
+    """The variables that are stored with a group, with a stand-in for each secret, which the server does not tell."""
+    return {
+        text(entry, "name"): STAND_IN if entry.get("secret") else optional(entry, "value")
+        for entry in entities(api.get(f"{group}/env"), "items")
+    }
 
 
 def label(pair: str, hint: str = "'--label'") -> tuple[str, str]:

@@ -140,7 +140,7 @@ def assign(
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
-    version = assignable.validated(api, configuration, n, undone="Nothing was assigned", forced=force)
+    version = assignable.validated(api, configuration, n, undone="Nothing was assigned", forced=force, group=path)
     _show(api.patch(path, version.request | _why(message)), version.name, as_json=as_json)
 
 

@@ -117,7 +117,8 @@ def start(
     planned = strategy(preset, steps, labels, max_unavailable, window, on_failure)
     path = lookup.path_of(api, fleet, group)
     wanted = configuration or _assigned(api, path)
-    version = assignable.validated(api, wanted, n, undone="Nothing was started", forced=force)
+    group_path = path.removesuffix("/rollouts")
+    version = assignable.validated(api, wanted, n, undone="Nothing was started", forced=force, group=group_path)
     request = dict(version.request)
     given: dict[str, object] = {
         "strategy": planned,

@@ -12,7 +12,7 @@ from headgate.checker import Asker
 from headgate.configurations import delivery
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
-from headgate.deployments import history, store
+from headgate.deployments import history, store, variables
 from headgate.deployments.events import EventKind, GroupEvent, Versions
 from headgate.deployments.model import Deployment, FieldRefused, NotPublished, Role
 from headgate.deployments.service import of_fleet
@@ -171,7 +171,7 @@ def change(
         return after, target.version if target else None, _audited(versions, message)
 
     after, version, audited = retry(once)
-    return Changed(after, checked(caller, version), audited, version)
+    return Changed(after, checked(caller, version, after), audited, version)
 
 
 def check(
@@ -181,7 +181,7 @@ def check(
     fleets.get(caller, fleet_id)
     group = of_fleet(fleet_id, deployment_id)
     version = target(caller, group, configuration_id, version_number).version
-    return group, version, checked(caller, version)
+    return group, version, checked(caller, version, group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,11 +289,15 @@ def _audited(versions: Versions, message: str | None) -> Mapping[str, str]:
     return audited
 
 
-def checked(caller: Caller, version: Version | None) -> Check:
-    """Tells what is wrong with the version before a host does; it is assigned all the same."""
+def checked(caller: Caller, version: Version | None, group: Deployment | None = None) -> Check:
+    """Tells what is wrong with the version before a host does; it is assigned all the same.
+
+    The variables that are stored with the group count, with a stand-in for each secret; a group has its own token then.
+    """
     if version is None:
         return Check()
-    request = Request(version.yaml or "", version.collector_version, {}, version.feature_gates)
+    env = variables.of_group(group).for_check if group and group.token_generation else {}
+    request = Request(version.yaml or "", version.collector_version, env, version.feature_gates)
     ends = time.monotonic() + _SECONDS
     try:
         result = checking.check(request, Parts(start=True), Settings(), asker=Asker.of(caller), ends=ends)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from headgate.foundation.principal import Principal
+
+# Long enough for a key or a token, and not empty.
+_STAND_IN: Final = "stand-in-of-a-secret"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,11 @@ class Environment:
     def secrets(self) -> list[str]:
         """The names of those that are secret."""
         return sorted(name for name, variable in self.variables.items() if variable.secret is not None)
+
+    @property
+    def for_check(self) -> dict[str, str]:
+        """The values with which a text is checked for the group, a stand-in for each secret: only a host gets those."""
+        return {name: _STAND_IN if one.secret is not None else one.value or "" for name, one in self.variables.items()}
 
     @property
     def plain(self) -> dict[str, str]:

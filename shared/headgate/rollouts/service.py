@@ -54,7 +54,7 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
     """
     fleets.get(caller, fleet_id).require_managed()
 
-    def once() -> tuple[Rollout, assignments.Target]:
+    def once() -> tuple[Rollout, assignments.Target, Deployment]:
         before = deployments.of_fleet(fleet_id, deployment_id)
         target = assignments.target(caller, before, order.configuration_id, order.version_number)
         if order.gates.delivery and (signals := assignments.undelivered(caller, before, target)):
@@ -93,10 +93,10 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
             *superseding(before, f"The rollout {rollout.id}", at),
         )
         executions.begin(execution)
-        return rollout, target
+        return rollout, target, after
 
-    rollout, target = again(once)
-    return rollout, assignments.checked(caller, target.version)
+    rollout, target, group = again(once)
+    return rollout, assignments.checked(caller, target.version, group)
 
 
 def rollouts(caller: Caller, fleet_id: str, deployment_id: str, limit: int, after: str | None) -> Slice[Rollout]:
