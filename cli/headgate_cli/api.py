@@ -120,6 +120,11 @@ class ServerError(Failed):
         self.retry_after = retry_after
         self.request_id = request_id
 
+    @classmethod
+    def of(cls, code: str, detail: str) -> ServerError:
+        """The problem of a part of an answer, with its way out."""
+        return cls(422, code, detail, [], _way_out(code, _UNNAMED))
+
     @property
     def places(self) -> list[Mapping[str, object]]:
         return [

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, ServerError, entities, number, optional, text
-from headgate_cli.checks import findings, fixing, many
+from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.checks import findings, fixing, linting, many
 from headgate_cli.checks.findings import Finding
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.errors import FAILED, Ended, Failed, Unreachable
@@ -17,6 +17,7 @@ from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import one_line
+from headgate_cli.upgrade.targets import files_of_folders
 
 # The formats that also print a summary for people on standard error.
 _SUMMARIZED: Final = ("text", "github")
@@ -54,7 +55,7 @@ feature_gates = click.option(
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER...")
 @_version
 @feature_gates
 @variables.env
@@ -82,7 +83,7 @@ def validate(
     fix: bool,
     output: str,
 ) -> None:
-    """Validate files on the real collector; `-` is standard input.
+    """Validate files, and the files of folders, on the real collector; `-` is standard input.
 
     Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated. With --on-host, what only
     the host decides, such as a region or a service account, does not count as invalid; what stands in a ${file:} is
@@ -103,14 +104,16 @@ def validate(
     request: dict[str, object] = {"version": version} if version else {}
     request |= variables.in_request(env) | variables.files_in_request(files_of_texts)
     request |= gates_in_request(feature_gates)
+    files = files_of_folders(files)
     if fix:
         fixing.mend(api, files, request)
-    texts = _read(files)
+    texts, unread = _read(files)
     requests = [{"yaml": content, **request} for content in texts.values()]
     parts = {"policies": policies, "start": not no_start}
     query = "&".join(f"{name}=true" for name, is_asked in parts.items() if is_asked)
     asked = many.verdicts(api, requests, f"?{query}" if query else "")
     answers, failed = _ask(texts, asked, "could not validate")
+    failed = failed or unread
     if policies and _not_checked(answers):
         failed = True
     reported = []
@@ -127,7 +130,7 @@ def validate(
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER...")
 @_version
 @feature_gates
 @click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
@@ -143,7 +146,7 @@ def lint(
     fix: bool,
     output: str,
 ) -> None:
-    """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.
+    """Check every OTTL expression in files and folders with the collector's own grammar; `-` is standard input.
 
     Ends with 0 if every expression is correct, with 1 if one is not or could not be checked.
 
@@ -156,11 +159,13 @@ def lint(
     """
     request: dict[str, object] = {"version": version} if version else {}
     request |= gates_in_request(feature_gates)
+    files = files_of_folders(files)
     if fix:
         fixing.mend(api, files, request)
-    texts = _read(files)
-    asked = (many.answer(api, "/ottl/lint", {"yaml": content, **request}) for content in texts.values())
+    texts, unread = _read(files)
+    asked = (linting.asked(api, {"yaml": content, **request}) for content in texts.values())
     answers, failed = _ask(texts, asked, "could not lint")
+    failed = failed or unread
     reported = [
         finding for file, (_, answer) in answers.items() for finding in findings.of_lint(file, answer, notes=notes)
     ]
@@ -213,10 +218,6 @@ def _ask(texts: Mapping[str, str], asked: Iterable[Entity | Failed], outage: str
         if not isinstance(answer, Failed):
             answers[file] = content, answer
             continue
-        syntax = findings.as_syntax_error(answer) if isinstance(answer, ServerError) else None
-        if syntax:
-            answers[file] = content, syntax
-            continue
         failed = True
         say(f"headgate: {outage} {one_line(file)}: {answer.message if content else 'it is empty'}")
         # An error may be about this file alone: only an unreachable server ends the loop.
@@ -225,8 +226,15 @@ def _ask(texts: Mapping[str, str], asked: Iterable[Entity | Failed], outage: str
     return answers, failed
 
 
-def _read(files: Sequence[str]) -> Mapping[str, str]:
-    return {name(file): read(file) for file in files}
+def _read(files: Sequence[str]) -> tuple[Mapping[str, str], bool]:
+    """The texts by the files' names, and whether a file could not be read, for which a message is printed."""
+    texts: dict[str, str] = {}
+    for file in files:
+        try:
+            texts[name(file)] = read(file)
+        except Failed as error:
+            say(f"headgate: {error.message}")
+    return texts, len(texts) < len({*map(name, files)})
 
 
 def _show(answers: Answers, reported: Sequence[Finding], output: str, *, complete: bool) -> None:

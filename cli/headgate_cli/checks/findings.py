@@ -13,7 +13,7 @@ from urllib.parse import quote
 import click
 
 from headgate_cli import VERSION
-from headgate_cli.api import Entity, ServerError, entities, optional, text
+from headgate_cli.api import Entity, entities, optional, text
 from headgate_cli.output import cells, say
 from headgate_cli.untrusted import one_line, printable, quoted
 
@@ -22,11 +22,6 @@ Severity = Literal["error", "warning", "note"]
 _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 # GitHub calls a note a notice.
 _GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
-_NOT_LINTABLE: Final = "not_lintable"
-# The linter refuses with this code also what is YAML, but too much: "at most 2000 expressions are linted per request".
-_TOO_MANY: Final = re.compile(r"at most \d+ expressions")
-# The words for what is not YAML: "yaml: line 3: did not find expected key", or the same without `yaml:` or a line.
-_SYNTAX: Final = re.compile(r"(?:yaml: )?(?:line (?P<line>\d{1,9}): )?(?P<message>.+)", re.DOTALL)
 # What the service calls a part of the check that could not be had.
 NOT_CHECKED: Final = "not_checked"
 # The policy that finds secrets: its lines are not printed.
@@ -99,11 +94,11 @@ def say_not_started(file: str, answer: Entity) -> None:
 
 
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
-    """The errors of an answer of POST /ottl/lint, each with its note, and notes on correct expressions if wanted.
+    """The errors of the linter's answer, each with its note, and notes on correct expressions if wanted.
 
     Skipped expressions are errors where nothing else is wrong and the text is not right all the same.
     """
-    # A text that is not YAML has no expressions, and this one error: see `as_syntax_error`.
+    # A text that is not YAML has no expressions, and this one error: see `linting`.
     reported = of_validation(file, answer)
     for item in entities(answer, "items"):
         location = item.get("location")
@@ -154,25 +149,6 @@ def of_check(file: str, answer: Entity) -> list[Finding]:
 def shown(findings: Iterable[Finding]) -> list[Finding]:
     """Those that people and annotations show; the others are for code scanning."""
     return [finding for finding in findings if finding.suppressed is None]
-
-
-def as_syntax_error(error: ServerError) -> Entity | None:
-    """An answer of POST /ottl/lint for a text that it refuses as not YAML, with the error as POST /validate has it.
-
-    None for any other refusal.
-    """
-    if error.code != _NOT_LINTABLE or _TOO_MANY.match(error.detail):
-        return None
-    said = _SYNTAX.match(error.detail)
-    line, message = (said["line"], said["message"]) if said else (None, error.detail)
-    syntax = {
-        "code": "yaml_syntax",
-        "message": message,
-        "component_path": "",
-        "line": int(line or 0),
-        "column": 0,
-    }
-    return {"valid": False, "checked": 0, "items": [], "skipped": [], "errors": [syntax]}
 
 
 _SEVERITY: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "note": "note"}
