@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -20,6 +21,7 @@ from tests.support.admin import Admin
 from tests.support.fleet_host import Host
 from tests.support.installing import host, installs, refused, released
 from tests.support.local_service import LocalService
+from tests.support.service import ROOT
 from tests.support.sizes import turn
 
 __all__ = ["host", "installs"]
@@ -88,6 +90,10 @@ def test_a_program_that_is_not_published_is_named(host: Host, installs: LocalSer
         (("--no-systemd", "--no-systemd --root relative"), "--root has to be an absolute path"),
         (("--token ft_", '--token "" --env X=ft_'), "are needed"),
         (("--no-systemd", "--systemd"), "systemd does not run here"),
+        (
+            ("--no-systemd", "--no-systemd --endpoint http://127.0.0.1:9/"),
+            "http://127.0.0.1:9/ does not answer",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_made(host: Host, change: tuple[str, str], said: str) -> None:
@@ -95,6 +101,22 @@ def test_what_cannot_be_is_refused_before_anything_is_made(host: Host, change: t
 
     assert said in refused(command, SYSTEMD_RUNNING="/nonexistent")
     assert not host.root.exists()
+
+
+def test_its_help_names_every_option() -> None:
+    script = ROOT / "shared" / "headgate" / "installs" / "linux.sh"
+    done = subprocess.run(["/bin/sh", str(script), "--help"], capture_output=True, text=True, check=True)
+    taken = re.findall(r"^ +(?:-h \| )?(--[a-z-]+)\)", script.read_text(), re.MULTILINE)
+
+    assert len(taken) > 10
+    assert {option for option in taken if option not in done.stdout} == {"--help"}
+
+
+def test_a_supervisor_that_does_not_start_says_why(host: Host) -> None:
+    said = refused(host.command.replace("--no-systemd", "--no-systemd --env HEADGATE_APPLY_TIMEOUT=never"))
+
+    assert 'did not become ready: headgate: HEADGATE_APPLY_TIMEOUT is "never", but must be a duration' in said
+    host.uninstall()
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -42,6 +42,7 @@ main() {
       --no-systemd) systemd=no; shift; continue ;;
       --uninstall) uninstall=yes; shift; continue ;;
       --clear-env) clear=yes; shift; continue ;;
+      -h | --help) usage; exit 0 ;;
     esac
     [ $# -ge 2 ] || fail "$1 needs a value, or is not an option"
     case $1 in
@@ -73,6 +74,23 @@ main() {
   else
     install
   fi
+}
+
+usage() {
+  cat <<'USAGE'
+Installs Headgate's supervisor and a collector on this host, upgrades them, or with --uninstall removes them. `headgate
+fleet install`, or the fleet's page, composes the command.
+
+  --endpoint URL --deployment-id ID --token TOKEN   the connection; needed to install
+  --root DIR         where everything goes, /opt/headgate by default; a folder of its own
+  --arch ARCH        amd64 or arm64; the command is refused on a host of the other
+  --secrets CODE     fetches the secrets that are stored with the deployment, sealed for this host
+  --env NAME=VALUE   a variable for the collector's configuration; may be repeated. NAME= removes it
+  --clear-env        drop the variables of the previous install, which are kept otherwise
+  --systemd          as a service that starts with the host (the default; as root)
+  --no-systemd       as a process that runs until the host stops
+  --uninstall        remove what an install created, and nothing else
+USAGE
 }
 
 # Resolves every link in --root, before the folder is read or changed.
@@ -158,6 +176,8 @@ install() {
   gather
   alive || running || free || fail "$health is in use already, perhaps by another supervisor;" \
     "give this one its own port with HEADGATE_HEALTH_ENDPOINT in env"
+  resolves localhost || fail "localhost does not resolve on this host, and the supervisor listens there;" \
+    "add the line '127.0.0.1 localhost' to /etc/hosts"
   require_token
 
   if [ ! -d "$root" ]; then
@@ -528,7 +548,9 @@ UNIT
   else
     systemctl start "$unit"
   fi
-  wait_until_healthy "journalctl -u $unit" || fail "the supervisor did not become ready; see journalctl -u $unit"
+  wait_until_healthy ||
+    fail "the supervisor did not become ready: $(journalctl -u "$unit" -n 50 -o cat --no-pager 2>/dev/null | reason)" \
+      "The rest is in journalctl -u $unit"
 }
 
 # Starts the supervisor again unless it was stopped in order, or the pid file names another one, or none, by then.
@@ -563,12 +585,22 @@ start_process() {
   done
   wait_until_healthy || {
     tail -n 20 "$root/var/supervisor.log" >&2
+    why=$(tail -n 50 "$root/var/supervisor.log" | reason)
     stop_process
-    fail "the supervisor did not become ready; these are the last lines of $root/var/supervisor.log"
+    fail "the supervisor did not become ready: $why The rest is in $root/var/supervisor.log"
   }
   say "Running as process $pid; its log is $root/var/supervisor.log"
   say "It is started again if it ends, but not after this host was started: run this command again then, or install it" \
     "with systemd"
+}
+
+# reason: prints the last line of a log that tells of an error, or else its last line.
+reason() {
+  # Without what the loop around a process says.
+  grep -v 'is started again$' >"$work/log"
+  said=$(grep -iE 'error|fatal|panic|cannot|failed' "$work/log" | tail -n 1)
+  said=${said:-$(tail -n 1 "$work/log")}
+  printf '%s' "${said:-it has logged nothing.}" | cut -c 1-500
 }
 
 wait_until_healthy() {
@@ -587,11 +619,28 @@ wait_until_healthy() {
   return 1
 }
 
+# resolves NAME: whether the host knows its address; without getent, whether /etc/hosts names it.
+resolves() {
+  if command -v getent >/dev/null; then
+    getent hosts "$1" >/dev/null
+  else
+    grep -Eq "^[^#]*[[:space:]]$1([[:space:]]|\$)" /etc/hosts
+  fi
+}
+
 # Headgate refuses a token that was renewed or has expired before it reads a message. The token is in no process's words.
 require_token() {
+  unreached=''
   code=$(printf 'header = "Authorization: Bearer %s"\n' "$token" | curl -K - -s -o /dev/null -w '%{http_code}' \
     --connect-timeout 30 --max-time 60 -H "X-Deployment-Id: $deployment_id" \
-    -H 'Content-Type: application/x-protobuf' --data-binary '' "$endpoint") || return 0
+    -H 'Content-Type: application/x-protobuf' --data-binary '' "$endpoint") || unreached=$?
+  case $unreached in
+    '') ;;
+    5 | 6) fail "the address of $endpoint is not known on this host (curl $unreached); check its DNS, or HTTPS_PROXY in env" ;;
+    35 | 51 | 58 | 59 | 60 | 77 | 80) fail "the certificate of $endpoint is not accepted on this host (curl $unreached);" \
+      "name its authority with SSL_CERT_FILE in env" ;;
+    *) fail "$endpoint does not answer from this host (curl $unreached); check its firewall, or HTTPS_PROXY in env" ;;
+  esac
   case $code in
     401 | 403) fail "Headgate does not accept the token (HTTP $code): it was renewed, or has expired;" \
       "compose a new command" ;;
