@@ -1,5 +1,6 @@
 """Clients that generators make of the API's description work against the service, and its lint finds what lacks."""
 
+import ast
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from scripts.openapi import DOCUMENT
 from tests.support.cli_support import Founder
 from tests.support.local_service import LocalService
+from tests.support.transcript import blocks
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / "tests" / "clients"
@@ -56,6 +58,32 @@ def test_a_generated_python_client_creates_reads_publishes_and_is_told_an_error(
 
     assert "WARNING" not in made.upper()
     assert walked(printed) == WALKED
+
+
+def test_the_programs_of_the_page_on_clients_do_what_they_say(service: LocalService, founder: Founder) -> None:
+    environment = {"HEADGATE_URL": service.base_url, "SERVICE_API_TOKEN": founder.token("example")}
+    (program,) = blocks((ROOT / "docs" / "clients.md").read_text(), "python")
+
+    assert "edge" in ast.literal_eval(run(sys.executable, "-c", program, **environment))
+    refused = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment | {"SERVICE_API_TOKEN": "sv_x"},
+    )
+    assert refused.stderr.startswith("unauthenticated: ")
+
+
+@pytest.mark.full
+def test_the_typescript_program_of_the_page_compiles_and_does_the_same(service: LocalService, founder: Founder) -> None:
+    (program,) = blocks((ROOT / "docs" / "clients.md").read_text(), "typescript")
+    (CLIENTS / "generated").mkdir(exist_ok=True)
+    (CLIENTS / "generated" / "example.ts").write_text(program)
+    environment = {"HEADGATE_URL": service.base_url, "SERVICE_API_TOKEN": founder.token("example")}
+
+    assert "edge" in json.loads(
+        run(ROOT / "scripts" / "npm_script", "tests/clients", "example", **environment).splitlines()[-1]
+    )
 
 
 @pytest.mark.full
