@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, ServerError, number, optional, text
+from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import Latest
@@ -37,10 +38,13 @@ class _Change:
     label: str
     before: str
     after: str
-    collector_version: str = ""
     stored: Latest | None = None
     is_draft: bool = False
     etag: str = ""
+
+    @property
+    def checked(self) -> Checked:
+        return Checked(self.after, *((self.stored.collector_version, self.stored.feature_gates) if self.stored else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequen
         for change in changes:
             diff(change.before, change.after, (change.label, f"{change.label} (edited)"))
     if not how.no_validate:
-        texts = {change.label: (change.after, change.collector_version) for change in changes}
+        texts = {change.label: change.checked for change in changes}
         require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=how.env)
     if how.dry_run:
         say(f"{len(changes)} would change; {_NOT_SAVED.lower()}")
@@ -104,7 +108,7 @@ def _read(api: Api, latest: Latest) -> _Change:
     content = text(version, "yaml")
     label = f"{one_line(latest.name)} v{latest.version}"
     is_draft = text(version, "status") == "draft"
-    return _Change(label, content, content, text(version, "collector_version"), latest, is_draft, etag)
+    return _Change(label, content, content, latest, is_draft, etag)
 
 
 def _of_files(files: Sequence[str]) -> list[_Change]:
