@@ -78,7 +78,9 @@ class Completed(click.ParamType[str]):
 
     def __init__(self, words: list[str]) -> None:
         self._names = [_NAMES[word] for word in words if word in _NAMES]
-        self._files = [_FILES[word] for word in words if word in _FILES]
+        kinds = {_FILES[word] for word in words if word in _FILES}
+        # Shells offer folders among files.
+        self._files = ["file"] if "file" in kinds else [*kinds]
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         del param, ctx
@@ -88,7 +90,7 @@ class Completed(click.ParamType[str]):
         """Files, and what the server lists: nothing of it without a server, a credential, or an answer in time."""
         del param
         # Files first: the script for bash forgets what it had when it meets one.
-        items = [CompletionItem(incomplete, type=kind) for kind in dict.fromkeys(self._files)]
+        items = [CompletionItem(incomplete, type=kind) for kind in self._files]
         for names in self._names:
             with contextlib.suppress(Failed, click.UsageError, TimeoutError), _at_most(_SECONDS):
                 url = str(ctx.params.get("url") or os.environ.get("HEADGATE_URL", ""))

@@ -232,7 +232,7 @@ def test_no_command_waits_for_a_pipe_that_nobody_writes_to(server: Server, folde
     assert_refused(run(server, folder, *line.split()), server, "c.yaml: it is not a regular file")
 
 
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/tty", "/etc"])
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/tty"])
 def test_only_regular_files_are_read(server: Server, folder: Path, device: str) -> None:
     assert_refused(run(server, folder, "validate", device), server, f"cannot read {device}: ")
 

@@ -267,7 +267,7 @@ def test_wrong_usage_asks_nothing(server: Server, upgrade: Upgrade, line: str) -
     code, _, err = upgrade(line, CLEAN)
 
     assert (code, server.requests) == (2, [])
-    assert "Error: " in err
+    assert "Error: " in err or json.loads(err)["error"]["code"] == "usage"
 
 
 @pytest.mark.parametrize(
