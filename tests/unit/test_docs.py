@@ -79,3 +79,23 @@ def test_each_alarm_in_the_runbook_has_symptom_meaning_cure_and_check() -> None:
     }
 
     assert labels == {alarm: ["You see", "It means", "Do", "It worked when"] for alarm in labels}
+
+
+def test_every_message_of_the_page_on_troubleshooting_is_one_that_is_written_somewhere() -> None:
+    folders = ("cli", "engine", "functions", "layers/collector", "layers/supervisor", "local", "shared")
+    kinds = (".py", ".go", ".sh")
+    sources = "".join(
+        re.sub(r"\"\s+f?\"", "", path.read_text())
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in kinds and path.is_file()
+    )
+    sources = re.sub(r"%[sqdv]|\{[^{}\n]*\}|\$\w+", "…", sources)
+    page = (ROOT / "docs" / "troubleshooting.md").read_text()
+    messages = [
+        one for row in re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE) for one in re.findall(r"`([^`]+)`", row)
+    ]
+    parts = [part.strip(" :,()") for one in messages for part in one.split("…")]
+
+    assert len(messages) > 20
+    assert [part for part in parts if len(part) > 3 and part not in sources] == []
