@@ -597,8 +597,8 @@ start_process() {
 # reason: prints the last line of a log that tells of an error, or else its last line.
 reason() {
   # Without what the loop around a process says.
-  grep -v 'is started again$' >"$work/log"
-  said=$(grep -iE 'error|fatal|panic|cannot|failed' "$work/log" | tail -n 1)
+  grep -v 'is started again$' >"$work/log" || :
+  said=$(grep -iE 'error|fatal|panic|cannot|failed|must be' "$work/log" | tail -n 1)
   said=${said:-$(tail -n 1 "$work/log")}
   printf '%s' "${said:-it has logged nothing.}" | cut -c 1-500
 }
