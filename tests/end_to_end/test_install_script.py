@@ -113,9 +113,9 @@ def test_its_help_names_every_option() -> None:
 
 
 def test_a_supervisor_that_does_not_start_says_why(host: Host) -> None:
-    said = refused(host.command.replace("--no-systemd", "--no-systemd --env HEADGATE_APPLY_TIMEOUT=never"))
+    said = refused(host.command.replace("--no-systemd", "--no-systemd --env HEADGATE_STOP_TIMEOUT=never"))
 
-    assert 'did not become ready: headgate: HEADGATE_APPLY_TIMEOUT is "never", but must be a duration' in said
+    assert 'did not become ready: headgate-supervisor: HEADGATE_STOP_TIMEOUT is "never", but must be a duration' in said
     host.uninstall()
 
 

@@ -549,8 +549,8 @@ UNIT
     systemctl start "$unit"
   fi
   wait_until_healthy ||
-    fail "the supervisor did not become ready: $(journalctl -u "$unit" -n 50 -o cat --no-pager 2>/dev/null | reason)" \
-      "The rest is in journalctl -u $unit"
+    fail "the supervisor did not become ready: $(journalctl -u "$unit" -n 50 -o cat --no-pager 2>/dev/null | reason);" \
+      "the rest is in journalctl -u $unit"
 }
 
 # Starts the supervisor again unless it was stopped in order, or the pid file names another one, or none, by then.
@@ -587,7 +587,7 @@ start_process() {
     tail -n 20 "$root/var/supervisor.log" >&2
     why=$(tail -n 50 "$root/var/supervisor.log" | reason)
     stop_process
-    fail "the supervisor did not become ready: $why The rest is in $root/var/supervisor.log"
+    fail "the supervisor did not become ready: $why; the rest is in $root/var/supervisor.log"
   }
   say "Running as process $pid; its log is $root/var/supervisor.log"
   say "It is started again if it ends, but not after this host was started: run this command again then, or install it" \
@@ -600,7 +600,7 @@ reason() {
   grep -v 'is started again$' >"$work/log" || :
   said=$(grep -iE 'error|fatal|panic|cannot|failed|must be' "$work/log" | tail -n 1)
   said=${said:-$(tail -n 1 "$work/log")}
-  printf '%s' "${said:-it has logged nothing.}" | cut -c 1-500
+  printf '%s' "${said:-it has logged nothing}" | cut -c 1-500
 }
 
 wait_until_healthy() {
