@@ -43,6 +43,26 @@ def test_the_consoles_page_names_every_operation_of_the_api_once() -> None:
     assert sorted(named) == sorted(operations)
 
 
+def test_every_place_of_a_new_endpoint_is_there() -> None:
+    table = (ROOT / "docs" / "developing.md").read_text().split("## Add an endpoint\n")[1].split("\nWith the entry")[0]
+    places = [row.split("|")[2] for row in table.splitlines() if re.match(r"\| \d+\. ", row)]
+    paths = {path for place in places for path in re.findall(r"`(\w[\w<>*./]*)`", place) if "/" in path or "." in path}
+    api = {path for path in paths if path.startswith("/")}
+
+    assert len(places) == 10
+    assert {"functions/<group>/app.py", "tests/support/endpoints.py", "docs/console.md", "template.yaml"} <= paths
+    assert [path for path in sorted(paths - api) if not _is_there(path)] == []
+
+
+def _is_there(path: str) -> bool:
+    """As a path of the checkout, or of a file in some folder of it."""
+    pattern = re.sub(r"<\w+>", "*", path).rstrip("/")
+    return any(
+        next(ROOT.glob(start + pattern), None)
+        for start in ("", "shared/headgate/*/", "shared/headgate/", "functions/*/")
+    )
+
+
 def test_every_decision_that_the_code_cites_exists() -> None:
     folders = ("cli", "functions", "layers", "local", "scripts", "shared", "tests")
     sources = [path for folder in folders for kind in ("py", "go") for path in (ROOT / folder).rglob(f"*.{kind}")]
