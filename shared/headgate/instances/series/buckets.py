@@ -44,6 +44,10 @@ class Bucket:
         of_key[place] = plus(of_key.get(place, [0] * len(numbers)), numbers)
         return replace(self, cells={**self.cells, key: of_key})
 
+    def of_cell(self, place: str) -> Mapping[str, Sequence[int]]:
+        """The numbers of one cell by key, without how long hosts counted."""
+        return {key: of_key[place] for key, of_key in self.cells.items() if key != COVERED and place in of_key}
+
     def covered(self, place: str) -> int:
         """For how many seconds hosts counted in the cell, all hosts together."""
         return next(iter(self.cells.get(COVERED, {}).get(place, [0])), 0)

@@ -99,6 +99,10 @@ def component_of(key: str) -> str:
     return key.rpartition("|")[2]
 
 
+def pipelines_of(key: str) -> list[str]:
+    return [name for name in key.split("|")[:-1] if name]
+
+
 def spread(numbers: Sequence[int], begin: int, end: int, step: int) -> Iterator[tuple[int, list[int]]]:
     """Numbers that were counted from `begin` to `end`, by the beginning of each span of `step` seconds in between.
 
