@@ -41,7 +41,9 @@ def main() -> None:
         finally:
             checker.close()
         _try(options.version, components, options.tried, results)
-    (ROOT / page.PATH).write_text(page.content(options.version, oracle.stored(options.version)), encoding="utf-8")
+    shown = default(ROOT)
+    others = {version: oracle.stored(version) for version in oracle.stored_versions() if version != shown}
+    (ROOT / page.PATH).write_text(page.content(shown, oracle.stored(shown), others), encoding="utf-8")
     print(f"wrote {page.PATH}")
 
 

@@ -69,9 +69,14 @@ class Subject:
 
 
 def subjects(components: Sequence[Component]) -> Sequence[Subject]:
-    """These components, with the settings that bases.yaml has for them."""
-    bases = yaml.safe_load(BASES.read_text(encoding="utf-8"))
-    return [Subject(component, bases.get(f"{component.kind}s", {}).get(component.type)) for component in components]
+    """These components, with the settings that bases.yaml has for them. Releases put underscores into types."""
+    bases = {
+        (section, type_.replace("_", "")): settings
+        for section, types in yaml.safe_load(BASES.read_text(encoding="utf-8")).items()
+        for type_, settings in types.items()
+    }
+    keys = [(f"{component.kind}s", component.type.replace("_", "")) for component in components]
+    return [Subject(component, bases.get(key)) for component, key in zip(components, keys, strict=True)]
 
 
 def _places(schema: Any, definitions: Mapping[str, Any], value: object, path: Path_, left: int) -> Iterator[Path_]:

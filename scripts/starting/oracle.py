@@ -12,6 +12,7 @@ from typing import Any, Final
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.errors import ProcessFailed, Refused
 from headgate_engine.checker.limits import Limits
+from headgate_engine.collector import by_age
 from scripts.starting.attempts import WRONG, Subject
 
 # What was started runs on, so a process answers so many questions of these.
@@ -152,3 +153,8 @@ def stored(version: str) -> Sequence[Mapping[str, Any]]:
     path = Path(__file__).parent / f"{version}.json"
     entries: Sequence[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["components"]
     return entries
+
+
+def stored_versions() -> Sequence[str]:
+    """The versions whose components were tried, the oldest first."""
+    return sorted((path.stem for path in Path(__file__).parent.glob("*.json")), key=by_age)

@@ -13,10 +13,12 @@ _MARK: Final = "<!-- Generated from collector {version} by `python -m scripts.st
 _LONGEST: Final = 160
 
 
-def content(version: str, entries: Sequence[Mapping[str, Any]]) -> str:
-    """The page, with the tables of a version."""
+def content(
+    version: str, entries: Sequence[Mapping[str, Any]], others: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> str:
+    """The page, with the tables of a version, and the mistakes that other versions have beside them."""
     text = TEXT.read_text(encoding="utf-8").strip()
-    mistakes = [mistake for entry in entries for mistake in entry["mistakes"]]
+    mistakes = _mistakes(entries)
     by_itself = [(entry["component"], code, message) for entry in entries for code, message in entry["by_itself"]]
     untried = [(entry["component"], entry["refused"]) for entry in entries if entry["refused"]]
     values = sum(entry["values"] for entry in entries)
@@ -25,20 +27,35 @@ def content(version: str, entries: Sequence[Mapping[str, Any]]) -> str:
         f"{len(entries) - len(untried)} processors, connectors and extensions of {version} were tried with {values:,} "
         f"values at the places of their schemas; `validate` accepts {valid:,} of these texts."
     )
+    known = {_kind(one) for one in mistakes}
+    beside = [(other, one) for other, tried in others.items() for one in _mistakes(tried) if _kind(one) not in known]
     tables = [
         ("| Setting | Value | `code` | Message |", [_mistake(item) for item in mistakes]),
         (
             "| Component | `code` | Message |",
             [_row(f"`{name}`", f"`{code}`", _cell(said)) for name, code, said in by_itself],
         ),
+        (
+            "| Version | Setting | Value | `code` | Message |",
+            [f"| {other} {_mistake(one)}" for other, one in beside],
+        ),
         ("| Component | Why |", [_row(f"`{name}`", _cell(why)) for name, why in untried]),
     ]
     filled = text.replace("{counts}", counts)
-    for name, (head, rows) in zip(("{mistakes}", "{by_itself}", "{untried}"), tables, strict=True):
+    for name, (head, rows) in zip(("{mistakes}", "{by_itself}", "{others}", "{untried}"), tables, strict=True):
         filled = filled.replace(
             name, "\n".join([head, "|---" * (head.count("|") - 1) + "|", *rows]) if rows else "None."
         )
     return f"{_MARK.format(version=version)}\n\n{filled}\n"
+
+
+def _mistakes(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [mistake for entry in entries for mistake in entry["mistakes"]]
+
+
+def _kind(mistake: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The setting and code of a mistake, for which a renamed component is the same."""
+    return mistake["component"].replace("_", ""), mistake["setting"], mistake["code"]
 
 
 def _mistake(mistake: Mapping[str, Any]) -> str:

@@ -247,3 +247,23 @@ def test_a_process_with_variables_of_a_question_ends_with_it(ann: Member, monkey
 
     alone = [child for child in started if not child.alive()]
     assert len(alone) == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"files": {"/a": "s3cr3t-" * 20_000}},
+        {"files": {"/a": ["s3cr3t-"]}},
+        {"files": {"/run/secrets/token": "s3cr3t-\n"}},
+        {"files": {"/run/secrets/token": "{s3cr3t-: [a"}},
+        {"env": {"AWS_REGION": "s3cr3t-\0"}},
+        {"env": {"AWS_SECRET_ACCESS_KEY": "s3cr3t-"}, "files": {"/run/secrets/token": "a"}},
+    ],
+)
+def test_no_text_of_a_file_is_told_or_logged(
+    asked: Mapping[str, object], ann: Member, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answer = ann.http.post(f"{API}/validate?lint=true&policies=true&start=true", json={"yaml": TOKEN, **asked})
+
+    logged = capfd.readouterr()
+    assert "s3cr3t-" not in answer.text + logged.out + logged.err

@@ -129,6 +129,7 @@ def test_a_configuration_inside_is_pushed_without_what_is_around_it(cli: Cli) ->
     assert "taking the configuration under spec.config" in cli.run("config", "create", "other.yaml", "--unwrap").err
 
 
+@pytest.mark.full
 @needs_second_version
 def test_an_upgrade_runs_the_tests_on_both_collectors(cli: Cli) -> None:
     told = {

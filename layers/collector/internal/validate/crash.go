@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -101,25 +102,41 @@ func (r *report) crashes(verdict error) {
 			continue
 		}
 		finding.Code = Crash
-		r.emptyEntry(finding)
+		finding.placeAtEmpty(r.emptyEntriesOfLists())
 	}
 }
 
 // emptyEntries places errors about a whole component at an empty entry of a list in it, if there is one.
 func (r *report) emptyEntries() {
+	var empties []scalar
 	for i := range r.result.Errors {
-		if finding := &r.result.Errors[i]; finding.Code == InvalidValue && len(finding.path) == 2 && finding.path[0] != "service" {
-			r.emptyEntry(finding)
+		finding := &r.result.Errors[i]
+		if finding.Code != InvalidValue || len(finding.path) != 2 || finding.path[0] == "service" {
+			continue
 		}
+		if empties == nil {
+			if empties = r.emptyEntriesOfLists(); len(empties) == 0 {
+				return
+			}
+		}
+		finding.placeAtEmpty(empties)
 	}
 }
 
-// emptyEntry moves a finding to the first empty entry of a list below it.
-func (r *report) emptyEntry(finding *Finding) {
-	for _, empty := range r.scalarsBelow(finding.path, "!!null") {
-		if holder := r.document.Node(empty.path[:len(empty.path)-1]...); holder != nil && holder.Kind == yaml.SequenceNode {
-			finding.place(empty)
-			finding.Message += "; the entry is empty: remove it"
+// emptyEntriesOfLists returns the entries of lists in the text that are empty.
+func (r *report) emptyEntriesOfLists() []scalar {
+	return slices.DeleteFunc(r.scalarsBelow(nil, "!!null"), func(empty scalar) bool {
+		holder := r.document.Node(empty.path[:max(len(empty.path)-1, 0)]...)
+		return holder == nil || holder.Kind != yaml.SequenceNode
+	})
+}
+
+// placeAtEmpty moves a finding to the first of these entries that is below it.
+func (f *Finding) placeAtEmpty(empties []scalar) {
+	for _, empty := range empties {
+		if isWithin(empty.path, f.path) {
+			f.place(empty)
+			f.Message += "; the entry is empty: remove it"
 			return
 		}
 	}
