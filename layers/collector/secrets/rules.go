@@ -75,14 +75,16 @@ type Match struct {
 }
 
 // Known returns the vendors' secrets in a text, rule by rule. They may overlap.
-func Known(text string) []Match {
+func Known(text string) []Match { return known(text, rules()) }
+
+func known(text string, rules []*rule) []Match {
 	var all []Match
 	lower := strings.ToLower(text)
 	if len(lower) != len(text) {
 		// A letter whose small form is longer or shorter: the search goes without keywords' places anyway.
 		lower = text
 	}
-	for _, one := range rules() {
+	for _, one := range rules {
 		if !one.mayBeIn(lower) {
 			continue
 		}

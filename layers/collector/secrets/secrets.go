@@ -7,6 +7,7 @@ package secrets
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -88,14 +89,41 @@ func (k *Kinds) searched(text string) string {
 }
 
 // Written returns the secrets that a text gives away by how they are written, and the vendors' ones.
-func Written(text string) []Match {
-	all := Known(text)
+func Written(text string) []Match { return Within(text).Written(text) }
+
+// Search looks for secrets in parts of one text.
+type Search struct {
+	rules []*rule
+	ways  []*written
+}
+
+// Within returns a search for what the text may give away; beside the vendors' secrets only for what is one of these, if
+// any are named.
+func Within(text string, what ...string) *Search {
 	lower := strings.ToLower(text)
+	search := &Search{}
+	for _, one := range rules() {
+		if one.mayBeIn(lower) {
+			search.rules = append(search.rules, one)
+		}
+	}
 	for _, each := range [][]written{ways, commands} {
 		for i := range each {
-			if each[i].mayBeIn(lower) {
-				each[i].find(text, func(start, end int) { all = append(all, Match{start, end, each[i].what}) })
+			if (len(what) == 0 || slices.Contains(what, each[i].what)) && each[i].mayBeIn(lower) {
+				search.ways = append(search.ways, &each[i])
 			}
+		}
+	}
+	return search
+}
+
+// Written is Written of a part of the text.
+func (s *Search) Written(part string) []Match {
+	all := known(part, s.rules)
+	lower := strings.ToLower(part)
+	for _, one := range s.ways {
+		if one.mayBeIn(lower) {
+			one.find(part, func(start, end int) { all = append(all, Match{start, end, one.what}) })
 		}
 	}
 	return all

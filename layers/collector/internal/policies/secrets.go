@@ -13,9 +13,12 @@ import (
 // sure are ways of writing secrets that mean the same in every text: a header's name may be a setting here.
 var sure = []string{"credentials in an address", "credentials of Oracle", "a statement with a password", "a connection string"}
 
-// knownSecret returns what secret a text holds and where, "" for none.
-func knownSecret(text string) (string, int) {
-	for _, found := range append(secrets.Written(text), secrets.InAddresses(text)...) {
+// looked are all the ways that count: these, and those that have to look random.
+var looked = append(slices.Clone(sure), "credentials")
+
+// knownSecret returns what secret a text holds and where, "" for none. The search is for ways that count.
+func knownSecret(search *secrets.Search, text string) (string, int) {
+	for _, found := range append(search.Written(text), secrets.InAddresses(text)...) {
 		secret := text[found.Start:found.End]
 		if strings.ContainsAny(secret, "${}<>*") || isPlaceholder(strings.Trim(secret, `"'`)) || isPlaceholder(password(secret)) {
 			continue
