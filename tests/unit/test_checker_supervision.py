@@ -156,7 +156,7 @@ def test_an_error_of_the_operation_is_the_callers_and_the_process_lives_on(check
     ("limits", "question"),
     [
         pytest.param(replace(LIMITS, recycle_calls=5), {}, id="by calls"),
-        pytest.param(replace(LIMITS, recycle_bytes=10), {"rss_bytes": 10}, id="by memory"),
+        pytest.param(replace(LIMITS, recycle_bytes=10), {"rss_bytes": 11}, id="by memory"),
     ],
 )
 def test_a_worn_process_is_replaced_while_it_still_answers(
