@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from headgate.foundation import errors
 from headgate.foundation.settings import settings
@@ -182,3 +183,23 @@ def test_a_lost_race_is_tried_again_and_ends_as_contention(monkeypatch: pytest.M
     monkeypatch.setattr(retry, "_SECONDS", 0.05)
     with pytest.raises(errors.Contention):
         retry.retry(lambda: table.transact([identity.must_exist(_key("gone"))]))
+
+
+def test_a_read_of_several_items_that_meets_a_write_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """moto answers while an item is written; DynamoDB refuses."""
+    client, read = aws.dynamodb(), aws.dynamodb().transact_get_items
+    conflict = {
+        "Error": {"Code": "TransactionCanceledException"},
+        "CancellationReasons": [{"Code": "TransactionConflict"}],
+    }
+    refusals = [ClientError(conflict, "TransactGetItems")] * 2
+
+    def refused_twice(**request: Any) -> Any:
+        if refusals:
+            raise refusals.pop()
+        return read(**request)
+
+    monkeypatch.setattr(client, "transact_get_items", refused_twice)
+
+    assert table.get_together((identity, _key("none"))) == [None]
+    assert refusals == []
