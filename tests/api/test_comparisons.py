@@ -91,6 +91,25 @@ def test_a_comparison_tells_what_differs(ann: Member) -> None:
     assert difference["fields"] == [{**change, "right": {"stringValue": "token 2"}, "cut": False}]
 
 
+def test_a_comparison_says_what_a_change_saves_of_its_sample(ann: Member) -> None:
+    job = started(ann)["id"]
+    left, right = log("order 1") + log("debug 1"), log("order 1")
+
+    (test,) = result(ann, job, left_a=left, right_a=right)["tests"]
+
+    saving = test["saving"]
+    assert (saving["left_records"], saving["right_records"]) == (2, 1)
+    assert (saving["left_bytes"], saving["right_bytes"]) == (len(left), len(right))
+    assert "1 instead of 2 (-50 %) records" in saving["words"]
+    assert f"of this sample of {saving['records_in']} record" in saving["words"]
+
+
+def test_what_saves_nothing_says_nothing(ann: Member) -> None:
+    (test,) = result(ann, started(ann)["id"], left_a=log("x"), right_a=log("x"))["tests"]
+
+    assert test["saving"] is None
+
+
 def test_equal_outputs_are_equal(ann: Member) -> None:
     told = result(ann, started(ann)["id"], left_a=log("x") + log("y"), right_a=log("y") + log("x"))
 

@@ -100,7 +100,13 @@ def _of_test(test: Entity) -> Iterator[str]:
     mark, colour = _MARKS.get(optional(test, "status"), ("?", "red"))
     name, pipeline = one_line(optional(test, "name")), one_line(optional(test, "target_pipeline"))
     yield f"  {click.style(mark, fg=colour)}  {name}  ({pipeline})  {one_line(outcome(test))}"
-    yield from (f"             {line}" for line in [*changes(test), *complaints_of(test)])
+    yield from (f"             {line}" for line in [*saving_of(test), *changes(test), *complaints_of(test)])
+
+
+def saving_of(test: Entity) -> list[str]:
+    """What the right side saves of the same sample, in the server's words."""
+    saving = test.get("saving")
+    return [one_line(optional(saving, "words"))] if isinstance(saving, dict) else []
 
 
 def complaints_of(test: Entity) -> list[str]:

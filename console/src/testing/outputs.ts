@@ -53,6 +53,7 @@ function result(test: ComparedTest): HTMLElement {
       h("span", { class: "soft small" }, `pipeline ${test.target_pipeline}`),
     ),
     test.reason !== "" && h("p", { class: "soft small" }, test.reason),
+    !!test.saving && h("p", { class: "small" }, test.saving.words),
     ...found
       .slice(0, MOST)
       .map(({ change, signal, name, fields, fields_left_out }) =>

@@ -93,6 +93,7 @@ export interface ComparedTest {
   reason: string;
   left: Complaints;
   right: Complaints;
+  saving: { words: string } | null;
   differences: {
     differences: {
       signal: string;

@@ -89,6 +89,21 @@ class RecordCounts(BaseModel):
     missing: int
 
 
+class Saving(BaseModel):
+    """What the right side puts out less than the left one, of the same sample of `records_in` records.
+
+    Bytes are those of the output as OTLP/JSON, which is longer than what exporters send, on both sides alike. `words`
+    says it all in a sentence.
+    """
+
+    records_in: int
+    left_records: int
+    right_records: int
+    left_bytes: int
+    right_bytes: int
+    words: str
+
+
 class ComparedTest(BaseModel):
     """A test on both sides. `not_compared`: it did not run on one of them, or there is too much; `reason` says why.
 
@@ -103,6 +118,7 @@ class ComparedTest(BaseModel):
     left: SideOutcome
     right: SideOutcome
     differences: Differences | None
+    saving: Saving | None = None
 
 
 class LoggedMessage(BaseModel):
@@ -276,6 +292,7 @@ class _Comparing:
             left=_outcome(left),
             right=_outcome(right),
             differences=differences,
+            saving=_saving(left, right, differences),
         )
 
     def _differences(self, left: str, right: str, ignore: Sequence[str] | None) -> Differences:
@@ -288,6 +305,33 @@ class _Comparing:
             right_ran=self._ran,
             max_bytes=self._bytes,
         )
+
+
+def _saving(left: CaseResult, right: CaseResult, differences: Differences | None) -> Saving | None:
+    """What the right side saves; None if it was not compared, the sample was not counted, or as much comes out."""
+    if left.records_in is None or differences is None:
+        return None
+    counts = differences.signals.values()
+    records = sum(one.left for one in counts), sum(one.right for one in counts)
+    sizes = len(left.output.encode()), len(right.output.encode())
+    if records[0] == records[1] and sizes[0] == sizes[1]:
+        return None
+    sample = f"{left.records_in:,} record{'' if left.records_in == 1 else 's'}"
+    words = f"of this sample of {sample}, {_change(*records)} records and {_change(*sizes)} bytes of OTLP/JSON come out"
+    return Saving(
+        records_in=left.records_in,
+        left_records=records[0],
+        right_records=records[1],
+        left_bytes=sizes[0],
+        right_bytes=sizes[1],
+        words=words,
+    )
+
+
+def _change(before: int, after: int) -> str:
+    """`500 instead of 1,000 (-50 %)`."""
+    share = f" ({100 * (after - before) / before:+.0f} %)" if before and after != before else ""
+    return f"{after:,}" if after == before else f"{after:,} instead of {before:,}{share}"
 
 
 def _lacks_pipeline(left: CaseResult, right: CaseResult) -> str:
