@@ -100,8 +100,8 @@ def test_a_comparison_says_what_a_change_saves_of_its_sample(ann: Member) -> Non
     saving = test["saving"]
     assert (saving["left_records"], saving["right_records"]) == (2, 1)
     assert (saving["left_bytes"], saving["right_bytes"]) == (len(left), len(right))
-    assert "1 instead of 2 (-50 %) records" in saving["words"]
-    assert f"of this sample of {saving['records_in']} record" in saving["words"]
+    assert "1 instead of 2 records (-50 %)" in saving["words"]
+    assert f"of the same sample of {saving['records_in']} record" in saving["words"]
 
 
 def test_what_saves_nothing_says_nothing(ann: Member) -> None:

@@ -53,14 +53,15 @@ def records_of(
     records: list[tuple[int, dict[str, Any]]] = []
     hosts = []
     for number, life in enumerate(lives):
-        host, at, before = CountingHost(BEGIN * 1_000), BEGIN + 7 * number, None
+        host, at, before, first = CountingHost(BEGIN * 1_000), BEGIN + 7 * number, None, 0
         instance_id = f"ins_{number:026d}"
         for revision, (gap, accepted, what) in enumerate(life, 1):
             at += gap
+            first = at if revision == 1 else first
             if what != "counts":
                 host.restarts(at * 1_000 if what == "restarts" else host.run - 5_000)
             host.counts(accepted, gap * 1_000)
-            after = image(instance_id, groups[number % len(groups)], revision, at, host.totals())
+            after = image(instance_id, groups[number % len(groups)], revision, at, host.totals(), first)
             change = {"NewImage": after} | ({"OldImage": before} if before else {})
             records.append((at, change))
             before = after
@@ -263,3 +264,20 @@ def test_what_is_told_of_series_themselves_is_not_read(aws_here: Template, strea
     table.put({"pk": "series#dep_x", "sk": "slot#0000000000", "start": 0})
 
     assert not stream.records
+
+
+def test_what_was_counted_before_an_import_is_not_added(aws_here: Template) -> None:
+    deployment_id, host = group(), CountingHost(BEGIN * 1_000)
+    host.counts(9_000, 86_400_000)
+    imported = image("ins_x", deployment_id, 7, BEGIN + 86_400, host.totals(), BEGIN)
+    told = Counter(host.ever)
+    host.counts(100, 60_000)
+    after = image("ins_x", deployment_id, 8, BEGIN + 86_460, host.totals(), BEGIN)
+    without = {name: value for name, value in imported.items() if name != "totals"}
+
+    for old, new in ((None, imported), (without, after)):
+        change = {"NewImage": new} | ({"OldImage": old} if old else {})
+        assert deliver([{"dynamodb": {"SequenceNumber": "1", **change}}]) is None
+    assert not [*cells(deployment_id, SLOT)]
+    assert deliver([{"dynamodb": {"SequenceNumber": "2", "OldImage": imported, "NewImage": after}}]) is None
+    require_sums(deployment_id, host.ever - told)

@@ -74,13 +74,15 @@ class CountingHost:
         agent.tells(self.report())
 
 
-def image(instance_id: str, deployment_id: str, revision: int, at: int, totals: Totals) -> dict[str, Any]:
+def image(
+    instance_id: str, deployment_id: str, revision: int, at: int, totals: Totals, first_seen: int
+) -> dict[str, Any]:
     """The item of an instance as a stream has it."""
     seen = clock.rfc3339(datetime.fromtimestamp(at, UTC))
     item: Item = {
         "instance_id": instance_id,
         "deployment_id": deployment_id,
-        "first_seen_at": "2026-11-20T00:00:00.000Z",
+        "first_seen_at": clock.rfc3339(datetime.fromtimestamp(first_seen, UTC)),
         "last_seen_at": seen,
         "revision": revision,
         "totals": COMPRESSED_JSON.write(totals),

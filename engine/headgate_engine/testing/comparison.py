@@ -308,30 +308,32 @@ class _Comparing:
 
 
 def _saving(left: CaseResult, right: CaseResult, differences: Differences | None) -> Saving | None:
-    """What the right side saves; None if it was not compared, the sample was not counted, or as much comes out."""
+    """What the right side saves; None if it was not compared, the sample was not counted, or no less comes out."""
     if left.records_in is None or differences is None:
         return None
     counts = differences.signals.values()
     records = sum(one.left for one in counts), sum(one.right for one in counts)
     sizes = len(left.output.encode()), len(right.output.encode())
-    if records[0] == records[1] and sizes[0] == sizes[1]:
+    if records[1] >= records[0] and sizes[1] >= sizes[0]:
         return None
     sample = f"{left.records_in:,} record{'' if left.records_in == 1 else 's'}"
-    words = f"of this sample of {sample}, {_change(*records)} records and {_change(*sizes)} bytes of OTLP/JSON come out"
+    told = f"{_change(*records, 'records')} and {_change(*sizes, 'bytes')} of OTLP/JSON come out"
     return Saving(
         records_in=left.records_in,
         left_records=records[0],
         right_records=records[1],
         left_bytes=sizes[0],
         right_bytes=sizes[1],
-        words=words,
+        words=f"of the same sample of {sample}, {told}",
     )
 
 
-def _change(before: int, after: int) -> str:
-    """`500 instead of 1,000 (-50 %)`."""
-    share = f" ({100 * (after - before) / before:+.0f} %)" if before and after != before else ""
-    return f"{after:,}" if after == before else f"{after:,} instead of {before:,}{share}"
+def _change(before: int, after: int, unit: str) -> str:
+    """`500 instead of 1,000 records (-50 %)`."""
+    if after == before:
+        return f"{after:,} {unit} as before"
+    share = f" ({100 * (after - before) / before:+.0f} %)" if before else ""
+    return f"{after:,} instead of {before:,} {unit}{share}"
 
 
 def _lacks_pipeline(left: CaseResult, right: CaseResult) -> str:

@@ -457,6 +457,7 @@ KINDS: Final = (
             "key": checks.host_key,
             "move_until": checks.time,
             "host": checks.mapping,
+            "totals": checks.packed,
             "watch": checks.mapping,
             "departures": checks.entries,
             "healthy_versions": checks.entries,

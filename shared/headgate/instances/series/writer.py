@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from headgate.instances.series import store
@@ -78,6 +78,11 @@ class Saved:
         if now.totals is None:
             return None
         known = before.totals if before else None
+        # Of what was counted before this deployment knew the host, as after an import, nothing is added.
+        heard = before.last_seen_at if before else now.first_seen_at
+        counted = timedelta(milliseconds=now.totals.milliseconds)
+        if known is None and (now.last_seen_at - counted < heard if before else now.last_seen_at != heard):
+            return None
         if known is not None and (known.run, known.milliseconds) == (now.totals.run, now.totals.milliseconds):
             return None
         return cls(
