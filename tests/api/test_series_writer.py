@@ -53,16 +53,17 @@ def records_of(
     records: list[tuple[int, dict[str, Any]]] = []
     hosts = []
     for number, life in enumerate(lives):
-        host, at, before, first = CountingHost(BEGIN * 1_000), BEGIN + 7 * number, None, 0
-        instance_id = f"ins_{number:026d}"
-        for revision, (gap, accepted, what) in enumerate(life, 1):
+        host, at = CountingHost(BEGIN * 1_000), BEGIN + 7 * number
+        instance_id, deployment_id = f"ins_{number:026d}", groups[number % len(groups)]
+        first, before = at, image(instance_id, deployment_id, 1, at, host.totals(), at)
+        records.append((at, {"NewImage": before}))
+        for revision, (gap, accepted, what) in enumerate(life, 2):
             at += gap
-            first = at if revision == 1 else first
             if what != "counts":
                 host.restarts(at * 1_000 if what == "restarts" else host.run - 5_000)
             host.counts(accepted, gap * 1_000)
-            after = image(instance_id, groups[number % len(groups)], revision, at, host.totals(), first)
-            change = {"NewImage": after} | ({"OldImage": before} if before else {})
+            after = image(instance_id, deployment_id, revision, at, host.totals(), first)
+            change = {"NewImage": after, "OldImage": before}
             records.append((at, change))
             before = after
         hosts.append(host)
@@ -230,7 +231,8 @@ def test_a_day_of_hosts_is_added_up(fleet: Fleet, now: Clock, stream: streams.St
                 agent.start()
             elif chance.random() < 0.9:
                 host.tells(agent)
-                if chance.random() < 0.1:
+                # More of them within an hour are a second process, which gets another uid.
+                if minute % 71 == 7:
                     agent.sequence_num -= 1
                     agent.tells(before)
             if chance.random() < 0.02:

@@ -74,20 +74,21 @@ class Saved:
 
         Raises TypeError.
         """
-        now, before = _COUNTED.read(items.streamed(new)), _COUNTED.read(items.streamed(old)) if old else None
-        if now.totals is None:
+        now = _COUNTED.read(items.streamed(new))
+        # Of what was counted before the host was known under this id, nothing is added: it may be an import, a host
+        # that was deleted, or one that was told another id, whose counts were added before.
+        if now.totals is None or old is None:
             return None
-        known = before.totals if before else None
-        # Of what was counted before this deployment knew the host, as after an import, nothing is added.
-        heard = before.last_seen_at if before else now.first_seen_at
-        counted = timedelta(milliseconds=now.totals.milliseconds)
-        if known is None and (now.last_seen_at - counted < heard if before else now.last_seen_at != heard):
+        before = _COUNTED.read(items.streamed(old))
+        known = before.totals
+        begun = now.last_seen_at - timedelta(milliseconds=now.totals.milliseconds)
+        if known is None and begun < before.last_seen_at:
             return None
         if known is not None and (known.run, known.milliseconds) == (now.totals.run, now.totals.milliseconds):
             return None
         return cls(
             number=number,
-            deployment_id=(before or now).deployment_id,
+            deployment_id=before.deployment_id,
             instance_id=now.instance_id,
             order=(int(now.first_seen_at.timestamp()), now.revision),
             at=int(now.last_seen_at.timestamp()),
