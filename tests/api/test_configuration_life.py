@@ -117,7 +117,7 @@ def test_nothing_new_is_made_of_an_archived_configuration(ann: Member, fleet: Fl
         ann.http.post(f"{group}/rollouts", json=wanted),
     ):
         assert refused(answer) == (409, "configuration_archived")
-        assert "/restore" in answer.json()["detail"]
+        assert "restore it first" in answer.json()["detail"]
     assert cfg.publish(ann, configuration_id, 1).status_code == 200
 
 

@@ -343,6 +343,7 @@ def test_a_part_is_there_where_it_is_asked_for(
 
 def test_a_place_that_is_not_known_is_null_in_every_part(ann: Member, engine: Engine) -> None:
     finding = {"message": "a", "component_path": "", "code": "other", "line": None, "column": None, "fix": None}
+    finding["cause"] = None
     engine.answers["validate"] = {"valid": False, "errors": [finding], "warnings": [], "environment": []}
     item = {"location": {"path": "a", "line": 1, "column": 1}, "context": None, "kind": "condition", "expression": "a"}
     engine.answers["lint"] = LINTED | {"checked": 1, "items": [item]}

@@ -78,7 +78,7 @@ def of_version(member: Member, configuration_id: str, n: int = 1, **more: object
 def test_the_report_has_everything_that_changes(ann: Member, collectors: Collectors) -> None:
     collectors.answers |= CHANGES
     answer = of_text(ann)
-    reported = FINDING | {"fix": None}
+    reported = FINDING | {"fix": None, "cause": None}
 
     assert answer.status_code == 200
     assert answer.json() == {

@@ -59,7 +59,7 @@ def test_both_versions_are_asked_about_the_same_text(collectors: Collectors) -> 
     assert (report.source, report.target) == (OLD, NEW)
     assert {(OLD, "inspect"), (NEW, "inspect"), (NEW, "rename")} <= set(collectors.asked)
     assert [request for request in collectors.requests if "env" in request] == [
-        {"yaml": TEXT.yaml, "env": {"A": "b"}}
+        {"yaml": TEXT.yaml, "env": {"A": "b"}, "files": {}}
     ] * 3
     assert [(one.key, one.before, one.after) for one in report.defaults] == [("interval", "1s", "2s")]
 

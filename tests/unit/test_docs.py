@@ -50,7 +50,7 @@ def test_every_place_of_a_new_endpoint_is_there() -> None:
     api = {path for path in paths if path.startswith("/")}
 
     assert len(places) == 10
-    assert {"functions/<group>/app.py", "tests/support/endpoints.py", "docs/console.md", "template.yaml"} <= paths
+    assert {"functions/<group>/api.py", "tests/support/endpoints.py", "docs/console.md", "template.yaml"} <= paths
     assert [path for path in sorted(paths - api) if not _is_there(path)] == []
 
 

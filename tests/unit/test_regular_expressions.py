@@ -22,6 +22,9 @@ BUILT: Final[Mapping[tuple[str, str], str]] = {
     ("shared/headgate/flows/model.py", "key"): r"(?m)^(  ['\"]?)otlp(?=[/:'\"])",
     ("engine/headgate_engine/checker/variables.py", r"re.escape(self.prefix) + '(\\d+)_'"): r"HG_0123_(\d+)_",
     ("shared/headgate/opamp/reasons.py", "pattern"): "^yaml: ",
+    ("shared/headgate/http/parts.py", "'|'.join((f'(?:{_pattern(path)})$' for path in paths))"): (
+        r"(?s)\A(?:(?:/api/v1/public/fleets(?:/.*)?)$|(?:/organizations/[^/]+/fleets/[^/]+(?:/.*)?)$)"
+    ),
     ("functions/application/change_pages.py", "pattern"): r"(fleets/flt_\w+/deployments/dep_\w+/rollouts/rol_\w+)",
     ("cli/headgate_cli/accept/run.py", "re.escape(bench.name(''))"): "accept-0123abcd-",
     ("cli/headgate_cli/api.py", "pattern"): r"/fleets/(flt_[0-9a-z]+)",

@@ -26,7 +26,7 @@ _MOST_NAMES: Final = 50
 _SHOWN: Final = 6
 _RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 # What differs between two findings of one kind: names in quotes, numbers, variables.
-_PARTS: Final = re.compile(r"""\$\{[^}]*\}|"[^"]*"|'[^']*'|`[^`]*`|\b\d[\w.:]*\b""")
+_PARTS: Final = re.compile(r"""\$\{[^${}]*\}|"[^"]*"|'[^']*'|`[^`]*`|\b\d[\w.:]*\b""")
 # Behind the collector's own message stands what is about this text alone.
 _ADDED: Final = re.compile(r"; (?:its |the value is |did you mean ).*$", re.DOTALL)
 _OF_PLATFORM: Final = re.compile(
