@@ -55,8 +55,13 @@ def checker() -> Iterator[Checker]:
 
 
 def check_processes(of: int) -> list[int]:
-    """The check processes that the process `of` started."""
-    return [pid for pid in processes.children(of, "check") if "check" in processes.command_line(pid)]
+    """The check processes of the default version that the process `of` started.
+
+    Names that a text has wrong are looked for in the schemas of other installed versions, by processes of theirs.
+    """
+    program = f"/{settings().collector_version}/otelcol-contrib"
+    commands = {pid: processes.command_line(pid) for pid in processes.children(of, "check")}
+    return [pid for pid, command in commands.items() if "check" in command and command[0].endswith(program)]
 
 
 def kill(pid: int) -> None:
