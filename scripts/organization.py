@@ -30,7 +30,9 @@ _RESOURCES: Final = {
     "VersionsTable": "HEADGATE_VERSIONS_TABLE",
     "FleetsTable": "HEADGATE_FLEETS_TABLE",
     "IdentityTable": "HEADGATE_IDENTITY_TABLE",
+    "EventsTable": "HEADGATE_EVENTS_TABLE",
     "Bucket": "HEADGATE_BUCKET",
+    "SecretsKey": "HEADGATE_SECRETS_KEY",
     "UserPool": "HEADGATE_USER_POOL",
     "UserPoolClient": "HEADGATE_USER_POOL_CLIENT",
 }
@@ -71,7 +73,7 @@ def _export(options: argparse.Namespace) -> None:
     header, size = export.to_file(path, options.organization)
     print(f"{header.name}: {size.items} items and {size.objects} objects in {path}, {path.stat().st_size} bytes")
     print(f"The key of its seal: {seals.shown(seals.key_of(header))}")
-    print("An import into another deployment takes the tokens only with this key. Keep it apart from the file")
+    print("An import into another deployment takes tokens and webhooks only with this key. Keep it apart from the file")
 
 
 def _seal_key(options: argparse.Namespace) -> None:

@@ -169,7 +169,7 @@ def test_people_known_here_by_another_id_keep_it_and_strangers_are_invited(
         (lambda lines: lines[:-1], "cut off"),
         (lambda lines: [*lines[:3], *lines[4:]], "damaged"),
         (lambda lines: [*lines, lines[1]], "has lines after its seal"),
-        (lambda lines: [lines[0].replace(b'"version":2', b'"version":3'), *lines[1:]], "version 3"),
+        (lambda lines: [lines[0].replace(b'"version":3', b'"version":4'), *lines[1:]], "version 4"),
         (lambda lines: lines[1:], "not an export of Headgate"),
         (lambda lines: [], "cut off"),
         (lambda lines: [b"a: b\n"], "not JSON"),
@@ -207,7 +207,7 @@ def test_a_failed_export_leaves_the_file_of_before(alone: template.Template, ann
     path.write_text("the export of yesterday", encoding="utf-8")
 
     def failing() -> Iterator[archive.Record]:
-        yield from itertools.islice(export.records(ann.organization_id), 3)
+        yield from itertools.islice(export.records(ann.organization_id, b""), 3)
         raise OSError("the table is gone")
 
     with pytest.raises(OSError, match="the table is gone"):
@@ -231,7 +231,9 @@ def test_a_configuration_written_while_it_is_read_is_read_again(
             appended.append(ann.http.post(path, json={"yaml": YAML + "# third\n"}).status_code)
 
     monkeypatch.setattr(Table, "each", with_a_writer)
-    found = [record.item for record in export.records(ann.organization_id) if isinstance(record, archive.TableItem)]
+    found = [
+        record.item for record in export.records(ann.organization_id, b"") if isinstance(record, archive.TableItem)
+    ]
 
     assert appended == [201]
     (configuration,) = [item for item in found if "latest_version" in item and item["name"] == listed["name"]]
@@ -245,7 +247,7 @@ def test_a_stack_is_found_by_its_resources_and_names_given_by_hand_win(
     alone: template.Template, ann: Member, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tables = {table.logical_id: table.definition for table in alone.tables()}
-    wanted = ("ConfigurationsTable", "VersionsTable", "FleetsTable", "IdentityTable")
+    wanted = ("ConfigurationsTable", "VersionsTable", "FleetsTable", "IdentityTable", "EventsTable")
     resources: dict[str, object] = {
         name: {
             "Type": "AWS::DynamoDB::Table",
@@ -254,7 +256,7 @@ def test_a_stack_is_found_by_its_resources_and_names_given_by_hand_win(
         for name in wanted
     }
     # moto's CloudFormation makes no user pools; all that counts here is what the resources are called.
-    resources |= {name: {"Type": "AWS::S3::Bucket"} for name in ("Bucket", "UserPool", "UserPoolClient")}
+    resources |= {name: {"Type": "AWS::S3::Bucket"} for name in ("Bucket", "SecretsKey", "UserPool", "UserPoolClient")}
     url = {"BaseUrl": {"Value": "https://headgate.example"}}
     boto3.client("cloudformation").create_stack(
         StackName="other", TemplateBody=json.dumps({"Resources": resources, "Outputs": url})

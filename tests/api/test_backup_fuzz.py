@@ -26,6 +26,7 @@ _PLACES = {
     "configurations": "ConfigurationsTable",
     "versions": "VersionsTable",
     "fleets": "FleetsTable",
+    "events": "EventsTable",
     "identity": "IdentityTable",
 }
 OTHERS = [new_id("org"), new_id("cfg"), new_id("flt"), new_id("dep"), new_id("usr"), "install/manifest.json", "", "#"]

@@ -153,7 +153,7 @@ def test_a_group_that_is_rolled_out_while_it_is_read_is_read_again(
             started.append(group.start(QUICK))
 
     monkeypatch.setattr(Table, "each", started_meanwhile)
-    rows = [one.item for one in export.records(ann.organization_id) if isinstance(one, archive.TableItem)]
+    rows = [one.item for one in export.records(ann.organization_id, b"") if isinstance(one, archive.TableItem)]
 
     (exported,) = [row for row in rows if row.get("sk") == f"deployment#{group.fleet.deployment_id}"]
     rollouts = [row for row in rows if str(row.get("sk")).startswith(fleet_keys.ROLLOUTS)]

@@ -1,6 +1,9 @@
 """Daily exports: an archive of each organization in a bucket of another region, from which another stack is filled."""
 
+import gzip
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -10,12 +13,14 @@ from botocore.exceptions import ClientError
 from exports.app import NotExported, handler
 from headgate.backup import export, restore
 from headgate.foundation.settings import settings
+from headgate.identity import keys, signing
 from headgate.identity import service as identity
-from headgate.identity import signing
-from headgate.storage import aws, elsewhere
+from headgate.storage import aws, elsewhere, sealed, table
+from headgate.webhooks import store as webhooks
 from headgate_local import template
 from tests.support.backups import alone, ann, contents, fleet_endpoint, forget_everything, furnished, quietly
 from tests.support.members import API, Member
+from tests.support.webhooks import Admin
 
 __all__ = ["alone", "ann", "fleet_endpoint", "furnished"]
 REGION = "eu-west-1"
@@ -52,19 +57,96 @@ def test_another_stack_gets_back_each_organization_with_its_tokens(
     assert handler({}, None) == {"exported": 2}
 
     assert aws.s3_in(REGION).meta.region_name == REGION
-    exported = stored(bucket)
-    (archive,) = [key for key in exported if key.startswith(f"archives/{ann.organization_id}/")]
-    seal_key = exported[archive.replace("archives/", "seal-keys/").replace(".jsonl.gz", ".txt")].decode()
-    assert len(exported) == 4
+    assert len(stored(bucket)) == 4
+    path, seal_key = fetched(bucket, ann, tmp_path)
     forget_everything(alone)
     signing.signing_key.cache_clear()
-    (tmp_path / "acme.jsonl.gz").write_bytes(exported[archive])
 
-    restored = restore.restore(tmp_path / "acme.jsonl.gz", quietly, seal_key)
+    restored = restore.restore(path, quietly, seal_key)
 
     assert (restored.strangers, restored.left_out) == ([], [])
     assert ann.http.get(f"{API}/configurations").json() == listed
     assert len(contents()["configurations"]) == len(before["configurations"])
+
+
+def test_another_stack_sends_to_the_webhooks_with_their_secrets(
+    alone: template.Template, ann: Member, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "https://hooks.example.com:8443/services/planted-in-the-path"
+    made = Admin.of(ann.organization_id).create(url, types=["rollout.completed"], format="slack")
+    before = webhooks.webhook(ann.organization_id, made["id"])
+    handler({}, None)
+    path, seal_key = fetched(bucket, ann, tmp_path)
+    content = gzip.decompress(path.read_bytes()).decode()
+    assert made["id"] in content
+    assert "planted-in-the-path" not in content
+    move_elsewhere(alone, monkeypatch)
+
+    restored = restore.restore(path, quietly, seal_key)
+    # As after one that was cut off, which sealed the same texts otherwise.
+    table.write(table.identity.delete(keys.organization(ann.organization_id)))
+    restore.restore(path, quietly, seal_key)
+
+    after = webhooks.webhook(ann.organization_id, made["id"])
+    assert before is not None
+    assert after is not None
+    assert restored.left_out == []
+    assert json.loads(sealed.unseal(after.target, webhook_id=after.id))["url"] == url
+    assert sealed.unseal(after.secret, webhook_id=after.id) == made["secret"]
+    assert replace(before, target=b"", secret=b"") == replace(after, target=b"", secret=b"")
+    with pytest.raises(sealed.Unsealable):
+        sealed.unseal(before.secret, webhook_id=before.id)
+    # It counts against the limit.
+    assert table.events.get({"pk": f"organization#{ann.organization_id}", "sk": "count"}, "webhooks") == {"webhooks": 1}
+
+
+def test_webhooks_that_no_key_vouches_for_are_left_out_and_named(
+    alone: template.Template, ann: Member, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Admin.of(ann.organization_id).create()
+    handler({}, None)
+    path, _ = fetched(bucket, ann, tmp_path)
+    move_elsewhere(alone, monkeypatch)
+
+    restored = restore.restore(path, quietly)
+
+    assert f"webhook on-call ({made['id']})" in restored.left_out
+    assert table.events.list_all(f"organization#{ann.organization_id}") == []
+
+
+def test_a_webhook_of_another_organization_is_not_taken_over(
+    alone: template.Template, ann: Member, bucket: str, tmp_path: Path
+) -> None:
+    made = Admin.of(ann.organization_id).create()
+    handler({}, None)
+    path, seal_key = fetched(bucket, ann, tmp_path)
+    other = table.events.get({"pk": f"organization#{ann.organization_id}", "sk": f"webhook#{made['id']}"})
+    assert other is not None
+    forget_everything(alone)
+    table.events.put(other | {"pk": "organization#of-others"})
+    held = contents()
+
+    with pytest.raises(restore.InTheWay, match=made["id"]):
+        restore.restore(path, quietly, seal_key)
+
+    assert contents() == held
+
+
+def fetched(bucket: str, member: Member, folder: Path) -> tuple[Path, str]:
+    """The archive of the member's organization as a file, and the key of its seal."""
+    exported = stored(bucket)
+    (archive,) = [key for key in exported if key.startswith(f"archives/{member.organization_id}/")]
+    path = folder / "acme.jsonl.gz"
+    path.write_bytes(exported[archive])
+    return path, exported[archive.replace("archives/", "seal-keys/").replace(".jsonl.gz", ".txt")].decode()
+
+
+def move_elsewhere(described: template.Template, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on it is another stack: nothing is stored, and both of its keys are its own."""
+    forget_everything(described)
+    signing.signing_key.cache_clear()
+    monkeypatch.setenv("HEADGATE_SECRETS_KEY", boto3.client("kms").create_key()["KeyMetadata"]["Arn"])
+    settings.cache_clear()
 
 
 def test_one_that_fails_is_told_and_leaves_out_no_other(

@@ -217,9 +217,9 @@ def test_too_many_cases_and_too_large_results_are_said(ann: Member, job: Job, ki
     many = queued(ann, tuple(map(str, range(MAX_CASES + 1))))
     with pytest.raises(Unworkable, match="it would have 201 cases, and may have 200"):
         handler({"step": "prepare", "run_id": many.id}, None)
-    kind.size = 5_000_000
+    kind.size = 6_000_000
     leave(job, said("one"), said("two"))
-    with pytest.raises(Unworkable, match="its result is over 4 MB"):
+    with pytest.raises(Unworkable, match=r"its result is over 5\.5 MB"):
         handler({"step": "evaluate", "run_id": job.id}, None)
 
 

@@ -337,7 +337,11 @@ def test_who_may_do_what_with_the_queues(function: str, given_roles: dict[str, l
 
 @pytest.mark.parametrize(
     ("function", "action", "context"),
-    [("WebhooksFunction", "Encrypt", "webhook_id"), ("DeliverFunction", "Decrypt", "webhook_id")],
+    [
+        ("WebhooksFunction", "Encrypt", "webhook_id"),
+        ("DeliverFunction", "Decrypt", "webhook_id"),
+        ("ExportsFunction", "Decrypt", "webhook_id"),
+    ],
 )
 def test_secrets_of_webhooks_are_sealed_by_one_function_and_opened_by_another(
     function: str, action: str, context: str, given_roles: dict[str, list[Statement]]

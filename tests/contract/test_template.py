@@ -165,7 +165,8 @@ def test_each_deployment_is_step_by_step_and_undone_on_an_alarm(
 def test_every_alarm_tells_somebody_and_is_quiet_without_data(resources: dict[str, Any]) -> None:
     for name, alarm in of_type(resources, "AWS::CloudWatch::Alarm").items():
         assert alarm["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopic"}], name
-        assert alarm["Properties"]["TreatMissingData"] == "notBreaching", name
+        if name != "ExportsMissingAlarm":
+            assert alarm["Properties"]["TreatMissingData"] == "notBreaching", name
 
 
 @pytest.mark.parametrize("alarm", ["FunctionErrorsAlarm", "ThrottlesAlarm"])
@@ -199,6 +200,23 @@ def test_what_exports_is_watched(resources: dict[str, Any]) -> None:
 
     assert (errors["MetricName"], set(referred(errors["Dimensions"]))) == ("Errors", {"ExportsFunction"})
     assert errors["Threshold"] == 3
+
+
+def test_a_day_without_an_export_is_noticed(resources: dict[str, Any]) -> None:
+    """Whether its schedule is switched off, or each call of it fails."""
+    missing = resources["ExportsMissingAlarm"]["Properties"]
+    succeeded, *counted = missing["Metrics"]
+
+    metrics = [one["MetricStat"] for one in counted]
+    assert {(one["Metric"]["MetricName"], *referred(one["Metric"])) for one in metrics} == {
+        ("Invocations", "ExportsFunction"),
+        ("Errors", "ExportsFunction"),
+    }
+    assert succeeded["Expression"] == "FILL(calls, 0) - FILL(errors, 0)"
+    assert missing["TreatMissingData"] == {"Fn::If": ["Exports", "breaching", "notBreaching"]}
+    hours = {one["Period"] for one in metrics} | {missing["EvaluationPeriods"], missing["DatapointsToAlarm"]}
+    # Longer than a day, and within CloudWatch's seven days.
+    assert hours == {3_600, 30}
 
 
 def test_what_carries_out_rollouts_is_watched(resources: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ Each runs under AWS's own runtime emulator, with the layers alone on its path an
 Lambda's, and gets the events that API Gateway, Step Functions, SQS and EventBridge's scheduler send.
 """
 
+import gzip
 import platform
 import shutil
 import subprocess
@@ -15,9 +16,11 @@ from typing import Any
 import httpx
 import pytest
 
+from headgate.storage import aws, table
 from headgate_local import template
 from tests.support import deployed_service
 from tests.support.admin import APP, PUBLIC, Admin
+from tests.support.counting_hosts import CountingHost, image
 from tests.support.deployed_service import DeployedService, Functions
 from tests.support.lambda_emulator import runtime
 from tests.support.opamp_agent import Agent
@@ -186,6 +189,39 @@ def test_an_event_reaches_the_webhooks_queue_and_its_delivery_is_tried(admin: Ad
     )
 
     assert delivery["type"] == "webhook.test"
+
+
+def test_all_is_exported_and_webhooks_come_along(admin: Admin, service: DeployedService) -> None:
+    service.functions.environment["HEADGATE_EXPORT_BUCKET"] = "exports"
+    aws.s3().create_bucket(Bucket="exports")
+    created = admin.http.post(f"{PUBLIC}/webhooks", json={"name": "exported", "url": "https://receiver.invalid/hook"})
+
+    assert invoked(service, "ExportsFunction", {}) == {"exported": 1}
+
+    stored = [entry["Key"] for entry in aws.s3().list_objects_v2(Bucket="exports")["Contents"]]
+    assert [key.partition("/")[0] for key in stored] == ["archives", "seal-keys"]
+    archive = gzip.decompress(aws.s3().get_object(Bucket="exports", Key=stored[0])["Body"].read()).decode()
+    assert created.json()["id"] in archive
+    assert "receiver.invalid/hook" not in archive
+
+
+def test_what_a_host_counted_is_added_to_the_series(service: DeployedService, group: str) -> None:
+    at = int(time.time())
+    host = CountingHost(at * 1_000)
+    before = image(f"ins_{1:026d}", group, 1, at, host.totals(), at)
+    host.counts(100, 60_000)
+    after = image(f"ins_{1:026d}", group, 2, at + 60, host.totals(), at)
+    change = {"SequenceNumber": "1", "OldImage": before, "NewImage": after}
+
+    assert invoked(service, "SeriesFunction", {"Records": [{"dynamodb": change}]}) == {"batchItemFailures": []}
+
+    assert list(table.fleets.scan("begins_with(pk, :series)", {":series": f"series#{group}"}, "pk"))
+
+
+def invoked(service: DeployedService, name: str, event: dict[str, Any]) -> object:
+    """The answer of a function that no request reaches."""
+    (function,) = (each for each in TEMPLATE.functions() if each.logical_id == name)
+    return service.functions.of(function).invoke(event)
 
 
 def test_a_capture_of_a_host_is_asked_for_with_its_next_message(

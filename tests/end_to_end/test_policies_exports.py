@@ -14,6 +14,7 @@ from tests.support import calls, recorded_here
 from tests.support.backups import alone, ann, fleet_endpoint, furnished, policies_of
 from tests.support.members import Member
 from tests.support.policies import EXPORT_BUCKET, lacking, roles, unused
+from tests.support.webhooks import Admin
 
 __all__ = ["alone", "ann", "fleet_endpoint", "furnished"]
 pytestmark = [pytest.mark.end_to_end, pytest.mark.usefixtures("fleet_endpoint")]
@@ -31,6 +32,7 @@ def test_a_daily_export_uses_its_rights_and_lacks_none(
     ann: Member, recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policies_of(ann)
+    Admin.of(ann.organization_id).create()
     monkeypatch.setenv("HEADGATE_EXPORT_BUCKET", EXPORT_BUCKET)
     settings.cache_clear()
     aws.s3().create_bucket(Bucket=EXPORT_BUCKET)

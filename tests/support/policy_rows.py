@@ -100,6 +100,7 @@ EVENTS: Final[Mapping[str, Rights]] = {
         **dict.fromkeys(("GetItem", "Query", "PutItem"), "organization# deliveries#"),
         **dict.fromkeys(("UpdateItem", "DeleteItem"), "organization#"),
     },
+    "ExportsFunction": {"Query": "organization#"},
     "ConfigurationsFunction": {"PutItem": "outbox#"},
     "FleetsFunction": {"PutItem": "outbox#"},
     "RolloutStepsFunction": {"PutItem": "outbox#"},

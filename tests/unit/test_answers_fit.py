@@ -1,9 +1,13 @@
 """Whatever a route answers, the function returns what Lambda takes: the answer if it fits, or a problem."""
 
+import base64
+import gzip
 import json
+import sys
 from typing import Any
 
 import pytest
+from awslambdaric.lambda_runtime_marshaller import to_json
 from fastapi import APIRouter, Response
 
 from headgate.http.app import Handler, create_app, lambda_handler
@@ -26,14 +30,21 @@ def handler() -> Handler:
     return lambda_handler(create_app("Test", [router]))
 
 
-def asked(handler: Handler, character: str, times: int, media_type: str) -> dict[str, Any]:
-    event = http_event("GET", "/answer")
+@pytest.fixture(autouse=True)
+def _as_on_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By it, Lambda's runtime chooses how it writes characters beyond ASCII."""
+    monkeypatch.setenv("AWS_EXECUTION_ENV", f"AWS_Lambda_python3.{sys.version_info.minor}")
+
+
+def asked(handler: Handler, character: str, times: int, media_type: str, coding: str = "") -> dict[str, Any]:
+    event: dict[str, Any] = http_event("GET", "/answer")
+    event["headers"] |= {"accept-encoding": coding} if coding else {}
     event["rawQueryString"] = f"character=%{character.encode().hex('%')}&times={times}&media_type={media_type}"
     return handler(event, None)
 
 
 def size_of(answer: dict[str, Any]) -> int:
-    return len(json.dumps(answer, ensure_ascii=False).encode())
+    return len(to_json(answer).encode())
 
 
 @pytest.mark.parametrize(
@@ -53,3 +64,28 @@ def test_an_answer_of_any_content_is_sent_up_to_the_limit_and_refused_beyond(
     told = json.loads(refused["body"])
     assert (told["code"], told["request_id"]) == ("answer_too_large", refused["headers"]["x-request-id"])
     assert "a smaller `limit`" in told["detail"]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br, gzip;q=0.5"])
+def test_a_larger_answer_is_compressed_for_who_takes_that(handler: Handler, coding: str) -> None:
+    answer = asked(handler, '"', 5_000_000, JSON, coding)
+
+    assert (answer["statusCode"], answer["isBase64Encoded"]) == (200, True)
+    content = base64.b64decode(answer["body"])
+    assert (answer["headers"]["content-encoding"], answer["headers"]["vary"]) == ("gzip", "Accept-Encoding")
+    assert answer["headers"]["content-length"] == str(len(content))
+    assert gzip.decompress(content) == b'"' * 5_000_000
+
+
+@pytest.mark.parametrize("coding", ["", "identity", "gzip;q=0"])
+def test_it_is_refused_to_who_does_not(handler: Handler, coding: str) -> None:
+    answer = asked(handler, '"', 5_000_000, JSON, coding)
+
+    assert json.loads(answer["body"])["code"] == "answer_too_large"
+    assert "Accept-Encoding: gzip" in json.loads(answer["body"])["detail"]
+
+
+def test_what_is_no_text_is_refused_to_everybody(handler: Handler) -> None:
+    answer = asked(handler, "☃", 2_500_000, "image/png", "gzip")
+
+    assert json.loads(answer["body"])["code"] == "answer_too_large"

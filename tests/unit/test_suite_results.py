@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from headgate.http.app import LARGEST_ANSWER
 from headgate_engine.rules.outputs import Difference, Differences, FieldDifference, SignalSummary
 from headgate_engine.testing import suite_result
 from headgate_engine.testing.model import MAX_RESULT_BYTES
@@ -59,7 +60,9 @@ def largest(name: str) -> TestOutcome:
 
 
 def size(outcomes: list[TestOutcome]) -> int:
-    return len(json.dumps([one.model_dump(mode="json") for one in outcomes], ensure_ascii=False).encode())
+    """In bytes as a function's answer has them: as JSON in JSON."""
+    document = json.dumps([one.model_dump(mode="json") for one in outcomes], ensure_ascii=False)
+    return len(json.dumps(document, ensure_ascii=False).encode())
 
 
 def test_fifty_tests_at_their_largest_fit_a_result() -> None:
@@ -72,6 +75,14 @@ def test_fifty_tests_at_their_largest_fit_a_result() -> None:
     assert differences is not None
     assert (len(differences.differences), differences.left_out) == (5, 5)
     assert differences.differences[0].fields_left_out == 4
+
+
+def test_an_output_of_quotation_marks_counts_as_an_answer_has_it() -> None:
+    """OTLP/JSON is full of them, and each takes four bytes in the end."""
+    fitted = suite_result.fitted([outcome("a", output='""' * 950_000)])
+
+    assert size(fitted) < LARGEST_ANSWER
+    assert fitted[0].output_left_out
 
 
 def test_what_fits_is_not_cut() -> None:

@@ -13,9 +13,9 @@ from headgate_engine.collector import Signal
 from headgate_engine.rules.engine import ComponentError, RunNote, Verdict
 from headgate_engine.rules.model import Context, Expect, Rule
 from headgate_engine.rules.outputs import Difference, Differences
-from headgate_engine.testing.model import MAX_RESULT_BYTES
+from headgate_engine.testing.model import MAX_RESULT_BYTES, size_in_answer
 
-# A control character takes six bytes in JSON. 50 tests of 20 rules, cut, are below the size of a result at their worst.
+# A control character takes seven bytes in an answer. 50 tests of 20 rules, cut, are below a result at their worst.
 _ROOM: Final = MAX_RESULT_BYTES - 200_000
 _CUT_REASON: Final = 500
 _CUT_STDERR: Final = 1_500
@@ -84,7 +84,7 @@ class SuiteResult(BaseModel):
 
 
 def fitted(tests: Sequence[TestOutcome], room: int = _ROOM) -> list[TestOutcome]:
-    """The outcomes within `room` bytes of JSON: outputs as far as they fit, the smallest first, and what is cut last.
+    """The outcomes within `room` bytes of an answer: outputs as far as they fit, the smallest first; what is cut last.
 
     Each test is cut only if it has more than its share.
     """
@@ -100,7 +100,7 @@ def fitted(tests: Sequence[TestOutcome], room: int = _ROOM) -> list[TestOutcome]
         output = outputs[place]
         if output is None:
             continue
-        left -= len(json.dumps(output, ensure_ascii=False).encode())
+        left -= size_in_answer(json.dumps(output, ensure_ascii=False))
         if left < 0:
             break
         fitting[place] = fitting[place].model_copy(update={"output": output, "output_left_out": False})
@@ -108,7 +108,7 @@ def fitted(tests: Sequence[TestOutcome], room: int = _ROOM) -> list[TestOutcome]
 
 
 def _size(outcome: TestOutcome) -> int:
-    return len(outcome.model_dump_json().encode())
+    return size_in_answer(outcome.model_dump_json())
 
 
 def _cut(outcome: TestOutcome) -> TestOutcome:

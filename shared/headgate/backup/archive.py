@@ -1,12 +1,12 @@
 """The file of an export: JSON Lines with gzip, a header first and a seal last, which shows that the file is complete.
 
-    {"format": "headgate-organization", "version": 2, "organization_id", "name", "exported_at", "nonce"}
+    {"format": "headgate-organization", "version": 3, "organization_id", "name", "exported_at", "nonce"}
     {"table": "configurations", "item": {...}}      an item in DynamoDB's form, binary values in base64
     {"object": "versions/<sha256>", "content"}      an object of the bucket in base64
     {"seal": "<sha256 of the lines before>", "items", "objects", "mac": "<HMAC-SHA256 of the seal with its key>"}
 
 An import reads the lines in this order. Anybody can compute the seal; its key is the deployment's that exported, see
-`backup.seals`. Version 1 has neither `nonce` nor `mac`.
+`backup.seals`. Version 1 has neither `nonce` nor `mac`, version 2 no items of the events table.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ from headgate.storage.items import Item, Value
 from headgate.storage.table import Table
 
 FORMAT: Final = "headgate-organization"
-VERSION: Final = 2
-_READ: Final = (1, 2)
+VERSION: Final = 3
+_READ: Final = (1, 2, 3)
 # An object of a megabyte in base64, and more than an item may have.
 _LONGEST_LINE: Final = 8 << 20
 # DynamoDB's limits: digits of a number, and how deep values are nested.
 _NUMBER: Final = re.compile(r"-?\d{1,38}", re.ASCII)
 _DEEPEST: Final = 32
 
-TableName = Literal["configurations", "versions", "fleets", "identity"]
+TableName = Literal["configurations", "versions", "fleets", "events", "identity"]
 TABLES: Final[Mapping[TableName, Table]] = {
     "configurations": table.configurations,
     "versions": table.versions,
     "fleets": table.fleets,
+    "events": table.events,
     "identity": table.identity,
 }
 

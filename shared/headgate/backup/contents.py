@@ -107,6 +107,8 @@ def _note(held: Index, record: Record) -> None:
             held.token_hashes[items.text(item, "value_hash")] = items.text(item, "token_id")
         case "Fleet":
             held.fleets[items.text(item, "fleet_id")] = items.text(item, "label")
+        case "Webhook":
+            held.webhooks.add(items.text(item, "webhook_id"))
         case "Deployment":
             held.groups[items.text(item, "deployment_id")] = items.text(item, "fleet_id"), items.text(item, "name")
 
@@ -173,6 +175,9 @@ def _require_contents(held: Index, kind: Kind, item: Item) -> None:
         case "Number of fleets":
             if item["fleets"] != len(held.fleets):
                 raise ValueError("Number of fleets: the archive has another number")
+        case "Number of webhooks":
+            if item["webhooks"] != len(held.webhooks):
+                raise ValueError("Number of webhooks: the archive has another number")
         case "Text of a version":
             if ("content" in item) == ("content_key" in item):
                 raise ValueError("Text of a version: it has no text, or two")

@@ -1,6 +1,6 @@
 """Reads all that belongs to an organization, in the order of an import.
 
-Not included: test runs and captures (they end after 30 days anyway), sessions, logins that have not ended, invitations
+Not included: test runs, captures and deliveries (they end after 30 days anyway), sessions, logins that have not ended, invitations
 that nobody has accepted, idempotency keys, the signing key, and the counters of instances, which an import computes.
 """
 
@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Final, cast
 
 from headgate.audit import keys as audit_keys
-from headgate.backup import archive, seals
+from headgate.backup import archive, closed, places, seals
 from headgate.backup.archive import TABLES, BucketObject, Header, Record, Size, TableItem, TableName
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
+from headgate.foundation.log import logger
 from headgate.identity import keys
 from headgate.identity.hashing import hash_of
 from headgate.policies import keys as policy_keys
-from headgate.storage import items, objects
+from headgate.storage import items, objects, sealed
 from headgate.storage.items import Item, Value
 from headgate.storage.table import Key
 from headgate.version_tests import keys as test_keys
@@ -47,7 +48,7 @@ def to_file(path: Path, organization_id: str) -> tuple[Header, Size]:
     """Write an organization's archive, sealed by this deployment. Raises OrganizationNotFound, OSError."""
     about = header(organization_id)
     key = seals.key_of(about)
-    return about, archive.write(path, about, records(organization_id), lambda digest: seals.mac(key, digest))
+    return about, archive.write(path, about, records(organization_id, key), lambda digest: seals.mac(key, digest))
 
 
 def exists(organization_id: str) -> bool:
@@ -72,13 +73,17 @@ def organizations() -> Iterator[tuple[str, str]]:
         yield items.text(item, "organization_id"), items.text(item, "name")
 
 
-def records(organization_id: str) -> Iterator[Record]:
-    """The data, then the access to them, then the organization's own item, with which an import takes effect."""
+def records(organization_id: str, key: bytes) -> Iterator[Record]:
+    """The data, then the access to them, then the organization's own item, with which an import takes effect.
+
+    `key` is that of the archive's seal, with which the addresses and secrets of webhooks are closed.
+    """
     # People may belong to other organizations too.
     for person in people(organization_id):
         yield TableItem("identity", person)
     yield from _configurations(organization_id)
     yield from _fleets(organization_id)
+    yield from _webhooks(organization_id, key)
     yield from _all("identity", audit_keys.partition(organization_id))
     policies = TABLES["identity"].get(policy_keys.policies(organization_id))
     if policies is not None:
@@ -161,6 +166,21 @@ def _group(key: Key) -> Iterator[Record]:
             yield from _token(items.text(before, "deployment_id"), before)
             return
     raise errors.Contention(f"The {items.text(key, 'sk')} changed at every attempt to read it; try again later")
+
+
+def _webhooks(organization_id: str, key: bytes) -> Iterator[Record]:
+    count = 0
+    for item in TABLES["events"].each(fleet_keys.organization(organization_id), places.WEBHOOKS):
+        try:
+            yield TableItem("events", closed.for_archive(item, key))
+        except sealed.Unsealable:
+            # It cannot be sent to here either: a person sets its address again.
+            logger.warning("webhook_not_exported", webhook_id=items.text(item, "webhook_id"))
+            continue
+        count += 1
+    if count:
+        # The number of webhooks in the file.
+        yield TableItem("events", fleet_keys.count(organization_id) | {"webhooks": count})
 
 
 def _organization(organization_id: str) -> Iterator[Record]:

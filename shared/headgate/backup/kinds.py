@@ -51,6 +51,7 @@ PLACES: Final[Mapping[TableName, tuple[str, str]]] = {
     "configurations": ("organization_id", "configuration_id"),
     "versions": ("configuration_id", "item"),
     "fleets": ("pk", "sk"),
+    "events": ("pk", "sk"),
     "identity": ("pk", "sk"),
 }
 
@@ -503,6 +504,38 @@ KINDS: Final = (
         places.rollout,
         {"rollout": text(), "revision": checks.number},
         {"expires": checks.number},
+    ),
+    Kind(
+        "Webhook",
+        "events",
+        "organization#",
+        places.WEBHOOKS,
+        places.webhook,
+        {
+            "webhook_id": an_id("whk"),
+            "organization_id": an_id("org"),
+            "name": _NAME,
+            "host": _NAME,
+            "format": one_of("cloudevents", "slack", "pagerduty"),
+            "types": checks.names,
+            "fleet_ids": checks.names,
+            "enabled": checks.flag,
+            "target": checks.packed,
+            "secret": checks.packed,
+            "created_by": checks.principal,
+            "created_at": checks.time,
+            "updated_at": checks.time,
+            "revision": checks.counted,
+        },
+        {"previous_secret": checks.packed, "previous_until": checks.time},
+    ),
+    Kind(
+        "Number of webhooks",
+        "events",
+        "organization#",
+        "count",
+        lambda index, _: fleet_keys.count(index.organization_id),
+        {"webhooks": checks.number},
     ),
 )
 

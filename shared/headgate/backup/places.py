@@ -20,6 +20,8 @@ from headgate.storage.items import Item
 from headgate.storage.table import Key
 from headgate.version_tests import keys as test_keys
 
+WEBHOOKS: Final = "webhook#"
+
 
 @dataclass(slots=True)
 class Index:
@@ -38,6 +40,7 @@ class Index:
     """Labels by the fleet's id."""
     groups: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The fleet and the name of each group by its id."""
+    webhooks: set[str] = field(default_factory=set)
     objects: set[str] = field(default_factory=set)
 
 
@@ -101,6 +104,12 @@ def instance_event(index: Index, item: Item) -> Key:
     _, instance_id, _, place = items.text(item, "sk").split("#")
     _require({"instance": an_id("ins")(instance_id), "place": place.isascii() and place.isdecimal()}, _ALL_TRUE)
     return fleet_keys.instance_event(fleet_id, instance_id, items.text(item, "at"), place)
+
+
+def webhook(index: Index, item: Item) -> Key:
+    """As `webhooks.keys` builds it, which no other concept reads."""
+    pk = fleet_keys.organization(index.organization_id)
+    return {"pk": pk, "sk": f"{WEBHOOKS}{items.text(item, 'webhook_id')}"}
 
 
 _ALL_TRUE: Final = {"instance": True, "place": True}

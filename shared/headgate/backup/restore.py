@@ -1,7 +1,8 @@
 """Imports an exported organization into a Headgate that does not have it.
 
 What is written is what `contents` accepts: records of the archive's organization, each under the key that follows from
-its content. Tokens are among them only if the deployment that exported vouches for them with the key of the seal.
+its content. Tokens and webhooks are among them only if the deployment that exported vouches for them with the key of
+the seal.
 Nothing is ever replaced. The organization's own item comes last, so nobody sees any of it until the import is complete.
 An import that was interrupted is finished by running it again.
 """
@@ -13,10 +14,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeGuard, cast
 
-from headgate.backup import archive, contents, export, seals
-from headgate.backup.archive import TABLES, BucketObject, Header, Record, Seal, TableItem
+from headgate.backup import archive, closed, contents, export, places, seals
+from headgate.backup.archive import TABLES, BadArchive, BucketObject, Header, Record, Seal, TableItem
 from headgate.backup.places import Index
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
@@ -59,7 +60,7 @@ class InTheWay(errors.Conflict):
 @dataclass(frozen=True, slots=True)
 class Restored:
     """`strangers` are the addresses of people who have no account here and are invited. `left_out` names the tokens
-    that no seal vouches for, and that are not imported."""
+    and webhooks that no seal vouches for, and that are not imported."""
 
     header: Header
     strangers: list[str]
@@ -73,15 +74,15 @@ def restore(path: Path, progress: Progress, seal_key: str | None = None) -> Rest
     OtherSeal, OrganizationExists, InTheWay.
     """
     header, seal = archive.read_header(path)
-    vouched = _is_vouched(header, seal, seal_key)
+    key = _vouching(header, seal, seal_key)
     if export.exists(header.organization_id):
         raise OrganizationExists(header)
     held = contents.index(path, header)
-    for _ in contents.records(path, held):
-        pass
+    for record in contents.records(path, held):
+        _require_opens(record, key)
     _require_free(held)
     left_out: list[str] = []
-    people, records = _people(_vouched(contents.records(path, held), left_out, vouched=vouched))
+    people, records = _people(_vouched(contents.records(path, held), left_out, key))
     exported_at = clock.parse(header.exported_at)
     records = _with_executions(_with_counters(records, exported_at), exported_at)
     renamed, strangers = _import_people(people)
@@ -99,21 +100,46 @@ def restore(path: Path, progress: Progress, seal_key: str | None = None) -> Rest
     return Restored(header, strangers, left_out)
 
 
-def _is_vouched(header: Header, seal: Seal, seal_key: str | None) -> bool:
-    """Whether the archive is as the deployment wrote it whose key this is. Raises BadSealKey, OtherSeal."""
+def _vouching(header: Header, seal: Seal, seal_key: str | None) -> bytes | None:
+    """The key of the seal, if it shows that the archive is as it was exported: the one that is given, or else this
+    deployment's, None if it does not fit. Raises BadSealKey, OtherSeal."""
     if seal_key is None:
-        return seals.fits(seals.key_of(header), seal)
-    if not seals.fits(seals.read(seal_key), seal):
+        ours = seals.key_of(header)
+        return ours if seals.fits(ours, seal) else None
+    key = seals.read(seal_key)
+    if not seals.fits(key, seal):
         raise seals.OtherSeal
-    return True
+    return key
 
 
-def _vouched(records: Iterable[Record], left_out: list[str], *, vouched: bool) -> Iterator[Record]:
-    """The records, without tokens if no seal vouches for them; these are named in `left_out`. Hosts show their keys
-    anew."""
+def _is_of_webhooks(record: Record) -> TypeGuard[TableItem]:
+    return isinstance(record, TableItem) and record.table == "events"
+
+
+def _is_webhook(record: Record) -> TypeGuard[TableItem]:
+    return _is_of_webhooks(record) and str(record.item["sk"]).startswith(places.WEBHOOKS)
+
+
+def _require_opens(record: Record, key: bytes | None) -> None:
+    """Raises BadArchive if a webhook's address or secret does not open."""
+    if key is not None and _is_webhook(record):
+        try:
+            closed.opened(record.item, key)
+        except ValueError as error:
+            raise BadArchive(f"{items.text(record.item, 'webhook_id')}: {error}. Nothing was written") from error
+
+
+def _vouched(records: Iterable[Record], left_out: list[str], key: bytes | None) -> Iterator[Record]:
+    """The records, with webhooks sealed for this deployment. Without a key that vouches for them, tokens and webhooks
+    are left out, and named in `left_out`. Hosts show their keys anew."""
     for record in records:
-        if vouched:
-            yield record
+        if key is not None:
+            yield TableItem("events", closed.for_table(record.item, key)) if _is_webhook(record) else record
+        elif _is_webhook(record):
+            left_out.append(f"webhook {items.text(record.item, 'name')} ({items.text(record.item, 'webhook_id')})")
+        elif _is_of_webhooks(record):
+            # Their number: there are none.
+            continue
         elif not contents.is_token(record):
             yield contents.without_key(record)
         elif isinstance(record, TableItem) and "service_account_id" in record.item and "value_hash" in record.item:
@@ -126,7 +152,7 @@ def _vouched(records: Iterable[Record], left_out: list[str], *, vouched: bool) -
 def _require_free(held: Index) -> None:
     """Raises InTheWay if another organization has an id of the archive: what belongs to it would get more.
 
-    Two scans. What an interrupted import wrote is not in the way.
+    Two scans, and a third one for webhooks. What an interrupted import wrote is not in the way.
     """
     organization_id = held.organization_id
     for item in TABLES["configurations"].scan(
@@ -142,6 +168,12 @@ def _require_free(held: Index) -> None:
         # An event's name is longer than a group's.
         if name in holds and item["pk"] != ours:
             raise InTheWay(TABLES["fleets"].name, f"{items.text(item, 'pk')} {items.text(item, 'sk')}")
+
+    if held.webhooks:
+        for item in TABLES["events"].scan("begins_with(sk, :webhook)", {":webhook": places.WEBHOOKS}, "pk", "sk"):
+            name = items.text(item, "sk").removeprefix(places.WEBHOOKS)
+            if name in held.webhooks and item["pk"] != fleet_keys.organization(organization_id):
+                raise InTheWay(TABLES["events"].name, f"{items.text(item, 'pk')} {items.text(item, 'sk')}")
 
 
 def _partition_of(held: Index, deployment_id: str) -> str:
@@ -294,7 +326,12 @@ def _put_unless_there(table: archive.TableName, item: Item) -> Item | None:
 
 
 def _lasting(item: Item) -> Item:
-    return {name: value for name, value in item.items() if name not in _PASSING and value is not None}
+    # The same text is sealed in other bytes each time.
+    return {
+        name: value
+        for name, value in item.items()
+        if name not in _PASSING and value is not None and not (name in closed.NAMES and isinstance(value, bytes))
+    }
 
 
 def _key(record: TableItem) -> str:

@@ -1,6 +1,9 @@
 """A function's web application, and the handler that turns API Gateway's events into requests."""
 
+import base64
+import gzip
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -11,11 +14,14 @@ from headgate.foundation.log import logger
 from headgate.http import problems
 from headgate.http.body_limit import MAX_BODY_BYTES, BodyLimit
 from headgate.http.browser import Console
+from headgate.http.parameters import accepts_gzip
 from headgate.http.parts import ImportParts, Part
 from headgate.http.request_context import RequestContext
 
 # Lambda's limit on what a function returns, envelope included.
-_LARGEST_ANSWER: Final = 6 * 1_048_576
+LARGEST_ANSWER: Final = 6 * 1_048_576
+# Its runtime for earlier versions of Python writes other characters than ASCII as escapes.
+_ESCAPES: Final = sys.version_info < (3, 12)
 
 
 def create_app(title: str, members: Sequence[APIRouter | Part]) -> FastAPI:
@@ -40,23 +46,38 @@ def create_app(title: str, members: Sequence[APIRouter | Part]) -> FastAPI:
 
 
 class Handler(Mangum):
-    """Turns events of API Gateway into requests. An answer that Lambda would refuse is replaced by one that says so."""
+    """Turns events of API Gateway into requests. An answer that Lambda would refuse is compressed if the client takes
+    that, or else replaced by one that says so."""
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
         answer: dict[str, Any] = super().__call__(event, context)
-        # A character takes at most six in JSON, so nearly every answer is known to fit.
-        if len(answer["body"]) * 6 < _LARGEST_ANSWER:
+        # A character takes at most twelve bytes in JSON, so nearly every answer is known to fit.
+        if len(answer["body"]) * 12 < LARGEST_ANSWER or _size(answer) <= LARGEST_ANSWER:
             return answer
-        size = len(json.dumps(answer, ensure_ascii=False).encode(errors="surrogatepass"))
-        return answer if size <= _LARGEST_ANSWER else _too_large(answer, size)
+        if accepts_gzip(event["headers"].get("accept-encoding")) and not answer["isBase64Encoded"]:
+            compressed = _compressed(answer)
+            if _size(compressed) <= LARGEST_ANSWER:
+                return compressed
+        return _too_large(answer, _size(answer))
+
+
+def _size(answer: dict[str, Any]) -> int:
+    return len(json.dumps(answer, ensure_ascii=_ESCAPES).encode(errors="surrogatepass"))
+
+
+def _compressed(answer: dict[str, Any]) -> dict[str, Any]:
+    content = gzip.compress(answer["body"].encode(), 6, mtime=0)
+    about = {"content-encoding": "gzip", "content-length": str(len(content)), "vary": "Accept-Encoding"}
+    body = base64.b64encode(content).decode()
+    return {**answer, "headers": {**answer["headers"], **about}, "body": body, "isBase64Encoded": True}
 
 
 def _too_large(answer: dict[str, Any], size: int) -> dict[str, Any]:
     logger.error("answer_too_large", bytes=size)
     request_id = answer["headers"].get("x-request-id", "")
     detail = (
-        f"The answer has {size:,} bytes, and at most {_LARGEST_ANSWER:,} can be sent. The request was carried out. "
-        "Ask for less of it: a smaller `limit`, or one entry"
+        f"The answer has {size:,} bytes, and at most {LARGEST_ANSWER:,} can be sent. The request was carried out. "
+        "Ask for less of it (a smaller `limit`, or one entry), or send `Accept-Encoding: gzip`"
     )
     body = problems.Problem(
         type="urn:headgate:problem:answer_too_large",

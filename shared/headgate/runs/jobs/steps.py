@@ -26,7 +26,7 @@ from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence
 from headgate_engine.rules.engine import Prepared
 from headgate_engine.testing.cases import Judge, Preparing, Ready
-from headgate_engine.testing.model import MAX_CASES, MAX_RESULT_BYTES, Case, Unworkable
+from headgate_engine.testing.model import MAX_CASES, MAX_RESULT_BYTES, Case, Unworkable, size_in_answer
 
 # A step has 60 s, some of which the kind needs.
 _PREPARING_SECONDS: Final = 40.0
@@ -81,8 +81,8 @@ def evaluate(job_id: str) -> Evaluation:
     results = [judge.result(case, ready[case.id], left.get(case.id)) for case in cases]
     document = KINDS[job.kind].conclude(job.started_at or job.created_at, request, results, asker)
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    if len(text.encode()) > MAX_RESULT_BYTES:
-        raise Unworkable(f"its result is over {MAX_RESULT_BYTES >> 20} MB; give it fewer cases, or smaller samples")
+    if size_in_answer(text) > MAX_RESULT_BYTES:
+        raise Unworkable(f"its result is over {MAX_RESULT_BYTES / 1e6} MB; give it fewer cases, or smaller samples")
     store.put_file(job_id, "result.json", text)
     # The request may be gone when the job ends.
     shown = kinds.evidence(job, request, document)
