@@ -73,12 +73,12 @@ def test_another_stack_sends_to_the_webhooks_with_their_secrets(
     alone: template.Template, ann: Member, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "https://hooks.example.com:8443/services/planted-in-the-path"
-    made = Admin.of(ann.organization_id).create(url, types=["rollout.completed"], format="slack")
-    before = webhooks.webhook(ann.organization_id, made["id"])
+    created = Admin.of(ann.organization_id).create(url, types=["rollout.completed"], format="slack")
+    before = webhooks.webhook(ann.organization_id, created["id"])
     handler({}, None)
     path, seal_key = fetched(bucket, ann, tmp_path)
     content = gzip.decompress(path.read_bytes()).decode()
-    assert made["id"] in content
+    assert created["id"] in content
     assert "planted-in-the-path" not in content
     move_elsewhere(alone, monkeypatch)
 
@@ -87,12 +87,12 @@ def test_another_stack_sends_to_the_webhooks_with_their_secrets(
     table.write(table.identity.delete(keys.organization(ann.organization_id)))
     restore.restore(path, quietly, seal_key)
 
-    after = webhooks.webhook(ann.organization_id, made["id"])
+    after = webhooks.webhook(ann.organization_id, created["id"])
     assert before is not None
     assert after is not None
     assert restored.left_out == []
     assert json.loads(sealed.unseal(after.target, webhook_id=after.id))["url"] == url
-    assert sealed.unseal(after.secret, webhook_id=after.id) == made["secret"]
+    assert sealed.unseal(after.secret, webhook_id=after.id) == created["secret"]
     assert replace(before, target=b"", secret=b"") == replace(after, target=b"", secret=b"")
     with pytest.raises(sealed.Unsealable):
         sealed.unseal(before.secret, webhook_id=before.id)
@@ -103,30 +103,30 @@ def test_another_stack_sends_to_the_webhooks_with_their_secrets(
 def test_webhooks_that_no_key_vouches_for_are_left_out_and_named(
     alone: template.Template, ann: Member, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Admin.of(ann.organization_id).create()
+    created = Admin.of(ann.organization_id).create()
     handler({}, None)
     path, _ = fetched(bucket, ann, tmp_path)
     move_elsewhere(alone, monkeypatch)
 
     restored = restore.restore(path, quietly)
 
-    assert f"webhook on-call ({made['id']})" in restored.left_out
+    assert f"webhook on-call ({created['id']})" in restored.left_out
     assert table.events.list_all(f"organization#{ann.organization_id}") == []
 
 
 def test_a_webhook_of_another_organization_is_not_taken_over(
     alone: template.Template, ann: Member, bucket: str, tmp_path: Path
 ) -> None:
-    made = Admin.of(ann.organization_id).create()
+    created = Admin.of(ann.organization_id).create()
     handler({}, None)
     path, seal_key = fetched(bucket, ann, tmp_path)
-    other = table.events.get({"pk": f"organization#{ann.organization_id}", "sk": f"webhook#{made['id']}"})
-    assert other is not None
+    webhook = table.events.get({"pk": f"organization#{ann.organization_id}", "sk": f"webhook#{created['id']}"})
+    assert webhook is not None
     forget_everything(alone)
-    table.events.put(other | {"pk": "organization#of-others"})
+    table.events.put(webhook | {"pk": "organization#of-others"})
     held = contents()
 
-    with pytest.raises(restore.InTheWay, match=made["id"]):
+    with pytest.raises(restore.InTheWay, match=created["id"]):
         restore.restore(path, quietly, seal_key)
 
     assert contents() == held

@@ -207,14 +207,14 @@ def test_a_day_without_an_export_is_noticed(resources: dict[str, Any]) -> None:
     missing = resources["ExportsMissingAlarm"]["Properties"]
     succeeded, *counted = missing["Metrics"]
 
-    metrics = [one["MetricStat"] for one in counted]
-    assert {(one["Metric"]["MetricName"], *referred(one["Metric"])) for one in metrics} == {
+    metrics = [entry["MetricStat"] for entry in counted]
+    assert {(metric["Metric"]["MetricName"], *referred(metric["Metric"])) for metric in metrics} == {
         ("Invocations", "ExportsFunction"),
         ("Errors", "ExportsFunction"),
     }
     assert succeeded["Expression"] == "FILL(calls, 0) - FILL(errors, 0)"
     assert missing["TreatMissingData"] == {"Fn::If": ["Exports", "breaching", "notBreaching"]}
-    hours = {one["Period"] for one in metrics} | {missing["EvaluationPeriods"], missing["DatapointsToAlarm"]}
+    hours = {metric["Period"] for metric in metrics} | {missing["EvaluationPeriods"], missing["DatapointsToAlarm"]}
     # Longer than a day, and within CloudWatch's seven days.
     assert hours == {3_600, 30}
 

@@ -1,7 +1,8 @@
 """Reads all that belongs to an organization, in the order of an import.
 
-Not included: test runs, captures and deliveries (they end after 30 days anyway), sessions, logins that have not ended, invitations
-that nobody has accepted, idempotency keys, the signing key, and the counters of instances, which an import computes.
+Not included: test runs, captures and deliveries (they end after 30 days anyway), sessions, logins that have not ended,
+invitations that nobody has accepted, idempotency keys, the signing key, and the counters of instances, which an import
+computes.
 """
 
 from __future__ import annotations
