@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import boto3
 import pytest
@@ -23,7 +24,7 @@ from tests.support.members import API, Member
 from tests.support.webhooks import Admin
 
 __all__ = ["alone", "ann", "fleet_endpoint", "furnished"]
-REGION = "eu-west-1"
+REGION: Final = "eu-west-1"
 
 pytestmark = pytest.mark.usefixtures("fleet_endpoint")
 
