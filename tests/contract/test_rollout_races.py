@@ -54,6 +54,7 @@ def test_one_of_many_rollouts_started_at_once_is_left_and_the_others_are_superse
 def test_ticks_at_once_begin_a_step_once(fleet: Fleet, now: Clock) -> None:
     group = RollingGroup.of(fleet, now, hosts=3)
     rollout = group.start()
+    group.counted(rollout)
     together(*[lambda: group.tick(rollout)] * 6)
     group.beats()
 

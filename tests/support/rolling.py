@@ -167,6 +167,11 @@ class RollingGroup:
     def asks(self, **fields: object) -> Response:
         return self.fleet.member.http.post(self.path, json=fields)
 
+    def counted(self, rollout: Rollout) -> None:
+        """What the hosts of the first step count is known, so that the next tick begins it."""
+        self.tick(rollout)
+        self.beats(seconds=10)
+
     def act(self, rollout: Rollout, name: str) -> Response:
         return self.fleet.member.http.post(f"{self.path}/{rollout['id']}/{name}")
 

@@ -58,7 +58,9 @@ def begun(fleet: Fleet, now: Clock, hosts: int) -> tuple[RollingGroup, Rollout]:
     """A rollout whose steps add one host each."""
     group = RollingGroup.of(fleet, now, hosts=hosts)
     steps = [{"hosts": number, "soak_seconds": 0} for number in range(1, hosts)]
-    return group, group.start({"steps": [*steps, {"percent": 100, "soak_seconds": 0}]})
+    rollout = group.start({"steps": [*steps, {"percent": 100, "soak_seconds": 0}]})
+    group.counted(rollout)
+    return group, rollout
 
 
 def tick(rollout: Rollout, aws: Aws, fault: Fault | None = None) -> None:
