@@ -84,9 +84,10 @@ async def _of(request: Request, route: APIRoute, path: str) -> Response | None:
     if read.status_code != 200:
         return read
     headers = {name: read.headers[name] for name in _COPIED_HEADERS if name in read.headers}
-    # Fields that only a create's answer has get their defaults.
+    # Fields that only a create's answer has get their defaults, unless it leaves out what is not set.
     model = TypeAdapter(route.response_model)
-    body = model.dump_json(model.validate_python(json.loads(bytes(read.body))), by_alias=True)
+    value = model.validate_python(json.loads(bytes(read.body)))
+    body = model.dump_json(value, by_alias=True, exclude_unset=route.response_model_exclude_unset)
     replayed = {"Location": f"{PUBLIC}{path}", "Idempotency-Replayed": "true"}
     return Response(body, route.status_code or 201, {**headers, **replayed})
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from httpx2 import Response
 
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.faults.aws_faults import PLANTED, Fault
 from tests.support.faults.bench import Bench
 from tests.support.faults.faulty_proxy import GARBAGE
@@ -77,10 +78,17 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean: Clea
         return
     elif (row.in_steps or row.settles or row.headers == ONCE) and bench.changed() != clean.changes:
         yield f"after {seen}, the same again came to {bench.changed() ^ clean.changes}"
-    elif row.settles and again.content != clean.response.content:
+    elif row.settles and _answered(again) != _answered(clean.response):
         yield f"after {seen}, the same again got {again.content!r}, and not {clean.response.content!r}"
     elif (looked := bench.look(row)) != clean.looked:
         yield f"after {seen}, the same again came to {looked}, and not {clean.looked}"
+
+
+def _answered(response: Response) -> wire.ServerToAgent:
+    """The answer to a message, without the interval of heartbeats: it is told again to who repeats a message."""
+    answer = wire.ServerToAgent.FromString(response.content)
+    answer.ClearField("connection_settings")
+    return answer
 
 
 def outage_problems(row: Row, response: Response) -> Iterator[str]:
