@@ -255,6 +255,14 @@ def test_brackets_in_strings_are_not_depth() -> None:
     assert messages.parsed(text.encode())["a"] == "[" * 1000 + '"' + "{" * 1000
 
 
+@pytest.mark.parametrize(
+    ("text", "said"), [(b'{"a": [1', "what is not JSON"), (b'{"a": ' + b"[" * 1000, "nested deeper than 64 levels")]
+)
+def test_an_answer_that_ends_early_is_malformed(text: bytes, said: str) -> None:
+    with pytest.raises(Malformed, match=said):
+        messages.parsed(text)
+
+
 @pytest.mark.parametrize(("levels", "fits"), [(messages.DEEPEST - 1, True), (messages.DEEPEST, False)])
 def test_depth_ends_where_it_is_said_to(levels: int, fits: bool) -> None:
     text = b'{"a": ' + b"[" * levels + b"]" * levels + b"}"

@@ -169,16 +169,18 @@ class Child:
 
     def _send(self, line: bytes, deadline: float) -> None:
         rest = memoryview(line)
+        while rest:
+            try:
+                rest = rest[self._channel.send(rest[:_CHUNK]) :]
+            except BlockingIOError:
+                self._wait_to_send(deadline)
+            except OSError as error:
+                raise ProcessFailed(self._how_it_ended()) from error
+
+    def _wait_to_send(self, deadline: float) -> None:
         self._selector.modify(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
         try:
-            while rest:
-                self._wait(deadline)
-                try:
-                    rest = rest[self._channel.send(rest[:_CHUNK]) :]
-                except BlockingIOError:
-                    continue
-                except OSError as error:
-                    raise ProcessFailed(self._how_it_ended()) from error
+            self._wait(deadline)
         finally:
             self._selector.modify(self._channel, selectors.EVENT_READ)
 

@@ -33,6 +33,7 @@ _FAST: Final = 3
 # An unclosed string matches up to the end of the text. Searching its end again from each quote takes quadratic time.
 _STRINGS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 
 
 class Malformed(Exception):
@@ -86,11 +87,11 @@ def unpacked(envelope: Message) -> Message:
 
 
 def _require_shallow(text: bytes) -> None:
-    brackets = _STRINGS.sub(b"", text).translate(None, _NOT_BRACKETS)
+    brackets = _STRINGS.sub(b"", text).translate(_SQUARE, _NOT_BRACKETS)
     if len(brackets) > _MAX_BRACKETS:
         raise Malformed("too many lists and objects")
-    depth = 0
-    for bracket in brackets:
-        depth += 1 if bracket in b"[{" else -1
-        if depth > DEEPEST:
-            raise Malformed(f"what is nested deeper than {DEEPEST} levels")
+    # Each turn takes away the lists and objects that hold no others, so as many turns as levels leave nothing.
+    for _ in range(DEEPEST):
+        brackets = brackets.replace(b"[]", b"")
+    if b"[]" in brackets or len(brackets) > DEEPEST:
+        raise Malformed(f"what is nested deeper than {DEEPEST} levels")
