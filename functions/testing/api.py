@@ -129,11 +129,11 @@ def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOu
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         job = body.start(caller)
     response.headers["Location"] = f"{PUBLIC}{jobs.path(job)}"
-    return SuiteOut.of(job, None)
+    return SuiteOut.of_job(job, None)
 
 
 @router.get("/suites/{suite_id}", operation_id="getSuite", openapi_extra=EXTENSION)
 def get_suite(suite_id: JobId, caller: Reader) -> SuiteOut:
     """A suite: its status, and the outcome of each test once it has ended."""
     job = jobs.get(caller, suite_id, "suite")
-    return SuiteOut.of(job, jobs.result(job))
+    return SuiteOut.of_job(job, jobs.result(job))

@@ -6,12 +6,11 @@ from pydantic import Field, model_validator
 
 from headgate.http.wire import ConfigurationId
 from headgate.runs.jobs.comparisons import Ask, Source
-from headgate.runs.jobs.model import Job
 from headgate_engine.testing.comparison import ComparisonResult
 from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
 from headgate_engine.wire.tests import MAX_IGNORED, ComparedTests, Ignored, TestName
-from testing.suite_wire import JobOut, fields_of
+from testing.suite_wire import JobOut
 
 
 class ComparedSourceIn(Input):
@@ -80,7 +79,3 @@ class ComparisonOut(JobOut):
 
     kind: Literal["comparison"] = "comparison"
     result: ComparisonResult | None
-
-    @classmethod
-    def of(cls, job: Job, result: object) -> Self:
-        return cls(**fields_of(job), result=None if result is None else ComparisonResult.model_validate(result))

@@ -32,11 +32,11 @@ def start_comparison(body: StartComparison, caller: Writer, response: Response) 
     with checks.under_way(caller):
         job = comparisons.start(caller, body.as_ask())
     response.headers["Location"] = f"{PUBLIC}{jobs.path(job)}"
-    return ComparisonOut.of(job, None)
+    return ComparisonOut.of(job, result=None)
 
 
 @router.get("/comparisons/{comparison_id}", operation_id="getComparison", openapi_extra=EXTENSION)
 def get_comparison(comparison_id: JobId, caller: Reader) -> ComparisonOut:
     """A comparison: its status and, once it is `Done`, what differs."""
     job = jobs.get(caller, comparison_id, "comparison")
-    return ComparisonOut.of(job, jobs.result(job))
+    return ComparisonOut.of(job, result=jobs.result(job))

@@ -1,6 +1,6 @@
 """What the endpoints of coverage take and give."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from headgate.foundation.caller import Caller
 from headgate.runs.jobs import coverages
 from headgate.runs.jobs.model import Job
 from headgate_engine.testing.coverage import MAX_MUTANTS, MUTANTS, CoverageResult
-from testing.suite_wire import JobOut, TakesTests, fields_of
+from testing.suite_wire import JobOut, TakesTests
 
 
 class StartCoverage(TakesTests):
@@ -43,7 +43,3 @@ class CoverageOut(JobOut):
     """How much of a configuration its tests notice. `result` is there once it is `Done`."""
 
     result: CoverageResult | None
-
-    @classmethod
-    def of(cls, job: Job, result: object) -> Self:
-        return cls(**fields_of(job), result=None if result is None else CoverageResult.model_validate(result))

@@ -29,11 +29,11 @@ def start_coverage(body: StartCoverage, caller: Writer, response: Response) -> C
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         job = body.start(caller)
     response.headers["Location"] = f"{PUBLIC}{jobs.path(job)}"
-    return CoverageOut.of(job, None)
+    return CoverageOut.of(job, result=None)
 
 
 @router.get("/coverage/{coverage_id}", operation_id="getCoverage", openapi_extra=EXTENSION)
 def get_coverage(coverage_id: JobId, caller: Reader) -> CoverageOut:
     """A coverage job: its status and, once it is `Done`, the score and what became of each change."""
     job = jobs.get(caller, coverage_id, "coverage")
-    return CoverageOut.of(job, jobs.result(job))
+    return CoverageOut.of(job, result=jobs.result(job))

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from headgate.foundation.caller import Caller
-from headgate.http.wire import ConfigurationId
+from headgate.http.wire import Answer, ConfigurationId
 from headgate.runs.jobs import suites
 from headgate.runs.jobs.model import Job, Status
 from headgate_engine.testing.named_test import MAX_TESTS, NamedTest
@@ -88,7 +88,7 @@ class StartSuite(TakesTests):
         )
 
 
-class JobFields(BaseModel):
+class JobFields(Answer):
     """What every kind of job has beside its status."""
 
     id: str
@@ -119,26 +119,12 @@ class SuiteOut(JobFields):
     result: SuiteResult | None
 
     @classmethod
-    def of(cls, job: Job, result: object) -> Self:
+    def of_job(cls, job: Job, result: object) -> Self:
         concluded = None if result is None else SuiteResult.model_validate(result)
-        return cls(**fields_of(job) | {"status": _status(job, concluded)}, result=concluded)
+        return cls.of(job, status=_status(job, concluded), result=concluded)
 
 
 def _status(job: Job, result: SuiteResult | None) -> SuiteStatus:
     if job.status != "Done":
         return job.status
     return "Success" if result is not None and result.passed else "Fail"
-
-
-def fields_of(job: Job) -> dict[str, object]:
-    """The fields that every kind of job has."""
-    return {
-        "id": job.id,
-        "status": job.status,
-        "reason": job.reason,
-        "configuration_id": job.configuration_id,
-        "version_number": job.version_number,
-        "created_at": job.created_at,
-        "started_at": job.started_at,
-        "finished_at": job.finished_at,
-    }

@@ -72,6 +72,18 @@ def test_a_local_collector_says_what_the_service_says(cli: Cli, command: list[st
     assert "Traceback" not in local.err
 
 
+def test_values_files_and_gates_reach_a_local_collector_as_they_reach_that_of_the_service(cli: Cli) -> None:
+    text = EDGE.replace("5s", "${env:TIMEOUT}").replace('"edge"', '"${file:/etc/team}"')
+    cli.write("a.yaml", text.replace("transform:\n", "transform:\n    flatten_data: true\n"))
+    cli.write("team.txt", "edge")
+    options = ["--env", "TIMEOUT=7s", "--file", "/etc/team=team.txt", "--feature-gate", "transform.flatten.logs"]
+
+    for command, code in ((["validate", "--json"], 1), (["validate", "--json", *options], 0)):
+        asked, local = cli.run(*command, "a.yaml"), _locally(cli, *command, "a.yaml")
+        assert (local.code, local.out, local.err) == (asked.code, asked.out, asked.err)
+        assert asked.code == code, asked
+
+
 def _without_ways_out(said: str) -> str:
     return re.sub(r"(Collector version .* is not installed; installed: [0-9., ]+): .*", r"\1", said)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel
 
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import ComponentError, RunNote, Verdict
+from headgate_engine.rules.engine import ComponentError, RunNote
 from headgate_engine.rules.model import Context, Expect, Rule
 from headgate_engine.rules.outputs import Difference, Differences
 from headgate_engine.testing.model import MAX_RESULT_BYTES, size_in_answer
@@ -41,9 +41,10 @@ class RuleOutcome(BaseModel):
     message: str
 
     @classmethod
-    def of(cls, rule: Rule, verdict: Verdict) -> RuleOutcome:
-        seen = verdict.model_dump(include={"passed", "matched", "total", "message"})
-        return cls.model_validate(asdict(rule) | seen)
+    def of(cls, rule: Rule, verdict: object, **more: object) -> Self:
+        """Each field from `more`, the verdict or the rule."""
+        seen = {name: getattr(verdict, name) for name in ("passed", "matched", "total", "message")}
+        return cls.model_validate(asdict(rule) | seen | more)
 
 
 class TestOutcome(BaseModel):

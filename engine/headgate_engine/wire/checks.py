@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
-from headgate_engine.validation.checking import Checked, Part, Request
+from headgate_engine.validation.checking import Checked, Request
 from headgate_engine.validation.findings import ListedFinding
 from headgate_engine.validation.grouping import FindingGroup, grouped
 from headgate_engine.validation.model import (
@@ -88,38 +88,18 @@ class ValidationResult(BaseModel):
 
     @classmethod
     def of(cls, checked: Checked) -> Self:
-        verdict = checked.verdict
-        check = cls(
-            valid=verdict.valid,
-            version=verdict.version,
-            distribution=verdict.distribution,
-            errors=list(verdict.errors),
-            warnings=list(verdict.warnings),
-            environment=list(verdict.environment),
-            findings=checked.findings(),
-            valid_on_host=verdict.valid_on_host,
-        )
+        verdict = {name: getattr(checked.verdict, name) for name in cls.model_fields if hasattr(checked.verdict, name)}
+        parts = {name: getattr(checked, name) for name in ("lint", "policies", "graph", "start")}
+        answers = {name: part.result or _not_checked(part.problem) for name, part in parts.items() if part is not None}
         # What is not set is not part of the answer.
-        if verdict.reduced:
-            check.reduced = True
-        if verdict.wrapped is not None:
-            check.wrapped = verdict.wrapped
-        if checked.lint is not None:
-            check.lint = checked.lint.result or _not_checked(checked.lint)
-        if checked.policies is not None:
-            check.policies = checked.policies.result or _not_checked(checked.policies)
-        if checked.graph is not None:
-            check.graph = checked.graph.result or _not_checked(checked.graph)
-        if checked.start is not None:
-            check.start = checked.start.result or _not_checked(checked.start)
-        return check
+        for name in ("reduced", "wrapped"):
+            if not verdict[name]:
+                del verdict[name]
+        return cls.model_validate(verdict | answers | {"findings": checked.findings()})
 
 
-def _not_checked(
-    part: Part[LintResult] | Part[PolicyResult] | Part[Graph] | Part[StartResult],
-) -> PartNotChecked:
-    assert part.problem is not None
-    return PartNotChecked(problem=PartProblem.of(part.problem))
+def _not_checked(problem: Invalid | Unavailable) -> PartNotChecked:
+    return PartNotChecked(problem=PartProblem.of(problem))
 
 
 class NamedResult(ValidationResult):

@@ -1,65 +1,23 @@
 """A test run, as an answer has it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from headgate_engine.collector import Signal
 from headgate_engine.rules.engine import ComponentError, Format, RunNote
-from headgate_engine.rules.model import Context, Expect, Rule
+from headgate_engine.testing.suite_result import RuleOutcome
 from headgate_engine.wire.stand_ins import ShownStandIns
 from headgate_engine.wire.times import Time
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
 
 
-class _Seen(Protocol):
-    """What came of a rule."""
-
-    @property
-    def passed(self) -> bool: ...
-
-    @property
-    def matched(self) -> int: ...
-
-    @property
-    def total(self) -> int: ...
-
-    @property
-    def message(self) -> str: ...
-
-
-class RuleResultOut(BaseModel):
+class RuleResultOut(RuleOutcome):
     """The result of one rule. `message` says what was seen: `0 of 14 log records matched; expected at least 1`."""
 
-    name: str
-    passed: bool
-    context: Context
-    condition: str
-    expect: Expect
-    min: int | None
-    max: int | None
-    matched: int
-    total: int
-    message: str
     api_owned: bool
-
-    @classmethod
-    def of(cls, rule: Rule, seen: _Seen, *, api_owned: bool) -> Self:
-        return cls(
-            name=rule.name,
-            passed=seen.passed,
-            context=rule.context,
-            condition=rule.condition,
-            expect=rule.expect,
-            min=rule.min,
-            max=rule.max,
-            matched=seen.matched,
-            total=seen.total,
-            message=seen.message,
-            api_owned=api_owned,
-        )
 
 
 class RecordsOut(BaseModel):

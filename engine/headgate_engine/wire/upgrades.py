@@ -68,7 +68,7 @@ class UpgradeReport(BaseModel):
     `outputs` is null: what the pipelines put out is not compared.
     """
 
-    model_config = ConfigDict(title="UpgradeReport")
+    model_config = ConfigDict(title="UpgradeReport", validate_by_name=True, validate_by_alias=True)
 
     source: str = Field(alias="from")
     target: str = Field(alias="to")
@@ -88,26 +88,6 @@ class UpgradeReport(BaseModel):
 
     @classmethod
     def of(cls, report: Report) -> Self:
-        return cls.model_validate(
-            {
-                "from": report.source,
-                "to": report.target,
-                "verdict": {"from": report.source_verdict, "to": report.target_verdict},
-            }
-            | {
-                name: getattr(report, name)
-                for name in (
-                    "new_errors",
-                    "new_warnings",
-                    "renames",
-                    "not_renamed",
-                    "deprecations",
-                    "feature_gates",
-                    "defaults",
-                    "behaviours",
-                    "not_checked",
-                    "incomplete",
-                    "proposed_yaml",
-                )
-            }
-        )
+        reported = {name: getattr(report, name) for name in cls.model_fields if hasattr(report, name)}
+        verdict = {"from": report.source_verdict, "to": report.target_verdict}
+        return cls.model_validate(reported | {"verdict": verdict})
