@@ -11,8 +11,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from headgate.foundation import clock
+from headgate.foundation.hashing import hash_of
 from headgate.identity import member_store, sessions
-from headgate.identity.hashing import hash_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

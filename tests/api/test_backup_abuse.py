@@ -14,10 +14,10 @@ from configurations.app import router as configurations
 from fleets.app import routers as fleets_routers
 from headgate.backup import archive, restore, seals
 from headgate.foundation import clock
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.identity import keys, member_store, service_account_store, signing
-from headgate.identity.hashing import hash_of
 from headgate.identity.model import Organization, User
 from headgate.storage import aws, items
 from headgate_local import template

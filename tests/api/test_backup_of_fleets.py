@@ -9,9 +9,9 @@ import pytest
 from headgate.backup import archive, export, restore
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.settings import settings
 from headgate.identity import keys, signing
-from headgate.identity.hashing import hash_of
 from headgate.instances.counting.census import SHARDS
 from headgate.rollouts import executions
 from headgate.storage import aws, items

@@ -7,10 +7,10 @@ from botocore.exceptions import EndpointConnectionError
 
 from fleets.app import routers as fleets_routers
 from headgate.fleets import keys, tokens
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.identity.hashing import hash_of
 from headgate.instances.state.model import INSTANCE_STATES
 from headgate.storage import aws, items
 from headgate.storage.table import fleets as fleets_table

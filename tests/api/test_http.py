@@ -12,11 +12,11 @@ from botocore.exceptions import EndpointConnectionError
 from application.app import app as application
 from configurations.app import router as configurations
 from headgate.foundation import clock
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.settings import settings
 from headgate.http import credentials
 from headgate.identity import keys, service_account_store
 from headgate.identity import service as identity
-from headgate.identity.hashing import hash_of
 from headgate.storage import aws, items
 from identity.app import router as identities
 from tests.support.in_process import TestClient

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from headgate.fleets import keys, tokens
 from headgate.foundation import clock
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
-from headgate.identity.hashing import hash_of
 from headgate.instances import store
 from headgate.opamp import pace, scan
 from headgate.storage import aws, items

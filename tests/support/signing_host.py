@@ -7,7 +7,7 @@ from typing import Any
 from httpx2 import Response
 from nacl.signing import SigningKey
 
-from headgate.identity.hashing import hash_of
+from headgate.foundation.hashing import hash_of
 from tests.support.fleet_of_agents import Fleet
 from tests.support.opamp_agent import Agent
 

@@ -19,9 +19,9 @@ from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.log import logger
 from headgate.identity import keys
-from headgate.identity.hashing import hash_of
 from headgate.policies import keys as policy_keys
 from headgate.storage import items, objects, sealed
 from headgate.storage.items import Item, Value

@@ -22,8 +22,8 @@ from headgate.backup.places import Index
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
+from headgate.foundation.hashing import hash_of
 from headgate.identity import keys, passwords
-from headgate.identity.hashing import hash_of
 from headgate.instances.counting import recount
 from headgate.rollouts import imported as rollouts
 from headgate.storage import items, objects

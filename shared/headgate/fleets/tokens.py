@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from headgate.fleets.model import FleetToken
+from headgate.foundation.hashing import hash_of
 from headgate.identity import signing
-from headgate.identity.hashing import hash_of
 from headgate.identity.model import NotAuthenticated
 
 PREFIX: Final = "ft_"

@@ -17,8 +17,8 @@ from typing import Final
 from headgate.audit import service as audit
 from headgate.foundation import errors, ids
 from headgate.foundation.caller import Caller
+from headgate.foundation.hashing import hash_of
 from headgate.identity import attempts, login_store, session_store, sessions
-from headgate.identity.hashing import hash_of
 from headgate.identity.login_store import Approval, Login
 from headgate.identity.model import Session, User
 from headgate.storage.retry import retry

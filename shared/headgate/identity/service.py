@@ -10,11 +10,11 @@ from typing import Final
 from headgate.audit import service as audit
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Caller
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings
 from headgate.identity import member_store, rate_store, service_account_store, session_store, sessions
-from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
     NotAuthenticated,
     Organization,

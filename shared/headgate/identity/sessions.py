@@ -10,10 +10,10 @@ from typing import Final
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import HeadgateError
+from headgate.foundation.hashing import hash_of
 from headgate.foundation.ids import is_id, new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import member_store, session_store
-from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
     Membership,
     NotAnActiveMember,
