@@ -40,6 +40,9 @@ FILES = {
     .replace("  batch:", "  filter: {logs: {log_record: ['true']}}\n  batch:"),
     "not-yaml.yaml": "receivers: [\n",
     "outside.yaml": EDGE.replace("5s", "${file:/etc/passwd}"),
+    "gated.yaml": EDGE.replace("5s", "100ms").replace("transform:\n", "transform:\n    flatten_data: true\n"),
+    "filed.yaml": EDGE.replace('"edge"', '"${file:/etc/team}"'),
+    "team.txt": "edge",
     "variables.yaml": EDGE.replace('"edge"', '"${env:TEAM}"').replace("5s", "100ms"),
     "a.log": '{"a": 1}\nnot JSON\n',
     "empty.log": "\n",
@@ -92,6 +95,9 @@ ALL_COMMANDS = [
     [*RUN, "variables.yaml", "--sample", "a.log", "--trace", "--env", "TEAM=s3cret", "--json"],
     [*RUN, "broken.yaml", "--sample", "a.log", "--trace"],
     [*RUN, "outside.yaml", "--sample", "a.log", "--trace"],
+    [*RUN, "gated.yaml", "--sample", "a.log", "--json"],
+    [*RUN, "gated.yaml", "--sample", "a.log", "--feature-gate", "transform.flatten.logs", "--json"],
+    ["test", "suite", "variables.yaml", "--env", "TEAM=core", "--json"],
 ]
 COMMANDS = sizes.either(ALL_COMMANDS[::6], ALL_COMMANDS)
 
@@ -147,6 +153,11 @@ TESTS = {
     "with-a-wrong-rule": {"rules": [*TRUE["rules"], {"name": "wrong", "condition": "sett("}]},
     "with-an-empty-sample": {"sample": " ", **TRUE},
     "with-an-unknown-gate": {"feature_gates": ["no.such.gate"], **TRUE},
+    "with-a-gate": {"feature_gates": ["transform.flatten.logs"], **TRUE},
+    "with-a-value": {
+        "env": {"TEAM": "core"},
+        "rules": [{"name": "core", "condition": 'log.attributes["team"] == "core"'}],
+    },
     "without-a-processor": {"skip": ["transform"], **TRUE},
     "with-an-absent-one-replaced": {"attributes": {"absent": {"a": "b"}}, **TRUE},
 }
@@ -155,7 +166,8 @@ TESTS = {
 def test_a_local_suite_says_what_the_service_says(cli: Cli) -> None:
     # On each change every second of them, each of which ends in another way.
     tests = [{"name": name, **LOG, **test} for name, test in list(TESTS.items())[:: sizes.either(2, 1)]]
-    body = {"yaml": FILES["edge.yaml"], "tests": tests, "output": True}
+    text = FILES["variables.yaml"].replace("${env:TEAM}", "${env:TEAM:-edge}")
+    body = {"yaml": text, "tests": tests, "output": True}
     asked, told = both(cli, "/testing/suites", body)
 
     assert told["status"] == asked["status"] == "Fail"
@@ -239,6 +251,7 @@ processors: {batch: {timeot: 5s}, transform: {log_statements: ['set(log.body, "$
 exporters: {otlphttp: {endpoint: "http://x"}, debug: {}}
 service: {pipelines: {logs: {receivers: [filelog], processors: [transform], exporters: [otlphttp, debug]}}}
 """
+WITH_A_FILE_AND_A_GATE = ["--file", "/etc/team=team.txt", "--feature-gate", "transform.flatten.logs"]
 ALL_UPGRADES = [
     ["check", "upgraded.yaml", "edge.yaml", "not-yaml.yaml", "--to", "0.158.0", "--json", "--env", "TEAM=edge"],
     ["check", "upgraded.yaml", "--to", "0.139.0", "--from", "0.158.0"],
@@ -247,6 +260,7 @@ ALL_UPGRADES = [
     ["check", "costly.yaml", "empty.yaml", "--to", "0.158.0"],
     ["fix", "upgraded.yaml", "--to", "0.158.0", "--dry-run"],
     ["bisect", "edge.yaml", "--json"],
+    ["check", "filed.yaml", "gated.yaml", "--to", "0.158.0", "--json", *WITH_A_FILE_AND_A_GATE],
 ]
 # On each change a check of several files, one of no version that is installed, costly texts, and a bisection.
 UPGRADES = sizes.either(ALL_UPGRADES[::2], ALL_UPGRADES)
