@@ -3,6 +3,7 @@ import type { Api } from "../lib/api";
 import { h } from "../lib/dom";
 import type { Check, PolicyFinding } from "../lib/types";
 import { button, dialog, field, messageOf } from "../lib/ui";
+import { question } from "./question";
 import { Overtaken, type Session } from "./session";
 
 interface Tests {
@@ -74,10 +75,10 @@ function ofVerdict({ valid, version, errors }: Check): string[] {
 }
 
 /** What starting the components of the saved text shows; an outage of it stops nothing. */
-async function ofStart(api: Api, { saved: { version } }: Session): Promise<string[]> {
+async function ofStart(api: Api, session: Session): Promise<string[]> {
   try {
     const { body } = await api.request<Check>("POST", "/validate?start=true", {
-      body: { yaml: version.yaml, version: version.collector_version },
+      body: question(session.saved.version),
     });
     if (body.start && "problem" in body.start) return [notStarted(body.start.problem.detail)];
     const shown = body.findings.filter(({ source, severity }) => source === "start" && severity !== "note");

@@ -27,8 +27,15 @@ interface Change {
 // More would not be read, and each is an element.
 const MOST = 100;
 
-export async function changes(api: Api, yaml: string, from: string, to: string): Promise<Report> {
-  return (await api.request<Report>("POST", "/validate/upgrade-check", { body: { yaml, from, to } })).body;
+interface Question {
+  yaml: string;
+  from: string;
+  to: string;
+  feature_gates?: string[];
+}
+
+export async function changes(api: Api, body: Question): Promise<Report> {
+  return (await api.request<Report>("POST", "/validate/upgrade-check", { body })).body;
 }
 
 /** In a sentence. */

@@ -96,6 +96,8 @@ export interface Version {
   created_by: { name: string };
   updated_at: string;
   yaml: string;
+  /** Absent if it has none. */
+  feature_gates?: string[];
 }
 
 export interface CollectorVersion {

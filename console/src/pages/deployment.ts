@@ -5,6 +5,7 @@ import { complete, fresh } from "../lib/live";
 import { given, page } from "../lib/page";
 import type { Check, Version } from "../lib/types";
 import { shown } from "../editor/problems";
+import { question } from "../editor/question";
 import { OWN, StrategyForm } from "../fleets/strategy";
 import { button, dialog, field, mark, messageOf, Notice, options } from "../lib/ui";
 
@@ -126,7 +127,7 @@ async function check(event: Event): Promise<void> {
     const chosen = await api.get<Version>(`/configurations/${id}/versions/${n}`);
     const [{ body }, hosts, stored, changes] = await Promise.all([
       api.request<Check>("POST", "/validate?lint=true&policies=true", {
-        body: { yaml: chosen.yaml, version: chosen.collector_version },
+        body: question(chosen),
       }),
       api.request<{ warnings: Warning[] }>("POST", `${path}/assignment-check`, {
         body: { configuration_id: id, version_number: n },

@@ -8,6 +8,7 @@ import { outline } from "../editor/place";
 import { shown } from "../editor/problems";
 import { publish } from "../editor/publishing";
 import { Reference } from "../editor/reference";
+import { gates, question } from "../editor/question";
 import { Overtaken, Session } from "../editor/session";
 import { changes, details, summary } from "../editor/switching";
 import { choose } from "../editor/go_to";
@@ -134,7 +135,8 @@ void listCollectors();
 
 async function ask(yaml: string): Promise<Check> {
   const path = "/validate?lint=true&policies=true&graph=true";
-  return (await api.request<Check>("POST", path, { body: { yaml, version: collector.value } })).body;
+  const body = question({ ...session.saved.version, yaml, collector_version: collector.value });
+  return (await api.request<Check>("POST", path, { body })).body;
 }
 
 function tell(text: string, kind: string, more = ""): void {
@@ -196,7 +198,7 @@ async function tellSwitch(to: string): Promise<void> {
   notice.tell("");
   if (to === from) return;
   try {
-    const report = await changes(api, editor.text, from, to);
+    const report = await changes(api, { yaml: editor.text, from, to, ...gates(session.saved.version) });
     if (collector.value !== to) return;
     const more = details(report, goTo);
     notice.tell(summary(from, to, report), ...(more ? [more] : []));
