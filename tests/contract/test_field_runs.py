@@ -12,6 +12,11 @@ from tests.support.service import Service, running_service
 pytestmark = pytest.mark.contract
 
 FIELD: Final = Path(__file__).parent / "field"
+# More attributes: beside another reference a value is a text, and a default is read like a value.
+VARIABLES: Final = """\
+      - {key: b, value: "${env:ID}${env:NONE:-}", action: upsert}
+      - {key: c, value: "${env:OTHER:-00032}", action: upsert}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -20,15 +25,17 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield running
 
 
-def run_of(service: Service, name: str, signal: str) -> dict[str, Any]:
+def run_of(service: Service, name: str, signal: str, more: str = "", **env: str) -> dict[str, Any]:
+    """Run the report's configuration, with `more` behind its processor."""
     folder = FIELD / name
     (sample,) = folder.glob("sample.*")
     asked = {
-        "yaml": (folder / "config.yaml").read_text(),
+        "yaml": (folder / "config.yaml").read_text().replace("exporters:", f"{more}exporters:", 1),
         "sample": sample.read_text(),
         "signal_type": signal,
         "target_pipeline": signal,
         "duration_seconds": 1,
+        "env": env,
     }
     with service.client() as http:
         started = http.post("/testing/runs", json=asked)
@@ -52,6 +59,23 @@ def test_an_operators_error_is_told_by_its_component(service: Service) -> None:
         2,
         "json_parser: Failed to process entry: severity parser: parse: type int64 cannot be a severity",
     ) in told
+
+
+def test_a_variable_that_becomes_a_number_is_told_without_its_value(service: Service) -> None:
+    run = run_of(service, "36-env-leading-zero", "logs", VARIABLES, ID="00031")
+    with service.client() as http:
+        output = http.get(f"/testing/runs/{run['id']}/output").text
+
+    said = [one["message"] for one in run["notes"] if one["code"] == "changed_value"]
+    assert [one.partition(" is read as a number")[0] for one in said] == [
+        "the value of ${env:ID} at processors::resource::attributes::0::value",
+        "the default of ${env:OTHER} at processors::resource::attributes::2::value",
+    ]
+    assert "31" not in "".join(said)
+    # What the collector makes of each: of the way out, too.
+    for key, value in (("account.id", '"intValue":"25"'), ("b", '"stringValue":"00031"'), ("c", '"intValue":"26"')):
+        assert f'{{"key":"{key}","value":{{{value}}}}}' in output
+    assert said[0].endswith('"${env:ID}${env:NONE:-}"')
 
 
 @pytest.mark.parametrize(

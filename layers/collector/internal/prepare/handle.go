@@ -8,6 +8,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	places "github.com/headgate/headgate/layers/collector/internal/source"
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/otelcol"
@@ -33,6 +34,9 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	prepared, err := Prepare(ctx, request, Collector{
 		Connects: ByFactories(factories.Connectors), Readers: ReadersOf(factories.Receivers),
 		Requires: requiring(env), Unknown: unknown(env, factories),
+		Changed: func(text string, env map[string]string) []validate.ChangedVariable {
+			return validate.ChangedVariables(factories, text, env)
+		},
 		Gates: registeredGates(), Version: env.BuildInfo.Version,
 	})
 	var problem *Problem

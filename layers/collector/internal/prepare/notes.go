@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
 
 // wait is a setting for how long a component holds what it has taken.
@@ -112,6 +114,19 @@ func foundNothing(resolved map[string]any, env map[string]string) []string {
 			"processors::%s finds nothing in a run for %s: there is no network and no host; say what it would add, "+
 				`"attributes": {%q: {"host.name": "..."}} (--attribute %s:host.name=...), or put it into the resource of the sample`,
 			id, strings.Join(nothing, ", "), id, id))
+	}
+	return notes
+}
+
+// mostNumbers bounds the notes on variables.
+const mostNumbers = 20
+
+// numbers returns a note on each variable that becomes another number. The number is not told: the value may be a secret.
+func numbers(changed []validate.ChangedVariable) []string {
+	var notes []string
+	for _, one := range changed[:min(mostNumbers, len(changed))] {
+		notes = append(notes, fmt.Sprintf(
+			"%s at %s is read as a number, as in YAML, where 010 is 8; %s", one.What, one.Path, one.WayOut))
 	}
 	return notes
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -102,6 +103,8 @@ type Collector struct {
 	Requires func(section, id string) error
 	// Unknown tells that the collector would refuse a component's type, and what it says of it.
 	Unknown func(section, id string) (reason string, is bool)
+	// Changed returns the variables that it reads as another number where a text is as good.
+	Changed func(text string, env map[string]string) []validate.ChangedVariable
 	// Gates are its feature gates, Version its version.
 	Gates   []Gate
 	Version string
@@ -177,6 +180,7 @@ func prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	}
 	prepared.Notes = append(prepared.Notes, waits(resolved, request.DurationSeconds)...)
 	prepared.Notes = append(prepared.Notes, foundNothing(resolved, request.Env)...)
+	prepared.Notes = append(prepared.Notes, numbers(collector.Changed(prepared.CollectorYAML, request.Env))...)
 	prepared.Notes = append(prepared.Notes, drops(resolved, request.SignalType, collector.Version, prepared)...)
 	prepared.IdleMilliseconds = idle(resolved)
 	return prepared, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -58,6 +59,7 @@ var collector = Collector{
 	Readers:  Readers{Lines: []string{"filelog"}, OTLP: []string{"otlpjsonfile"}},
 	Requires: func(string, string) error { return nil },
 	Unknown:  func(string, string) (string, bool) { return "", false },
+	Changed:  func(string, map[string]string) []validate.ChangedVariable { return nil },
 }
 
 func prepared(t *testing.T, request Request) *Prepared {

@@ -96,6 +96,7 @@ type noteCode struct{ code, words string }
 var noteCodes = []noteCode{
 	{"waits", ", and the run lasts "},
 	{"finds_nothing", " finds nothing in a run"},
+	{"changed_value", " is read as a number"},
 	{dropsRecords, "drops "},
 	{dropsRecords, "puts out no "},
 	{"replaced_component", " is replaced in the run"},

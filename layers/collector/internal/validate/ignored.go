@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
+	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/otelcol"
@@ -183,10 +184,8 @@ func withoutIn(value any, path []string) any {
 func (r *report) changedValues(factories otelcol.Factories, request Request) {
 	types := settingTypes{factories: factories, components: map[string]reflect.Type{}}
 	for _, one := range r.references() {
-		name, _, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-")
-		value := request.Env[name]
-		node := r.document.Node(one.path...)
-		if value == "" || node == nil || strings.TrimSpace(node.Value) != "${"+one.uri+"}" && strings.TrimSpace(node.Value) != "${"+name+"}" {
+		what, value := r.wholeVariable(one, request.Env)
+		if value == "" {
 			continue
 		}
 		read, changes := readAs(value)
@@ -194,11 +193,10 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 		switch {
 		case changes && takesAnything(of):
 			r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
-				"the value of ${env:%s} is read as the %s, as in YAML; to keep the text, put quotes into the variable: %s='\"…\"'",
-				name, read, name))
+				"%s is read as the %s, as in YAML; %s", what, read, one.asText()))
 		case isNanoseconds(of, value):
 			r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
-				"the value of ${env:%s} has no unit, so it counts nanoseconds: write one behind it, such as s or ms", name))
+				"%s has no unit, so it counts nanoseconds: write one behind it, such as s or ms", what))
 		}
 	}
 	r.document.Scalars(func(path []string, node *yaml.Node) bool {
@@ -221,6 +219,47 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 		}
 		return true
 	})
+}
+
+// wholeVariable returns the value of a reference, or its default, and which of them it is. It returns no value if there is
+// something beside the reference: then it is a text.
+func (r *report) wholeVariable(one reference, env map[string]string) (what, value string) {
+	name, byDefault, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-")
+	node := r.document.Node(one.path...)
+	if node == nil || strings.TrimSpace(node.Value) != "${"+one.uri+"}" && strings.TrimSpace(node.Value) != "${"+name+"}" {
+		return "", ""
+	}
+	if value, isSet := env[name]; isSet {
+		return fmt.Sprintf("the value of ${env:%s}", name), value
+	}
+	return fmt.Sprintf("the default of ${env:%s}", name), byDefault
+}
+
+// asText says how a reference stays a text. Quotes in the variable would become a part of it.
+func (one reference) asText() string {
+	return fmt.Sprintf(`to keep the text, write another reference behind it, which is empty: "${%s}${env:NONE:-}"`, one.uri)
+}
+
+// ChangedVariable is a variable whose value or default YAML reads as another number, in a setting that takes values of any
+// type.
+type ChangedVariable struct{ What, Path, WayOut string }
+
+// ChangedVariables returns those of a text, each with its first place.
+func ChangedVariables(factories otelcol.Factories, text string, env map[string]string) []ChangedVariable {
+	document, err := source.Parse(text)
+	if err != nil {
+		return nil
+	}
+	r, types := &report{document: document}, settingTypes{factories: factories, components: map[string]reflect.Type{}}
+	var all []ChangedVariable
+	for _, one := range r.references() {
+		what, value := r.wholeVariable(one, env)
+		isKnown := slices.ContainsFunc(all, func(known ChangedVariable) bool { return known.What == what })
+		if _, changes := readAs(value); !isKnown && changes && takesAnything(types.of(one.path)) {
+			all = append(all, ChangedVariable{what, joined(one.path), one.asText()})
+		}
+	}
+	return all
 }
 
 // isNanoseconds tells whether a duration is written as a number that is not 0.
