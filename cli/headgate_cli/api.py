@@ -80,7 +80,10 @@ _WAYS_OUT: Final = {
     "not_an_active_member": "ask an Admin to invite you, or sign in to another organization with `headgate login`",
 }
 # What can be missing of the tests that publishing requires.
-_OF_TESTS: Final = ("no_tests", "tests_not_run", "text_changed", "tests_changed", "other_collector", "test_not_passed")
+_OF_TESTS: Final = (
+    *("no_tests", "tests_not_run", "text_changed", "tests_changed"),
+    *("other_collector", "other_feature_gates", "test_not_passed"),
+)
 _IN_PATH: Final = {"configuration": r"/(cfg_[^/]+)", "n": r"/versions/(\d+)", "fleet": r"/(flt_[^/]+)"}
 _IN_BODY: Final = {"configuration": "configuration_id", "n": "version_number"}
 # What a way out says if the request has no such id.

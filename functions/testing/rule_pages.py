@@ -101,7 +101,7 @@ def _version_page(
         for pipeline in [*named, *(pipeline for pipeline in sets if pipeline not in named)]
     ]
     path, shown = f"{home(caller)}/configurations/{configuration_id}", frame(who, caller, "configurations")
-    overview = suites.overview_of(configuration_id, n, version.yaml or "", version.collector_version)
+    overview = suites.overview_of(configuration_id, version)
     changeable = version.status == "draft" and configuration.changeable_by(caller)
     content = html(
         _VERSION,

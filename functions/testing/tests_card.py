@@ -42,7 +42,7 @@ def _state(overview: Overview, current: Shown | None) -> Html:
         return empty("No suite of these tests has ended yet.")
     evidence = (current or overview.evidence[0]).evidence
     verdict = "passed" if evidence.passed else "failed"
-    of = "" if current else ", of another text, other tests or another collector: run them again"
+    of = "" if current else ", of another text, other tests, another collector or other feature gates: run them again"
     return html(
         _STATE,
         tag=tag(verdict if current else f"{verdict} before", ("good" if evidence.passed else "bad") if current else ""),

@@ -69,13 +69,17 @@ class TestVerdictOut(Answer):
 
 
 class EvidenceOut(Answer):
-    """What a suite of all tests came to. `current`: the version still has this text, these tests, this collector."""
+    """What a suite of all tests came to.
+
+    `current`: the version still has this text, these tests, this collector and these feature gates.
+    """
 
     passed: bool
     current: bool
     text_sha256: str
     tests_sha256: str
     collector_version: str
+    feature_gates: list[str]
     tests: list[TestVerdictOut]
     job_id: str
     finished_at: Time

@@ -151,8 +151,9 @@ def test_tests_that_did_not_pass_are_named(ann: Member, draft: str, verdict: Ver
         (lambda ann, id_: put(ann, id_, "b"), "tests_changed"),
         (lambda ann, id_: patch(ann, id_, 1, yaml=YAML + "# more"), "text_changed"),
         (lambda ann, id_: patch(ann, id_, 1, collector_version="0.158.0"), "other_collector"),
+        (lambda ann, id_: patch(ann, id_, 1, feature_gates=["+a.gate"]), "other_feature_gates"),
     ],
-    ids=["a test", "one more test", "the text", "the collector"],
+    ids=["a test", "one more test", "the text", "the collector", "the feature gates"],
 )
 def test_evidence_of_something_else_is_none(
     ann: Member, draft: str, change: Callable[[Member, str], Response], code: str
@@ -171,6 +172,24 @@ def test_what_is_as_it_was_tested_again_is_published(ann: Member, draft: str) ->
     patch(ann, draft, 1, yaml=YAML)
     ann.http.delete(f"{API}/configurations/{draft}/versions/1/tests/b")
 
+    assert publish(ann, draft).status_code == 200
+
+
+def test_evidence_names_its_feature_gates_and_a_plus_makes_no_other_gate(ann: Member, draft: str) -> None:
+    patch(ann, draft, 1, feature_gates=["a.gate", "-b.gate"])
+    ended(ann, draft, feature_gates=("-b.gate", "+a.gate"))
+    ended(ann, draft, "Fail", feature_gates=("+a.gate",))
+    shown = listed(ann, draft)["evidence"]
+
+    assert {(*one["feature_gates"], one["current"]) for one in shown} == {
+        ("-b.gate", "+a.gate", True),
+        ("+a.gate", False),
+    }
+    patch(ann, draft, 1, feature_gates=[])
+    refused = publish(ann, draft)
+    assert missing(refused) == ["other_feature_gates"]
+    assert "this version has none" in refused.text
+    patch(ann, draft, 1, feature_gates=["-b.gate", "a.gate"])
     assert publish(ann, draft).status_code == 200
 
 

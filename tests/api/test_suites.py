@@ -190,6 +190,7 @@ def test_drafts_of_others_have_no_suites(ann: Member, bob: Member, draft: str) -
 
 
 def test_a_suite_of_all_tests_of_a_version_leaves_evidence(ann: Member, draft: str) -> None:
+    patch(ann, draft, 1, feature_gates=["+service.profilesSupport"])
     suite = run(ann, **of_version(draft))
     found = listed(ann, draft)
 
@@ -201,6 +202,7 @@ def test_a_suite_of_all_tests_of_a_version_leaves_evidence(ann: Member, draft: s
             "text_sha256": text_digest(YAML),
             "tests_sha256": found["tests_sha256"],
             "collector_version": settings().collector_version,
+            "feature_gates": ["+service.profilesSupport"],
             "tests": [{"name": "a", "status": "Success"}, {"name": "b", "status": "Success"}],
             "job_id": suite["id"],
         }

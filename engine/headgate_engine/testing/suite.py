@@ -39,6 +39,7 @@ class Request(BaseModel):
     """A suite: the text, the collector, and the tests. `all_tests_sha256` is there if they are all of a version's.
 
     `first_build` is set if the collector's first program may run it, while the whole one is being built.
+    `feature_gates` are the version's: the tests have them already, unless they name their own.
     """
 
     yaml: str
@@ -47,6 +48,7 @@ class Request(BaseModel):
     all_tests_sha256: str | None
     with_output: bool
     first_build: bool = False
+    feature_gates: list[str] = []
 
 
 def request_of(
@@ -57,6 +59,7 @@ def request_of(
     all_tests_sha256: str | None = None,
     with_output: bool,
     first_build: bool = False,
+    feature_gates: Sequence[str] = (),
 ) -> JsonValue:
     """The request of a suite."""
     asked = Request(
@@ -66,6 +69,7 @@ def request_of(
         all_tests_sha256=all_tests_sha256,
         with_output=with_output,
         first_build=first_build,
+        feature_gates=list(feature_gates),
     )
     document: JsonValue = asked.model_dump(mode="json")
     return document

@@ -323,7 +323,8 @@ def _required(caller: Caller, settings: Settings, configuration_id: str, version
     conditions: Sequence[Write] = ()
     unmet: list[Unmet] = []
     if "tests" in settings.publish_requires:
-        proof = version_tests.proof(configuration_id, version.n, version.yaml or "", version.collector_version)
+        subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
+        proof = version_tests.proof(configuration_id, version.n, subject)
         conditions = proof.still_so
         if proof.missing:
             unmet.append(of_tests(proof.missing))

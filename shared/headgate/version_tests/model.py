@@ -169,7 +169,7 @@ class TestVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a suite of all of a version's tests came to: of which text, with which tests, on which collector."""
+    """What a suite of all of a version's tests came to: of which text, tests, collector and feature gates."""
 
     job_id: str
     text_sha256: str
@@ -179,13 +179,15 @@ class Evidence:
     finished_at: datetime
     first_build: bool = False
     """Whether the first program of a collector that was being built may have run them: then they do not count."""
+    feature_gates: tuple[str, ...] = ()
+    """Those of the version, with which its tests were run."""
 
     @property
     def passed(self) -> bool:
         return all(one.status == "Success" for one in self.tests)
 
     def is_of(self, other: "Evidence") -> bool:
-        """Whether it is of the same text, tests and collector."""
+        """Whether it is of the same text, tests, collector and feature gates."""
         return _subject(self) == _subject(other)
 
 
@@ -222,5 +224,20 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _subject(evidence: Evidence) -> tuple[str, str, str, bool]:
-    return evidence.text_sha256, evidence.tests_sha256, evidence.collector_version, evidence.first_build
+def same_gates(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether a collector with these feature gates is as one with the others: their order and a `+` do not matter."""
+    return _plain(some) == _plain(others)
+
+
+def _plain(gates: Sequence[str]) -> frozenset[str]:
+    return frozenset(gate.removeprefix("+") for gate in gates)
+
+
+def _subject(evidence: Evidence) -> tuple[str, str, str, bool, frozenset[str]]:
+    return (
+        evidence.text_sha256,
+        evidence.tests_sha256,
+        evidence.collector_version,
+        evidence.first_build,
+        _plain(evidence.feature_gates),
+    )

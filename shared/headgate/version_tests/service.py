@@ -11,7 +11,7 @@ from headgate.storage import table
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 from headgate.version_tests import store
-from headgate.version_tests.model import Content, Evidence, Recorded, VersionTests, text_digest
+from headgate.version_tests.model import Content, Evidence, Recorded, VersionTests, same_gates, text_digest
 from headgate_engine.threads import Threads
 
 _PLACE: Final = ("tests",)
@@ -27,6 +27,20 @@ class Proof:
 
     missing: Sequence[FieldError]
     still_so: Sequence[Write]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What of a version its tests run, and with which collector."""
+
+    text_sha256: str
+    collector_version: str
+    feature_gates: Sequence[str]
+
+
+def subject(yaml: str, collector_version: str, feature_gates: Sequence[str]) -> Subject:
+    """What tests of a version with this text run."""
+    return Subject(text_digest(yaml), collector_version, feature_gates)
 
 
 def of_version(configuration_id: str, n: int) -> VersionTests:
@@ -96,10 +110,10 @@ def record(
     retry(once)
 
 
-def proof(configuration_id: str, n: int, yaml: str, collector_version: str) -> Proof:
-    """Whether this text passed the version's tests, as they are now, on that collector; one read. Nothing is run."""
+def proof(configuration_id: str, n: int, subject: Subject) -> Proof:
+    """Whether the version passed its tests, as all of it is now; one read. Nothing is run."""
     tests, recorded = store.tests_and_evidence(configuration_id, n)
-    missing = [*_missing(tests, recorded, text_digest(yaml), collector_version)]
+    missing = [*_missing(tests, recorded, subject)]
     conditions = [
         store.unchanged(configuration_id, n, tests),
         store.evidence_unchanged(configuration_id, n, recorded),
@@ -107,7 +121,12 @@ def proof(configuration_id: str, n: int, yaml: str, collector_version: str) -> P
     return Proof(missing, conditions)
 
 
-def _missing(tests: VersionTests, recorded: Recorded, text_sha256: str, collector_version: str) -> Iterator[FieldError]:
+def is_current(evidence: Evidence, tests: VersionTests, subject: Subject) -> bool:
+    """Whether the evidence is of the version and its tests as they are now."""
+    return evidence.tests_sha256 == tests.sha256 and not [*_changes(evidence, subject)]
+
+
+def _missing(tests: VersionTests, recorded: Recorded, subject: Subject) -> Iterator[FieldError]:
     if not tests.tests:
         yield FieldError(_PLACE, "This version has no tests", code="no_tests")
         return
@@ -116,7 +135,7 @@ def _missing(tests: VersionTests, recorded: Recorded, text_sha256: str, collecto
         return
 
     def differs(one: Evidence) -> Sequence[FieldError]:
-        return [*_differences(one, tests, text_sha256, collector_version)]
+        return [*_differences(one, tests, subject)]
 
     # The one that is nearest tells the most; of several, the newest.
     nearest = min(recorded.entries, key=lambda one: len(differs(one)))
@@ -129,15 +148,26 @@ def _missing(tests: VersionTests, recorded: Recorded, text_sha256: str, collecto
                 )
 
 
-def _differences(one: Evidence, tests: VersionTests, text_sha256: str, collector_version: str) -> Iterator[FieldError]:
+def _differences(one: Evidence, tests: VersionTests, subject: Subject) -> Iterator[FieldError]:
     """Why the evidence is of something else."""
-    if one.text_sha256 != text_sha256:
-        yield FieldError(_PLACE, "The text has changed since its tests were run", code="text_changed")
+    yield from _changes(one, subject)
     if one.tests_sha256 != tests.sha256:
         yield FieldError(_PLACE, "The tests have changed since they were run", code="tests_changed")
-    if one.collector_version != collector_version:
-        message = f"The tests were run on collector {one.collector_version}; this version is for {collector_version}"
-        yield FieldError(_PLACE, message, code="other_collector")
     if one.first_build:
         message = f"The tests were run while collector {one.collector_version} was being built: run them again"
         yield FieldError(_PLACE, message, code="other_collector")
+
+
+def _changes(one: Evidence, subject: Subject) -> Iterator[FieldError]:
+    """What the version has other than when its tests were run."""
+    if one.text_sha256 != subject.text_sha256:
+        yield FieldError(_PLACE, "The text has changed since its tests were run", code="text_changed")
+    if one.collector_version != subject.collector_version:
+        message = (
+            f"The tests were run on collector {one.collector_version}; this version is for {subject.collector_version}"
+        )
+        yield FieldError(_PLACE, message, code="other_collector")
+    if not same_gates(one.feature_gates, subject.feature_gates):
+        ran, now = (", ".join(gates) or "none" for gates in (one.feature_gates, subject.feature_gates))
+        message = f"The tests were run with other feature gates: {ran}; this version has {now}"
+        yield FieldError(_PLACE, message, code="other_feature_gates")

@@ -56,4 +56,5 @@ def evidence(job: Job, request: JsonValue, result: JsonValue) -> Evidence | None
         tests=tuple(TestVerdict(one.name, one.status) for one in SuiteResult.model_validate(result).tests),
         finished_at=clock.now(),
         first_build=asked.first_build,
+        feature_gates=tuple(asked.feature_gates),
     )

@@ -32,6 +32,7 @@ def start_of_version(
         chosen.yaml,
         chosen.tests,
         collector_version=version,
+        feature_gates=chosen.feature_gates,
         all_tests_sha256=chosen.tests_sha256,
         with_output=with_output,
         first_build=not checker.is_whole(version),

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headgate.configurations import service as configurations
+from headgate.configurations.model import Version
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.runs.suites.model import NoTests, TestsNotFound
 from headgate.storage.retry import retry
 from headgate.version_tests import service as version_tests
-from headgate.version_tests.model import BadTestName, Evidence, Listed, NoSuchTest, VersionTests, text_digest
+from headgate.version_tests.model import BadTestName, Evidence, Listed, NoSuchTest, VersionTests
 from headgate_engine.testing.named_test import NAME, NamedTest, of_text, to_text
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Evidence, and whether it is of the version as it is now: its text, its tests and its collector version."""
+    """Evidence, and whether it is of the version as it is now: its text, tests, collector and feature gates."""
 
     evidence: Evidence
     current: bool
@@ -33,10 +34,14 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Tests of a version with its text and its collector version. `tests_sha256` is there if they are all of them."""
+    """Tests of a version with what they run: its text, on its collector with its feature gates.
+
+    `tests_sha256` is there if they are all of them.
+    """
 
     yaml: str
     collector_version: str
+    feature_gates: Sequence[str]
     published: bool
     tests: Sequence[tuple[str, NamedTest]]
     tests_sha256: str | None
@@ -45,15 +50,14 @@ class Selection:
 def overview(caller: Caller, configuration_id: str, n: int) -> Overview:
     """Two reads. Raises ConfigurationNotFound, VersionNotFound."""
     version = configurations.get_version(caller, configuration_id, n)
-    return overview_of(configuration_id, n, version.yaml or "", version.collector_version)
+    return overview_of(configuration_id, version)
 
 
-def overview_of(configuration_id: str, n: int, yaml: str, collector_version: str) -> Overview:
+def overview_of(configuration_id: str, version: Version) -> Overview:
     """The overview of a version that the caller may see; one read."""
-    tests, recorded = version_tests.with_evidence(configuration_id, n)
-    now = (text_digest(yaml), tests.sha256, collector_version)
-    shown = [Shown(one, (one.text_sha256, one.tests_sha256, one.collector_version) == now) for one in recorded.entries]
-    return Overview(tests, shown)
+    tests, recorded = version_tests.with_evidence(configuration_id, version.n)
+    subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
+    return Overview(tests, [Shown(one, version_tests.is_current(one, tests, subject)) for one in recorded.entries])
 
 
 def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[Listed, NamedTest]:
@@ -90,6 +94,7 @@ def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] |
     return Selection(
         yaml=version.yaml or "",
         collector_version=version.collector_version,
+        feature_gates=version.feature_gates,
         published=version.status == "published",
         tests=[(one.name, of_text(text).gated(version.feature_gates)) for one, text in zip(chosen, texts, strict=True)],
         tests_sha256=stored.sha256 if len(chosen) == len(stored.tests) else None,
