@@ -82,16 +82,16 @@ def test_a_configuration_is_written_checked_saved_and_published(here: Visit, ser
     verdict(page, "✓ Valid on collector")
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
 
-    # YAML ends this text at its colon: the fix is in the list of the page, and in that of the editor.
+    # YAML ends this text at its number sign: the fix is in the list of the page, and in that of the editor.
     page.keyboard.press("ArrowUp")
     page.keyboard.press("End")
-    page.keyboard.type('\n- set(log.body, "a: b")')
+    page.keyboard.type('\n- set(log.body, "a #b")')
     verdict(page, "Not valid on collector")
     expect(page.locator(".problems").get_by_role("button", name="Fix it")).to_be_visible()
     page.keyboard.press("Control+Shift+M")
     page.locator(".cm-panel-lint").get_by_role("button", name="Fix it").click()
     verdict(page, "✓ Valid on collector")
-    assert """- 'set(log.body, "a: b")'""" in here.text_in(EDITOR)
+    assert """- 'set(log.body, "a #b")'""" in here.text_in(EDITOR)
     page.keyboard.press("Control+Shift+K")
     verdict(page, "✓ Valid on collector")
 
