@@ -33,6 +33,7 @@ _COMMANDS: Final = {
     "test": ("headgate_cli.runs.commands:test", "Run pipeline tests and show their results."),
     "rules": ("headgate_cli.rules.commands:rules", "Read and save the rules of a version's pipelines."),
     "fleet": ("headgate_cli.fleets.commands:fleet", "Work with fleets of collectors."),
+    "price": ("headgate_cli.prices.commands:price", "See and set what destinations cost."),
     "deployment": (
         "headgate_cli.fleets.deployments:deployment",
         "Assign configurations to a fleet's deployment groups.",

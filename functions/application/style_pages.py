@@ -175,6 +175,7 @@ def _charts() -> list[Html]:
         charts.area("Records", [Line("accepted", falling), Line("sent", rising)], times, "/s"),
         charts.strip("States of a day", states, times[0], times[-1]),
         charts.bullet(70, 90, "Hosts that applied it", good=False),
+        charts.outcomes([Part("passed", 1, "good"), Part("failed", 1, "bad"), Part("passed", 1, "good")], "Suites"),
     ]
 
 

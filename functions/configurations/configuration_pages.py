@@ -1,5 +1,6 @@
 """The page of a configuration: its versions, where it runs, and the forms that archive, restore and delete it."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from fastapi import Response
@@ -12,7 +13,10 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import ConfigurationId
 from headgate.http.statuses import status_of
+from headgate.instances.series import costs
 from headgate.usage import service as usage
+from headgate.usage.model import CountedUse
+from web import cost_card
 from web.commands import Posted, command
 from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, page
@@ -34,7 +38,7 @@ _CONFIGURATION: Final = """\
 <a href="{home}/runs?configuration_id={id}">Test runs</a></p>
 <div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th>
 <th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}
-<div class="card"><h2>Where it runs</h2>{uses}</div>{describe}{keeping}"""
+<div class="card"><h2>Where it runs</h2>{uses}</div>{costs}{describe}{keeping}"""
 _ROLL_OUT: Final = '<a class="button main" href="{home}/fleets/roll-out?configuration_id={id}">Roll out</a>'
 _KEEPING: Final = '<div class="card"><h2>{heading}</h2><p class="soft">{about}</p>{form}</div>'
 _ARCHIVE: Final = (
@@ -73,6 +77,7 @@ def _configuration_page(
     problem: errors.HeadgateError | None = None,
 ) -> Response:
     configuration = configurations.summary(caller, configuration_id)
+    uses = usage.by_groups(caller, [configuration_id])[configuration_id]
     part = configurations.versions(caller, configuration_id, ENTRIES, after)
     path = f"{home(caller)}/configurations/{configuration_id}"
     content = html(
@@ -92,7 +97,8 @@ def _configuration_page(
         if configuration.published_version is not None and not configuration.archived_at
         else NOTHING,
         edit="Edit" if configuration.changeable_by(caller) else "Open",
-        uses=_uses(caller, configuration_id),
+        uses=_uses(caller, uses),
+        costs=_costs(caller, uses),
         describe=_describe(configuration) if configuration.changeable_by(caller) else NOTHING,
         keeping=_keeping(who, path, configuration) if configuration.changeable_by(caller) else NOTHING,
     )
@@ -106,8 +112,15 @@ def _configuration_page(
     )
 
 
-def _uses(caller: Caller, configuration_id: str) -> Html:
-    uses = usage.by_groups(caller, [configuration_id])[configuration_id]
+def _costs(caller: Caller, uses: Sequence[CountedUse]) -> Html:
+    """What the groups that are assigned it, or that a rollout takes to it, send."""
+    groups = dict.fromkeys((counted.use.fleet_id, counted.use.deployment_id) for counted in uses)
+    if not groups:
+        return NOTHING
+    return cost_card.card(caller, costs.of_groups(caller, groups, cost_card.DAYS), " in these groups together")
+
+
+def _uses(caller: Caller, uses: Sequence[CountedUse]) -> Html:
     return joined(use_items(caller, uses)) if uses else empty("No deployment group is assigned a version of it.")
 
 

@@ -16,6 +16,7 @@ _GROUP_PAGE: Final = f"{_FLEET_PAGE}/deployments/*"
 
 routers: Final = (
     Part("fleets.api.captures", f"{_FLEETS}/capture-redaction", f"{_FLEETS}/*/captures/**", f"{_GROUP}/captures"),
+    Part("fleets.api.prices", f"{_FLEETS}/prices", f"{_FLEETS}/*/costs", f"{_GROUP}/costs"),
     Part("fleets.api.env", f"{_GROUP}/env", f"{_GROUP_BY_HAND}/token", routers=("router", "by_hand")),
     Part("fleets.api.rollouts", f"{_GROUP}/rollouts/**"),
     Part("fleets.api.instances", f"{_FLEETS}/*/instances/**"),
@@ -45,6 +46,7 @@ routers: Final = (
 _PAGES: Final = (
     Part("fleets.pages.home_pages", _HOME),
     Part("fleets.pages.redaction_pages", f"{_HOME}/fleets/capture-redaction"),
+    Part("fleets.pages.price_pages", f"{_HOME}/fleets/prices"),
     # Its address would be a fleet's id.
     Part("fleets.pages.rollouts.roll_out_pages", f"{_HOME}/fleets/roll-out"),
     Part("fleets.pages.fleet_pages", f"{_HOME}/fleets", _FLEET_PAGE, f"{_FLEET_PAGE}/token", f"{_FLEET_PAGE}/delete"),

@@ -4,6 +4,8 @@ from typing import Final
 
 from headgate.runs.suites.service import Overview, Shown
 from headgate.version_tests.model import Listed
+from web import charts
+from web.charts import Part
 from web.html import NOTHING, Html, html
 from web.parts import confirmed, empty, hidden, moment, nothing_yet, tag
 
@@ -16,11 +18,11 @@ _FIRST_TEST: Final = (
 )
 _STATE: Final = '<p>{tag} <span class="soft">{text}</span></p>'
 _TABLE: Final = """\
-<table><thead><tr><th>Test</th><th>Pipeline</th><th>Expects</th><th>Last suite</th><td></td></tr></thead>
+<table><thead><tr><th>Test</th><th>Pipeline</th><th>Expects</th><th>Last suite</th><th>Suites</th><td></td></tr></thead>
 <tbody>{rows}</tbody></table>"""
 _ROW: Final = """\
 <tr><td><strong>{name}</strong></td><td data-label="Pipeline">{pipeline}</td><td data-label="Expects">{expects}</td>
-<td data-label="Last suite">{status}</td><td class="end">{delete}</td></tr>"""
+<td data-label="Last suite">{status}</td><td data-label="Suites">{history}</td><td class="end">{delete}</td></tr>"""
 _LOSS: Final = "Its sample and its rules are deleted for good."
 
 
@@ -33,7 +35,15 @@ def card(overview: Overview, path: str, csrf: Html, *, changeable: bool) -> Html
         return html(_CARD, state=nothing_yet(_TESTS_FOR, _FIRST_TEST), tests=Html(""))
     current = next((one for one in overview.evidence if one.current), None)
     statuses = {one.name: one.status for one in current.evidence.tests} if current else {}
-    rows = [_row(one, statuses.get(one.name, ""), _delete(one, path, csrf) if changeable else NOTHING) for one in tests]
+    rows = [
+        _row(
+            one,
+            statuses.get(one.name, ""),
+            _history(one.name, overview),
+            _delete(one, path, csrf) if changeable else NOTHING,
+        )
+        for one in tests
+    ]
     return html(_CARD, state=_state(overview, current), tests=html(_TABLE, rows=rows))
 
 
@@ -59,12 +69,25 @@ def _delete(test: Listed, path: str, csrf: Html) -> Html:
     return confirmed(path, csrf, "Delete", _LOSS, hidden("delete_test", test.name), of=test.name)
 
 
-def _row(test: Listed, status: str, delete: Html) -> Html:
+def _history(name: str, overview: Overview) -> Html:
+    """What came of the test in each suite that left evidence with the version, of whichever text and collector."""
+    suites = sorted((shown.evidence for shown in overview.evidence), key=lambda evidence: evidence.finished_at)
+    outcomes = [
+        Part(f"{verdict.status} on {evidence.collector_version}", 1, "good" if verdict.status == "Success" else "bad")
+        for evidence in suites
+        for verdict in evidence.tests
+        if verdict.name == name
+    ]
+    return charts.outcomes(outcomes, f"{name} in {len(outcomes)} {'suite' if len(outcomes) == 1 else 'suites'}")
+
+
+def _row(test: Listed, status: str, history: Html, delete: Html) -> Html:
     expects = [f"{test.rules} {'rule' if test.rules == 1 else 'rules'}"] if test.rules else []
     expects += ["an output"] if test.expects_output else []
     return html(
         _ROW,
         name=test.name,
+        history=history,
         delete=delete,
         pipeline=test.target_pipeline,
         expects=", ".join(expects),

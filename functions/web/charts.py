@@ -50,6 +50,9 @@ _CHART: Final = """\
 _TABLE: Final = """\
 <details class="numbers"><summary>{title} as a table</summary><div class="scrolls"><table><thead><tr>{heads}</tr>
 </thead><tbody>{rows}</tbody></table></div></details>"""
+_OUTCOMES: Final = """\
+<svg class="chart" viewBox="0 0 {width} 16" width="{width}" height="16" role="img" aria-label="{label}">{marks}</svg>"""
+_OUTCOME_WIDTH: Final = 8
 _BULLET: Final = """\
 <svg class="chart bullet" height="14" width="100%" role="img" aria-label="{label}">\
 <rect class="whole" width="100%" height="100%"></rect><rect class="{kind}" y="4" width="{value}%" height="6"></rect>\
@@ -163,6 +166,21 @@ def strip(title: str, parts: Sequence[Part], begin: str, end: str) -> Html:
         end=end,
         table=html(_TABLE, title=title, heads=_heads(["State", "Share of the time"]), rows=rows[:_ROWS]),
     )
+
+
+def outcomes(values: Sequence[Part], what: str) -> Html:
+    """What came of the same thing again and again, the newest at the end: what is bad is twice as high, and hatched."""
+    if not values:
+        return NOTHING
+    marks: list[Html] = []
+    for place, value in enumerate(values):
+        x, width = place * _OUTCOME_WIDTH, _OUTCOME_WIDTH - 2
+        path = f"M{x} 16V{8 if value.kind == 'good' else 0}H{x + width}V16Z"
+        marks.append(html('<path class="part {kind}" d="{path}"></path>', kind=value.kind, path=path))
+        if value.kind == "bad":
+            marks.append(html(_HATCHED, path=f"M{x} 16L{x + width} 8M{x} 8L{x + width} 0"))
+    label = f"{what}, the newest last: {', '.join(value.name for value in values)}"
+    return html(_OUTCOMES, width=len(values) * _OUTCOME_WIDTH, label=label, marks=marks)
 
 
 def bullet(value: float, target: float, what: str, *, good: bool) -> Html:

@@ -34,6 +34,7 @@ from tests.support.backups import (
     forget_everything,
     furnished,
     policies_of,
+    prices_of,
     quietly,
 )
 from tests.support.members import API, Member
@@ -48,6 +49,7 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
 ) -> None:
     path = tmp_path / "acme.jsonl.gz"
     policies_of(ann)
+    prices_of(ann)
     before = contents()
     listed = ann.http.get(f"{API}/configurations").json()
     archived = ann.http.get(f"{API}/configurations?archived=true").json()

@@ -104,6 +104,23 @@ def test_a_comparison_says_what_a_change_saves_of_its_sample(ann: Member) -> Non
     assert f"of the same sample of {saving['records_in']} record" in saving["words"]
 
 
+def test_a_saving_is_told_by_service_where_the_sample_names_services(ann: Member) -> None:
+    def of(service: str, *bodies: str) -> str:
+        resource = {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]}
+        records = [{"body": {"stringValue": body}} for body in bodies]
+        return json.dumps({"resourceLogs": [{"resource": resource, "scopeLogs": [{"logRecords": records}]}]}) + "\n"
+
+    left = of("checkout", "order", "debug") + of("mail", "sent") + log("nobody's")
+    right = of("checkout", "order") + of("mail", "sent") + log("nobody's")
+
+    (test,) = result(ann, started(ann)["id"], left_a=left, right_a=right)["tests"]
+
+    (service,) = test["saving"]["services"]
+    assert (service["service"], service["left_records"], service["right_records"]) == ("checkout", 2, 1)
+    assert service["left_bytes"] > service["right_bytes"] > 0
+    assert service["words"].startswith("1 instead of 2 records (-50 %)")
+
+
 def test_what_saves_nothing_says_nothing(ann: Member) -> None:
     (test,) = result(ann, started(ann)["id"], left_a=log("x"), right_a=log("x"))["tests"]
 

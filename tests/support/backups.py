@@ -13,7 +13,10 @@ import pytest
 from configurations.app import router as configurations
 from fleets.app import routers as fleets_routers
 from headgate.backup import archive, export, seals
+from headgate.fleets import prices
+from headgate.fleets.prices import Price
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings as deployment
@@ -115,6 +118,12 @@ def policies_of(member: Member) -> None:
     by = Principal("service_account", new_id("sva"), "ann")
     before = policies.get(member.organization_id)
     policies.save(member.organization_id, before, before.changed(settings, by, clock.now()))
+
+
+def prices_of(member: Member) -> None:
+    by = Principal("user", new_id("usr"), "ada")
+    caller = Caller(member.organization_id, "Acme", by, by.name, "admin", "read_write", "ses_x")
+    prices.change(caller, "EUR", [Price("otlphttp", "a.example.com", "gigabyte", "0.25")], None)
 
 
 def add_admin(organization_id: str, name: str, *, account: bool = True) -> User:

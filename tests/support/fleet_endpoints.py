@@ -27,6 +27,10 @@ ON_KUBERNETES: Final = {
     "deployment_id": "kubernetes_deployment_id",
 }
 _DEFAULT_VERSION: Final = settings().collector_version
+PRICES: Final[Body] = {
+    "currency": "USD",
+    "prices": [{"exporter": "otlphttp", "per": "gigabyte", "amount": "0.25"}],
+}
 _LINKS: Final = "api/test_isolation.py, test_an_install_link_is_good_for_one_group_only"
 
 # What is done to a rollout: its action, the credential, to which one, and the status of doing it twice.
@@ -238,6 +242,16 @@ FLEETS: Final = [
         action="captures.redaction_changed",
         target="fleets/capture-redaction",
     ),
+    endpoint(f"GET {PUBLIC}/fleets/prices", "read", 200, right(200)),
+    endpoint(
+        f"PUT {PUBLIC}/fleets/prices",
+        "admin",
+        422,
+        right(200, PRICES),
+        action="prices.changed",
+        target="fleets/prices",
+    ),
+    *(endpoint(f"GET {one}/costs", "read", 404, right(200)) for one in (FLEET, DEPLOYMENT)),
     endpoint(
         f"POST {CAPTURES}",
         "write",

@@ -67,7 +67,10 @@ FLEETS: Final[Mapping[str, Rights]] = {
         "BatchGetItem": "fleet# rollouts# series#",
         "Query": "organization# fleet# census# history# rollouts# series#",
     },
-    "ConfigurationsFunction": {"Query": "organization# fleet# census#"},
+    "ConfigurationsFunction": {
+        "Query": "organization# fleet# census# history# series#",
+        **dict.fromkeys(("GetItem", "BatchGetItem"), "organization# fleet#"),
+    },
     "OpampFunction": {
         "BatchGetItem": "token# fleet# census#",
         "GetItem": "token# census#",

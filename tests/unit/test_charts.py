@@ -88,6 +88,17 @@ def test_what_is_bad_is_higher_and_hatched_and_not_only_of_another_colour() -> N
     assert len(paths(chart, "hatch")) == 1
 
 
+def test_outcomes_are_told_in_words_and_a_bad_one_is_higher() -> None:
+    chart = charts.outcomes([Part("Success", 1, "good"), Part("Fail", 1, "bad")], "Suites")
+
+    good, bad = paths(chart, "part")
+    assert "V8" in good
+    assert "V0" in bad
+    assert len(paths(chart, "hatch")) == 1
+    assert 'aria-label="Suites, the newest last: Success, Fail"' in chart
+    assert charts.outcomes([], "Suites") == ""
+
+
 def test_nothing_known_is_said_and_not_drawn_as_zero() -> None:
     assert "no numbers yet" in charts.sparkline([None, None], "Records")
     assert "no numbers yet" in charts.area("Records", [Line("sent", [None] * 4)], TIMES)

@@ -36,6 +36,18 @@ def test_markdown_holds_whatever_a_name_contains(server: Server, run: Run) -> No
     assert row.replace("\\|", "").count("|") == 5
 
 
+def test_what_is_saved_is_said_with_the_test(server: Server, run: Run) -> None:
+    saving = {"words": f"of the same sample of 2 records, 1 instead of 2 records (-50 %) {HOSTILE}"}
+    answers(server, result(compared("differs", name="keeps-errors", saving=saving), compared()))
+
+    _, out, _ = run("test diff b.yaml a.yaml --markdown")
+
+    (line,) = [line for line in out.splitlines() if "of the same sample" in line]
+    assert line.startswith("- `keeps-errors`: ")
+    assert "1 instead of 2 records (-50 %)" in line
+    assert "@everyone" not in without_code(out)
+
+
 def test_code_and_fences_are_longer_than_what_they_hold() -> None:
     assert code("a") == "`a`"
     assert code("`a``") == "``` `a`` ```"

@@ -33,7 +33,8 @@ def test_traffic_is_a_table_with_a_line_over_time(server: Server, run: Run) -> N
     code, out, _ = run(f"fleet traffic {FLEET}")
 
     assert code == 0
-    assert f"/fleets/{FLEET}/series?by=pipeline&from=" in server.requests[-1][0]
+    assert f"/fleets/{FLEET}/series?by=pipeline&from=" in server.requests[0][0]
+    assert f"/fleets/{FLEET}/costs?days=2" in server.requests[1][0]
     heading, row, last = out.splitlines()
     assert heading.split() == [
         "PIPELINE",
@@ -59,7 +60,7 @@ def test_an_exporter_shows_what_it_sent_and_unmeasured_bytes_are_no_zero(server:
 
     _, out, _ = run(f"fleet traffic {FLEET} {GROUP} --by component --last 7d")
 
-    assert f"/fleets/{FLEET}/deployments/{GROUP}/series?by=component" in server.requests[-1][0]
+    assert f"/fleets/{FLEET}/deployments/{GROUP}/series?by=component" in server.requests[0][0]
     assert "not measured" in out
     assert "█" in out
 

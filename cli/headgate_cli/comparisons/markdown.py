@@ -78,6 +78,9 @@ def _blocks(compared: Compared) -> Iterator[str]:
     table = [*head, code(report.sides(compared)), "", "| Test | Pipeline | Result | Records |", "|---|---|---|---|"]
     table += [_row(test) for test in compared.tests]
     yield "\n".join([*table, ""])
+    savings = [(optional(test, "name"), saving) for test in compared.tests for saving in report.saving_of(test)]
+    if savings:
+        yield "\n".join([*(f"- {code(name)}: {code(saving)}" for name, saving in savings), ""])
     for test in compared.tests:
         lines = report.changes(test, most=_MOST_RECORDS)
         if lines:

@@ -104,9 +104,12 @@ def _of_test(test: Entity) -> Iterator[str]:
 
 
 def saving_of(test: Entity) -> list[str]:
-    """What the right side saves of the same sample, in the server's words."""
+    """What the right side saves of the same sample, and of each service in it, in the server's words."""
     saving = test.get("saving")
-    return [one_line(optional(saving, "words"))] if isinstance(saving, dict) else []
+    if not isinstance(saving, dict):
+        return []
+    services = [f"{optional(one, 'service')}: {optional(one, 'words')}" for one in entities(saving, "services")]
+    return [one_line(line) for line in (optional(saving, "words"), *services)]
 
 
 def complaints_of(test: Entity) -> list[str]:

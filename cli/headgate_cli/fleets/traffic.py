@@ -9,9 +9,9 @@ from typing import Final, cast
 
 import click
 
-from headgate_cli.api import Api, Entity, text
+from headgate_cli.api import Api, Entity, entities, text
 from headgate_cli.connection import as_json, connected
-from headgate_cli.fleets import lookup
+from headgate_cli.fleets import costs, lookup
 from headgate_cli.output import minute, print_json, print_result, table
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,3})([mhd])")
@@ -38,6 +38,8 @@ _KINDS: Final = {"component": "COMPONENT", "pipeline": "PIPELINE", "host": "HOST
 def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json: bool) -> None:
     """What flows through a fleet's collectors, or a group's: records taken, sent, failed and dropped.
 
+    With prices (`headgate price set`), what sending cost follows, in whole days of UTC.
+
     \b
     Examples:
       headgate fleet traffic edge
@@ -49,6 +51,8 @@ def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json
     if group is not None:
         path += f"/deployments/{lookup.group(api, fleet_id, group)}"
     found = api.get(f"{path}/series", **{"by": by, "from": begin.strftime("%Y-%m-%dT%H:%M:%SZ")})
+    # The days of UTC that the time touches.
+    days = (datetime.now(UTC).date() - begin.date()).days + 1
     if as_json:
         print_json(found)
         return
@@ -59,6 +63,10 @@ def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json
     if rows:
         span = f"{minute(text(found, 'begin'))} to {minute(text(found, 'end'))} UTC"
         print_result(f"{span}; what is below {found['resolution']} s is spread evenly")
+        known = api.get(f"{path}/costs", days=min(days, costs.MOST_DAYS))
+        if entities(known, "exports"):
+            print_result("")
+            costs.show(known)
 
 
 def _row(line: Entity, found: Entity) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ function result(test: ComparedTest): HTMLElement {
     ),
     test.reason !== "" && h("p", { class: "soft small" }, test.reason),
     !!test.saving && h("p", { class: "small" }, test.saving.words),
+    ...(test.saving?.services ?? []).map((one) => h("p", { class: "soft small" }, `${one.service}: ${one.words}`)),
     ...found
       .slice(0, MOST)
       .map(({ change, signal, name, fields, fields_left_out }) =>

@@ -93,7 +93,7 @@ export interface ComparedTest {
   reason: string;
   left: Complaints;
   right: Complaints;
-  saving: { words: string } | null;
+  saving: { words: string; services: { service: string; words: string }[] } | null;
   differences: {
     differences: {
       signal: string;

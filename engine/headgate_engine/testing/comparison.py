@@ -18,12 +18,15 @@ from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incompa
 from headgate_engine.testing.model import LONGEST, Case, CaseResult, Unworkable
 from headgate_engine.testing.named_test import NamedTest, of_text, to_text
 from headgate_engine.testing.samples import require_small
+from headgate_engine.testing.services import by_service
 
 SideName = Literal["left", "right"]
 # A result may have 4 MB: the differences of all tests, at most twice this, and what the collectors said.
 _DIFFERENCES: Final = 1 << 20
 _LONGEST_STDERR: Final = 2_000
 _LONGEST_REASON: Final = 1_000
+_LONGEST_SERVICE: Final = 200
+_MOST_SERVICES: Final = 20
 # A step has 60 s, some of which the questions about the collectors' starts need.
 _COMPARING_SECONDS: Final = 20.0
 _TOO_LONG: Final = "the outputs of the tests before took too long to compare; compare fewer tests, or smaller samples"
@@ -89,11 +92,22 @@ class RecordCounts(BaseModel):
     missing: int
 
 
+class ServiceSaving(BaseModel):
+    """What the right side puts out less of one service, as its resources name it."""
+
+    service: str
+    left_records: int
+    right_records: int
+    left_bytes: int
+    right_bytes: int
+    words: str
+
+
 class Saving(BaseModel):
     """What the right side puts out less than the left one, of the same sample of `records_in` records.
 
     Bytes are those of the output as OTLP/JSON, which is longer than what exporters send, on both sides alike. `words`
-    says it all in a sentence.
+    says it all in a sentence. `services` are those that put out less, the largest saving first, 20 at most.
     """
 
     records_in: int
@@ -102,6 +116,7 @@ class Saving(BaseModel):
     left_bytes: int
     right_bytes: int
     words: str
+    services: list[ServiceSaving] = []
 
 
 class ComparedTest(BaseModel):
@@ -325,7 +340,28 @@ def _saving(left: CaseResult, right: CaseResult, differences: Differences | None
         left_bytes=sizes[0],
         right_bytes=sizes[1],
         words=f"of the same sample of {sample}, {told}",
+        services=_by_service(left.output, right.output),
     )
+
+
+def _by_service(left: str, right: str) -> list[ServiceSaving]:
+    before, after = by_service(left), by_service(right)
+    savings = []
+    for service, (records, size) in before.items():
+        records_after, size_after = after.get(service, (0, 0))
+        if records_after < records or size_after < size:
+            told = f"{_change(records, records_after, 'records')} and {_change(size, size_after, 'bytes')}"
+            savings.append(
+                ServiceSaving(
+                    service=service[:_LONGEST_SERVICE],
+                    left_records=records,
+                    right_records=records_after,
+                    left_bytes=size,
+                    right_bytes=size_after,
+                    words=told,
+                )
+            )
+    return sorted(savings, key=lambda one: one.right_bytes - one.left_bytes)[:_MOST_SERVICES]
 
 
 def _change(before: int, after: int, unit: str) -> str:

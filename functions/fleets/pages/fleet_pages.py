@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from fastapi import Query, Response
 
 from fleets.api import fleets as api
-from fleets.pages import traffic
+from fleets.pages import standing, traffic
 from fleets.pages.parts import (
     bars,
     named,
@@ -49,7 +49,8 @@ _FLEETS: Final = """\
 <div class="card" id="new-fleet"><h2>New fleet</h2>
 <form method="post" action="{home}/fleets">{csrf}{label}<div class="two">{type}{expires}</div><button>Create</button>
 </form></div>
-<p class="small soft"><a href="{home}/fleets/capture-redaction">What hosts take out of samples</a></p>"""
+<p class="small soft"><a href="{home}/fleets/capture-redaction">What hosts take out of samples</a> ·
+<a href="{home}/fleets/prices">Prices of destinations</a></p>"""
 _EXPIRIES: Final[tuple[tuple[ExpiresIn, str], ...]] = (
     ("never", "Never"),
     ("180d", "In 180 days"),
@@ -72,7 +73,7 @@ _FLEET: Final = """\
 <div id="now" data-live="idle" data-again="count=yes">
 <div class="card"><h2>Deployment groups</h2>{groups}
 <p class="last"><a href="{path}/new-group">New group</a></p></div>{more}
-<div class="card"><h2>Collectors</h2>{instances}</div></div>{traffic}
+<div class="card"><h2>Collectors</h2>{instances}</div></div>{traffic}{standing}
 <div id="install" data-fleet="{id}" data-type="{kind}"></div>{renewal}
 <div class="card"><h2>Delete this fleet</h2>{delete}</div>"""
 _FLEETS_FOR: Final = "A fleet is a set of collectors that report here and get their configuration from here."
@@ -221,6 +222,7 @@ def _fleet_page(
         if counted.total
         else no_collectors(path, fleet.id),
         traffic=traffic.of_fleet(caller, fleet_id) if counted.total else NOTHING,
+        standing=standing.card(caller, fleet_id) if counted.total else NOTHING,
         renewal=renewal_card(f"{path}/token", csrf, "Every collector of this fleet") if caller.is_admin else NOTHING,
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=fleet.label),
     )

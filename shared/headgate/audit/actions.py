@@ -41,6 +41,7 @@ Action = Literal[
     "suite.started",
     "comparison.started",
     "coverage.started",
+    "prices.changed",  # of destinations
     "fleet.created",
     "fleet.token_renewed",
     "fleet.deleted",

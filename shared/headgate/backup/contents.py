@@ -19,6 +19,7 @@ from headgate.backup.kinds import PLACES, Kind, kind_of
 from headgate.backup.places import Index
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
+from headgate.fleets import prices
 from headgate.identity import keys
 from headgate.instances import mapping as instances
 from headgate.policies.model import settings_in
@@ -172,6 +173,8 @@ def _require_contents(held: Index, kind: Kind, item: Item) -> None:
                 raise ValueError("Organization: it has another number of Admins")
         case "Policies":
             _require_policies(settings_in(items.text(item, "settings")))
+        case "Prices of destinations":
+            prices.imported(item)
         case "Number of fleets":
             if item["fleets"] != len(held.fleets):
                 raise ValueError("Number of fleets: the archive has another number")

@@ -316,6 +316,15 @@ KINDS: Final = (
         {"kinds": checks.entries, "patterns": checks.entries, "keys": checks.entries, "revision": checks.number},
     ),
     Kind(
+        "Prices of destinations",
+        "fleets",
+        "organization#",
+        "prices",
+        lambda index, _: fleet_keys.prices(index.organization_id),
+        {"currency": text(3), "prices": checks.entries, "revision": checks.counted},
+        {"updated_at": checks.time, "updated_by": checks.principal},
+    ),
+    Kind(
         "Fleet token",
         "fleets",
         "token#",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 import yaml
 
 from headgate.configurations.pipelines import DEEPEST, readable
 from headgate.foundation.yaml_text import SafeLoader
+
+_MERGE: Final = "tag:yaml.org,2002:merge"
 
 
 class Unreadable(Exception):
@@ -27,6 +30,30 @@ def document(text: str) -> yaml.Node | None:
         return next(yaml.compose_all(text, Loader=SafeLoader), None)
     except (yaml.YAMLError, ValueError) as error:
         raise Unreadable from error
+
+
+def entries(mapping: yaml.Node | None) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
+    """The keys of a mapping with their values, its own first, then those that are merged in; none of another node."""
+    seen: set[int] = set()
+    merged: list[yaml.Node | None] = [mapping]
+    while merged:
+        node = merged.pop()
+        # Each mapping once: merges may be circular, or repeat.
+        if id(node) in seen or not isinstance(node, yaml.MappingNode):
+            continue
+        seen.add(id(node))
+        pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
+        for key, value in pairs:
+            if isinstance(key, yaml.ScalarNode):
+                if key.tag == _MERGE:
+                    merged += reversed(value.value) if isinstance(value, yaml.SequenceNode) else [value]
+                else:
+                    yield key, value
+
+
+def value_of(mapping: yaml.Node | None, name: str) -> yaml.Node | None:
+    """The value of a key, also of one that is merged in; None if there is none, or for another node."""
+    return next((value for key, value in entries(mapping) if key.value == name), None)
 
 
 def _deepest(events: Iterable[yaml.Event]) -> int:

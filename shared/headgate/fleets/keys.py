@@ -100,6 +100,11 @@ def redaction(organization_id: str) -> Key:
     return {"pk": organization(organization_id), "sk": "redaction"}
 
 
+def prices(organization_id: str) -> Key:
+    """What the organization pays at destinations."""
+    return {"pk": organization(organization_id), "sk": "prices"}
+
+
 def components(fleet_id: str) -> Key:
     """The components of the fleet's collectors, by the hashes that their hosts report."""
     return {"pk": of_fleet(fleet_id), "sk": "components"}

@@ -112,6 +112,18 @@ def group_added(organization_id: str, fleet_id: str) -> Write:
     return table.update(key, "ADD groups_added :one", "attribute_exists(pk)", {":one": 1})
 
 
+def prices(organization_id: str) -> Item | None:
+    """The item of its prices; one read."""
+    return table.get(keys.prices(organization_id))
+
+
+def put_prices(organization_id: str, prices: Item, before: int, record: Write) -> None:
+    """One transaction, with the record of the change. Raises LostRace if they were changed since revision `before`."""
+    item = keys.prices(organization_id) | prices
+    write = table.put_if(item, "revision = :revision", {":revision": before}) if before else table.put_new(item)
+    transact([write, record])
+
+
 def _unchanged(fleet: Fleet) -> tuple[str, Item]:
     values: Item = {":generation": fleet.token_generation, ":groups": fleet.groups_added}
     # Earlier releases did not count groups.

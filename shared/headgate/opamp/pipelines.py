@@ -6,10 +6,9 @@ from typing import Final
 
 import yaml
 
-from headgate.configurations.documents import Unreadable, document
+from headgate.configurations.documents import Unreadable, document, entries
 
 _NULL: Final = "tag:yaml.org,2002:null"
-_MERGE: Final = "tag:yaml.org,2002:merge"
 # The collector reads it as a path in a key, as in `service::pipelines: {…}`.
 _PATH: Final = "::"
 
@@ -38,21 +37,9 @@ def _value(node: yaml.Node | None, name: str) -> yaml.Node | None:
     if not isinstance(node, yaml.MappingNode):
         # A value of another type: it is wrong, but not empty.
         return node
-    seen: set[int] = set()
-    merged: list[yaml.Node] = [node]
-    while merged:
-        mapping = merged.pop()
-        # Each mapping once: merges may be circular, or repeat.
-        if id(mapping) in seen or not isinstance(mapping, yaml.MappingNode):
-            continue
-        seen.add(id(mapping))
-        entries: list[tuple[yaml.Node, yaml.Node]] = mapping.value
-        for key, value in entries:
-            if isinstance(key, yaml.ScalarNode):
-                if key.value == name:
-                    return value
-                if key.value.startswith(name + _PATH):
-                    return key
-                if key.tag == _MERGE:
-                    merged += reversed(value.value) if isinstance(value, yaml.SequenceNode) else [value]
+    for key, value in entries(node):
+        if key.value == name:
+            return value
+        if key.value.startswith(name + _PATH):
+            return key
     return None

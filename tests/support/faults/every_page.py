@@ -147,6 +147,8 @@ PAGES: Final = [
     form(f"{HERE}/fleets", 303, {"label": "Typed", "type": "server-supervisor"}, repeated=(409,)),
     page(f"{HERE}/fleets/capture-redaction"),
     form(f"{HERE}/fleets/capture-redaction", 303, {"kind.credentials": "yes", "keys": "customer.name"}, in_steps=True),
+    page(f"{HERE}/fleets/prices"),
+    form(f"{HERE}/fleets/prices", 303, {"currency": "EUR", "prices": "a * 0.5 gigabyte", "etag": "*"}, in_steps=True),
     page(f"{HERE}/fleets/{{fleet_id}}/new-group"),
     form(
         f"{HERE}/fleets/{{fleet_id}}/new-group",

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from fastapi import Query, Response
 
 from fleets.api import groups as api
-from fleets.pages import traffic
+from fleets.pages import standing, traffic
 from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
@@ -22,7 +22,9 @@ from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
 from headgate.instances.counting import fleets as counting
+from headgate.instances.series import costs
 from headgate.rollouts import service as rollouts
+from web import cost_card
 from web.commands import Posted, command
 from web.forms import by_field
 from web.html import NOTHING, Html, html
@@ -45,7 +47,7 @@ _GROUP: Final = """\
 <p class="hint">{delivery}</p></div>
 <div class="card"><h2>Running</h2>{running}
 <p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p>
-</div></div>{traffic}
+</div></div>{traffic}{costs}{standing}
 <div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"
  data-hosts="{hosts}"></div>
 {rollouts}{timeline}{captures}{mounts}{delete}"""
@@ -140,6 +142,8 @@ def _group_page(
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
         traffic=traffic.of_group(caller, fleet.id, group.id),
+        standing=standing.card(caller, fleet.id, group.id),
+        costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS)),
         rollouts=_rollouts(caller, path, csrf, group),
         timeline=_timeline(caller, path, group, after, at),
         captures=_captures(caller, path, csrf, group),

@@ -1,0 +1,1 @@
+"""`headgate price`: what the organization pays at destinations."""

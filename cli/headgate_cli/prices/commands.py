@@ -1,0 +1,136 @@
+"""`price list`, `set` and `remove`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, ServerError, entities, optional, text
+from headgate_cli.command_group import Group
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import Failed
+from headgate_cli.output import print_json, print_result, table
+from headgate_cli.untrusted import one_line
+
+_PATH: Final = "/fleets/prices"
+_UNITS: Final = {"gigabyte": "GB", "million_records": "million records"}
+_HOST: Final = click.option("--host", metavar="HOST", help="The host of its endpoint; without it, any host.")
+
+
+@click.group(cls=Group)
+def price() -> None:
+    """See what it costs to send to a destination, and set it as an Admin.
+
+    A destination is the type of an exporter and the host of its endpoint. `headgate fleet costs` has the costs by day.
+
+    \b
+    Examples:
+      headgate price set otlphttp --host api.example.com --per-gb 0.25
+      headgate price list
+    """
+
+
+@price.command("list")
+@as_json
+@connected
+def list_(api: Api, as_json: bool) -> None:
+    """List the prices.
+
+    \b
+    Examples:
+      headgate price list
+    """
+    known = api.get(_PATH)
+    if as_json:
+        print_json(known)
+        return
+    currency = text(known, "currency")
+    rows = [
+        (
+            text(one, "exporter"),
+            optional(one, "host") or "any",
+            f"{text(one, 'amount')} {currency}",
+            _UNITS.get(text(one, "per"), text(one, "per")),
+        )
+        for one in entities(known, "prices")
+    ]
+    table(("EXPORTER", "HOST", "PRICE", "PER"), rows, nothing="No price is set: see `headgate price set --help`")
+
+
+@price.command("set")
+@click.argument("exporter", metavar="EXPORTER")
+@_HOST
+@click.option("--per-gb", metavar="AMOUNT", help="What 1,000,000,000 bytes cost, such as 0.25.")
+@click.option("--per-million", metavar="AMOUNT", help="What a million log records, spans or data points cost.")
+@click.option("--currency", metavar="CODE", help="Of all prices, such as EUR; it stays as it is without this.")
+@as_json
+@connected
+def set_(
+    api: Api,
+    exporter: str,
+    host: str | None,
+    per_gb: str | None,
+    per_million: str | None,
+    currency: str | None,
+    as_json: bool,
+) -> None:
+    """Set what exporters of a type pay; for Admins, signed in with `headgate login`.
+
+    With --per-gb and --per-million both count.
+
+    \b
+    Examples:
+      headgate price set otlphttp --host api.example.com --per-gb 0.25
+      headgate price set datadog --per-gb 0.10 --per-million 1.70 --currency USD
+    """
+    amounts = {"gigabyte": per_gb, "million_records": per_million}
+    added = [
+        {"exporter": exporter, "host": host.lower() if host else None, "per": per, "amount": amount}
+        for per, amount in amounts.items()
+        if amount is not None
+    ]
+    if not added:
+        raise click.UsageError("give --per-gb, --per-million or both")
+    units = [price["per"] for price in added]
+    known, etag = api.get_with_etag(_PATH)
+    others = [one for one in entities(known, "prices") if not (_is(one, exporter, host) and one.get("per") in units)]
+    _put(api, [*others, *added], currency or text(known, "currency"), etag, as_json=as_json)
+
+
+@price.command()
+@click.argument("exporter", metavar="EXPORTER")
+@_HOST
+@as_json
+@connected
+def remove(api: Api, exporter: str, host: str | None, as_json: bool) -> None:
+    """Remove the prices of a destination; for Admins, signed in with `headgate login`.
+
+    \b
+    Examples:
+      headgate price remove otlphttp --host api.example.com
+    """
+    known, etag = api.get_with_etag(_PATH)
+    others = [one for one in entities(known, "prices") if not _is(one, exporter, host)]
+    if len(others) == len(entities(known, "prices")):
+        place = one_line(f"{exporter} to {host or 'any host'}")
+        raise Failed(f"there is no price of {place}: `headgate price list` shows all")
+    _put(api, others, text(known, "currency"), etag, as_json=as_json)
+
+
+def _put(api: Api, prices: list[Entity], currency: str, etag: str, *, as_json: bool) -> None:
+    try:
+        answer = api.put(_PATH, {"currency": currency, "prices": prices}, if_match=etag)
+    except ServerError as error:
+        if error.code == "prices_changed":
+            raise Failed("somebody changed the prices at the same time: repeat the command") from error
+        raise
+    if as_json:
+        print_json(answer)
+        return
+    count = len(entities(answer, "prices"))
+    print_result(f"{count} price{'' if count == 1 else 's'} in {text(answer, 'currency')}")
+
+
+def _is(price: Entity, exporter: str, host: str | None) -> bool:
+    return optional(price, "exporter") == exporter and optional(price, "host") == (host or "").lower()

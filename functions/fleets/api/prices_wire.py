@@ -1,0 +1,136 @@
+"""The shapes of prices, and of what sending costs."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from headgate.fleets.prices import AMOUNT, CURRENCY, EXPORTER, HOST, MOST, Price, Unit
+from headgate.http.wire import Answer, PrincipalOut
+from headgate.instances.series import service
+from headgate.instances.series.costs import Costs, Export, ExportDay, Unpriced
+from headgate.instances.series.model import HOUR
+from headgate_engine.wire.inputs import Input
+from headgate_engine.wire.times import Time
+
+_DIGITS = 6
+
+
+class PriceIn(Input):
+    """What a unit costs that exporters of a type send to a host."""
+
+    exporter: Annotated[str, StringConstraints(pattern=EXPORTER)] = Field(
+        description="The type of the exporter", examples=["otlphttp"]
+    )
+    host: Annotated[str, StringConstraints(pattern=HOST)] | None = Field(
+        default=None, description="The host of its endpoint; null for any that has no price of its own"
+    )
+    per: Unit = Field(description="A gigabyte is 1,000,000,000 bytes; log records, spans and data points are records")
+    amount: Annotated[str, StringConstraints(pattern=AMOUNT)] = Field(
+        description="A decimal number as text, so that it stays exact", examples=["0.25"]
+    )
+
+    @field_validator("host", mode="before")
+    @classmethod
+    def _in_small_letters(cls, host: object) -> object:
+        return host.lower() if isinstance(host, str) else host
+
+    def price(self) -> Price:
+        return Price(self.exporter, self.host, self.per, self.amount)
+
+
+class PutPrices(Input):
+    """All prices of the organization: `PUT` replaces them."""
+
+    currency: Annotated[str, StringConstraints(pattern=CURRENCY)] = Field(
+        description="Three letters of ISO 4217, for all prices", examples=["USD"]
+    )
+    prices: list[PriceIn] = Field(max_length=MOST, description="One for each exporter, host and unit")
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        seen = set()
+        for price in self.prices:
+            place = (price.exporter, price.host, price.per)
+            if place in seen:
+                raise ValueError(f"There are two prices per {price.per} of {price.exporter} to {price.host or 'any'}")
+            seen.add(place)
+        return self
+
+
+class PriceOut(Answer):
+    """A price as it was set."""
+
+    exporter: str
+    host: str | None
+    per: Unit
+    amount: str
+
+
+class PricesOut(Answer):
+    """The organization's prices. `updated_at` and `updated_by` are null as long as none was set."""
+
+    currency: str
+    prices: list[PriceOut]
+    updated_at: Time | None
+    updated_by: PrincipalOut | None
+
+
+class ExportDayOut(Answer):
+    """What an exporter sent in a day."""
+
+    at: datetime
+    records: int
+    bytes: int
+    cost: float | None
+
+    @classmethod
+    def of_day(cls, sent: ExportDay) -> "ExportDayOut":
+        return cls.of(sent, at=service.at(sent.start), cost=_number(sent.cost))
+
+
+class ExportOut(Answer):
+    """What an exporter sent to a host by day, and what that costs at the organization's prices."""
+
+    pipelines: list[str]
+    component: str
+    exporter: str
+    host: str | None
+    prices: list[PriceOut]
+    unpriced: Unpriced | None
+    cost: float | None
+    days: list[ExportDayOut]
+
+    @classmethod
+    def of_export(cls, export: Export) -> "ExportOut":
+        days = [ExportDayOut.of_day(day) for day in export.days]
+        return cls.of(export, exporter=export.exporter, cost=_number(export.cost), days=days)
+
+
+class CostsOut(Answer):
+    """Costs by day. Without prices there are no exports."""
+
+    begin: datetime
+    end: datetime
+    resolution: int
+    currency: str
+    total: float
+    left_out: int
+    exports: list[ExportOut]
+
+    @classmethod
+    def of_costs(cls, costs: Costs) -> "CostsOut":
+        return cls(
+            begin=service.at(costs.begin),
+            end=service.at(costs.end),
+            resolution=HOUR,
+            currency=costs.prices.currency,
+            total=round(float(costs.total), _DIGITS),
+            left_out=costs.left_out,
+            exports=[ExportOut.of_export(export) for export in costs.exports],
+        )
+
+
+def _number(cost: Decimal | None) -> float | None:
+    return None if cost is None else round(float(cost), _DIGITS)

@@ -1,0 +1,89 @@
+"""The card of what sending costs: by day drawn, and by exporter and host as a table."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from headgate.instances.series import service
+from web import charts
+from web.html import NOTHING, Html, html
+from web.parts import home, moment
+
+if TYPE_CHECKING:
+    from headgate.fleets.prices import Price
+    from headgate.foundation.caller import Caller
+    from headgate.instances.series.costs import Costs, Export
+
+DAYS: Final = 7
+_CENT: Final = Decimal("0.01")
+_CARD: Final = """\
+<div class="card" id="costs"><h2>What sending costs</h2>{chart}
+<table><thead><tr><th>Pipelines | exporter</th><th>Sends to</th><th>Price</th><th>Records</th><th>Bytes</th>
+<th>Cost</th></tr></thead><tbody>{rows}</tbody></table>
+<p class="soft small last">{total} in {days} days{about}. Collectors counted what exporters sent, in hours; days are
+those of UTC, today until {end}. Where an exporter sends to is what the assigned versions say.{left_out}
+<a href="{home}/fleets/prices">Prices</a>{set}</p></div>"""
+_ROW: Final = """\
+<tr><td><code>{name}</code></td><td data-label="Sends to">{host}</td><td data-label="Price">{price}</td>
+<td data-label="Records">{records}</td><td data-label="Bytes">{bytes}</td><td data-label="Cost">{cost}</td></tr>"""
+_UNITS: Final = {"gigabyte": "a GB", "million_records": "a million records"}
+_WHY_NOT: Final = {"no_price": "no price", "bytes_not_measured": "bytes are not measured"}
+
+
+def card(caller: Caller, costs: Costs, about: str = "") -> Html:
+    """Empty as long as the organization has set no price, or nothing was sent."""
+    if not costs.exports:
+        return NOTHING
+    prices, currency = costs.prices, costs.prices.currency
+    return html(
+        _CARD,
+        chart=_chart(costs),
+        rows=[_row(export, currency) for export in costs.exports],
+        total=money(costs.total, currency),
+        days=len(costs.starts),
+        about=about,
+        end=service.at(costs.end).strftime("%H:%M UTC"),
+        left_out=f" {costs.left_out} more groups or exporters are left out." if costs.left_out else "",
+        home=home(caller),
+        set=html(" of {by}, {at}.", by=prices.updated_by.name, at=moment(prices.updated_at))
+        if prices.updated_by and prices.updated_at
+        else NOTHING,
+    )
+
+
+def money(cost: Decimal, currency: str) -> str:
+    """In hundredths; less than that with two digits."""
+    return f"{cost:,.2f} {currency}" if not cost or cost >= _CENT else f"{float(cost):.2g} {currency}"
+
+
+def price_in_words(price: Price, currency: str) -> str:
+    return f"{price.amount} {currency} {_UNITS[price.per]}"
+
+
+def _chart(costs: Costs) -> Html:
+    known = [export for export in costs.exports if export.cost is not None]
+    lines = []
+    for export in known:
+        by_day = {day.start: day.cost for day in export.days}
+        values = [None if (cost := by_day.get(start)) is None else float(cost) for start in costs.starts]
+        lines.append(charts.Line(f"{export.component} to {export.host or 'any host'}", values))
+    if not lines:
+        return NOTHING
+    times = [service.at(start).strftime("%Y-%m-%d") for start in costs.starts]
+    return charts.area("Cost a day", lines, times, f" {costs.prices.currency}")
+
+
+def _row(export: Export, currency: str) -> Html:
+    size = sum(day.bytes for day in export.days)
+    cost = "" if export.cost is None else money(export.cost, currency)
+    why = _WHY_NOT[export.unpriced] if export.unpriced else ""
+    return html(
+        _ROW,
+        name=f"{', '.join(export.pipelines)} | {export.component}",
+        host=html("<code>{host}</code>", host=export.host) if export.host else "not known",
+        price=", ".join(price_in_words(price, currency) for price in export.prices),
+        records=charts.short(sum(day.records for day in export.days)),
+        bytes=charts.short(size) if size else "not measured",
+        cost=f"{cost}, not of all days: {why}" if cost and why else cost or why,
+    )
