@@ -37,12 +37,12 @@ def card(overview: Overview, path: str, csrf: Html, *, changeable: bool) -> Html
     statuses = {one.name: one.status for one in current.evidence.tests} if current else {}
     rows = [
         _row(
-            one,
-            statuses.get(one.name, ""),
-            _history(one.name, overview),
-            _delete(one, path, csrf) if changeable else NOTHING,
+            test,
+            statuses.get(test.name, ""),
+            _history(test.name, overview),
+            _delete(test, path, csrf) if changeable else NOTHING,
         )
-        for one in tests
+        for test in tests
     ]
     return html(_CARD, state=_state(overview, current), tests=html(_TABLE, rows=rows))
 

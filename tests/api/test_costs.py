@@ -82,7 +82,7 @@ def test_the_price_of_a_host_goes_before_that_of_any_host(
         version_number=fleet.publish(text("https://${env:BACKEND}:443/v1")),
     )
     env = f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/env"
-    assert fleet.member.http.patch(env, json={"env": {"BACKEND": "a.example.com"}}).status_code == 200
+    assert fleet.member.http.patch(env, json={"variables": {"BACKEND": "a.example.com"}}).status_code == 200
     set_prices(admin, PER_GB, {**PER_GB, "host": "A.example.com", "amount": "1000"})
 
     (export,) = costs(fleet)["exports"]

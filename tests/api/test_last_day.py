@@ -10,7 +10,7 @@ from tests.support.page_visitor import member_at
 __all__ = ["ann", "fleet", "now"]
 
 
-def states(known: day.Day) -> list[dict[Any, int]]:
+def states(known: day.LastDay) -> list[dict[Any, int]]:
     return [dict(standing.states) for standing in known.standings]
 
 

@@ -108,7 +108,9 @@ def saving_of(test: Entity) -> list[str]:
     saving = test.get("saving")
     if not isinstance(saving, dict):
         return []
-    services = [f"{optional(one, 'service')}: {optional(one, 'words')}" for one in entities(saving, "services")]
+    services = [
+        f"{optional(service, 'service')}: {optional(service, 'words')}" for service in entities(saving, "services")
+    ]
     return [one_line(line) for line in (optional(saving, "words"), *services)]
 
 

@@ -82,7 +82,7 @@ def show(known: Entity) -> None:
 
 
 def _prices(prices: Sequence[Entity]) -> str:
-    return ", ".join(f"{text(one, 'amount')} {_UNITS.get(text(one, 'per'), '')}" for one in prices)
+    return ", ".join(f"{text(price, 'amount')} {_UNITS.get(text(price, 'per'), '')}" for price in prices)
 
 
 def _cost(export: Entity, currency: str) -> str:

@@ -48,12 +48,12 @@ def list_(api: Api, as_json: bool) -> None:
     currency = text(known, "currency")
     rows = [
         (
-            text(one, "exporter"),
-            optional(one, "host") or "any",
-            f"{text(one, 'amount')} {currency}",
-            _UNITS.get(text(one, "per"), text(one, "per")),
+            text(price, "exporter"),
+            optional(price, "host") or "any",
+            f"{text(price, 'amount')} {currency}",
+            _UNITS.get(text(price, "per"), text(price, "per")),
         )
-        for one in entities(known, "prices")
+        for price in entities(known, "prices")
     ]
     table(("EXPORTER", "HOST", "PRICE", "PER"), rows, nothing="No price is set: see `headgate price set --help`")
 
@@ -94,8 +94,10 @@ def set_(
         raise click.UsageError("give --per-gb, --per-million or both")
     units = [price["per"] for price in added]
     known, etag = api.get_with_etag(_PATH)
-    others = [one for one in entities(known, "prices") if not (_is(one, exporter, host) and one.get("per") in units)]
-    _put(api, [*others, *added], currency or text(known, "currency"), etag, as_json=as_json)
+    rest = [
+        price for price in entities(known, "prices") if not (_is(price, exporter, host) and price.get("per") in units)
+    ]
+    _put(api, [*rest, *added], currency or text(known, "currency"), etag, as_json=as_json)
 
 
 @price.command()
@@ -111,11 +113,11 @@ def remove(api: Api, exporter: str, host: str | None, as_json: bool) -> None:
       headgate price remove otlphttp --host api.example.com
     """
     known, etag = api.get_with_etag(_PATH)
-    others = [one for one in entities(known, "prices") if not _is(one, exporter, host)]
-    if len(others) == len(entities(known, "prices")):
+    rest = [price for price in entities(known, "prices") if not _is(price, exporter, host)]
+    if len(rest) == len(entities(known, "prices")):
         place = one_line(f"{exporter} to {host or 'any host'}")
         raise Failed(f"there is no price of {place}: `headgate price list` shows all")
-    _put(api, others, text(known, "currency"), etag, as_json=as_json)
+    _put(api, rest, text(known, "currency"), etag, as_json=as_json)
 
 
 def _put(api: Api, prices: list[Entity], currency: str, etag: str, *, as_json: bool) -> None:

@@ -350,7 +350,7 @@ def _by_service(left: str, right: str) -> list[ServiceSaving]:
     for service, (records, size) in before.items():
         records_after, size_after = after.get(service, (0, 0))
         if records_after < records or size_after < size:
-            told = f"{_change(records, records_after, 'records')} and {_change(size, size_after, 'bytes')}"
+            words = f"{_change(records, records_after, 'records')} and {_change(size, size_after, 'bytes')}"
             savings.append(
                 ServiceSaving(
                     service=service[:_LONGEST_SERVICE],
@@ -358,10 +358,10 @@ def _by_service(left: str, right: str) -> list[ServiceSaving]:
                     right_records=records_after,
                     left_bytes=size,
                     right_bytes=size_after,
-                    words=told,
+                    words=words,
                 )
             )
-    return sorted(savings, key=lambda one: one.right_bytes - one.left_bytes)[:_MOST_SERVICES]
+    return sorted(savings, key=lambda saving: saving.right_bytes - saving.left_bytes)[:_MOST_SERVICES]
 
 
 def _change(before: int, after: int, unit: str) -> str:

@@ -98,11 +98,11 @@ def _page(
     shown, problems = frame(who, caller, "fleets"), _problems(refused)
     values = _as_typed(known) if typed is None else typed
     content = _form(caller, csrf_field(shown), values, problems) if caller.is_admin else _table(known)
-    told = "" if refused is None else "Nothing was changed" if problems else refused.detail
+    message = "" if refused is None else "Nothing was changed" if problems else refused.detail
     if isinstance(refused, errors.PreconditionFailed):
-        told = "Somebody changed the prices meanwhile: look at them, and save again"
+        message = "Somebody changed the prices meanwhile: look at them, and save again"
     status = status_of(refused) if refused else 200
-    return page(shown, "Prices", html(_PAGE, home=home(caller), content=content), problem=told, status=status)
+    return page(shown, "Prices", html(_PAGE, home=home(caller), content=content), problem=message, status=status)
 
 
 def _problems(refused: errors.HeadgateError | None) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from headgate.foundation.caller import Caller
 from headgate.instances.timeline import day
-from headgate.instances.timeline.day import Day
+from headgate.instances.timeline.day import LastDay
 from web import charts
 from web.charts import Line
 from web.html import NOTHING, Html, html
@@ -48,7 +48,7 @@ def card(caller: Caller, fleet_id: str, deployment_id: str | None = None) -> Htm
     )
 
 
-def _by_state(known: Day) -> list[Counter[str]]:
+def _by_state(known: LastDay) -> list[Counter[str]]:
     counted = []
     for standing in known.standings:
         by_word: Counter[str] = Counter()
@@ -58,7 +58,7 @@ def _by_state(known: Day) -> list[Counter[str]]:
     return counted
 
 
-def _by_version(known: Day) -> list[Counter[str]]:
+def _by_version(known: LastDay) -> list[Counter[str]]:
     counted = []
     for standing in known.standings:
         by_name: Counter[str] = Counter()

@@ -47,7 +47,7 @@ class Price:
     per: Unit
     amount: str
 
-    def of(self, number: int) -> Decimal:
+    def cost(self, number: int) -> Decimal:
         """What so many bytes, or records, cost."""
         return Decimal(self.amount) * number / UNITS[self.per]
 
@@ -66,7 +66,7 @@ class PriceList:
     def etag(self) -> str:
         return f'"prices-{self.revision}"'
 
-    def of(self, exporter: str, host: str | None) -> Sequence[Price]:
+    def at(self, exporter: str, host: str | None) -> Sequence[Price]:
         """Those for a destination, one for each unit: that of its host, else that of any host."""
         chosen: dict[Unit, Price] = {}
         for price in self.prices:

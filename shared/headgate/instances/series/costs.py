@@ -77,7 +77,7 @@ class Export:
 
     def priced(self, prices: PriceList) -> Export:
         """At these prices. Bytes that no collector measured cost an unknown sum, and not nothing."""
-        chosen = prices.of(self.exporter, self.host)
+        chosen = prices.at(self.exporter, self.host)
         if not chosen:
             return replace(self, unpriced="no_price")
         days = [replace(day, cost=_cost(chosen, day)) for day in self.days]
@@ -248,5 +248,5 @@ def _cost(prices: Sequence[Price], day: ExportDay) -> Decimal | None:
     """At all of the prices; None if one is by size, and no collector measured it."""
     if day.records and not day.bytes and any(price.per == "gigabyte" for price in prices):
         return None
-    costs = [price.of(day.bytes if price.per == "gigabyte" else day.records) for price in prices]
+    costs = [price.cost(day.bytes if price.per == "gigabyte" else day.records) for price in prices]
     return sum(costs, Decimal(0))

@@ -31,7 +31,7 @@ _NOT_HEARD: Final = frozenset({"silent", "stale", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class HostsThen:
     """How many hosts had each state at a time, and ran each version; those of which nothing is known are not counted.
 
     A host that runs nothing is counted under None.
@@ -43,34 +43,34 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class LastDay:
     """Each half an hour. `hosts` is how many were looked at, `left_out` how many were not; `names` has configurations'
     names by their ids."""
 
-    standings: Sequence[Standing]
+    standings: Sequence[HostsThen]
     hosts: int
     left_out: int
     names: Mapping[str, str]
 
 
-def of_hosts(caller: Caller, fleet_id: str, deployment_id: str | None = None) -> Day:
+def of_hosts(caller: Caller, fleet_id: str, deployment_id: str | None = None) -> LastDay:
     """Of the fleet's hosts, or of those that are in the group now, the first fifty by id.
 
     A query for each of them, several at a time, and one for each megabyte of the fleet's instances. Raises
     FleetNotFound.
     """
     fleet, now = fleets.get(caller, fleet_id), clock.now()
-    hosts = service.those(fleet, lambda one: deployment_id in (None, one.deployment_id), now)
+    hosts = service.those(fleet, lambda host: deployment_id in (None, host.deployment_id), now)
     chosen = hosts[:MOST_HOSTS]
     with Threads(_AT_ONCE) as pool:
         read = pool.map(lambda seen: store.newest(fleet_id, seen.instance.id, _MOST_EVENTS, None).entries, chosen)
         known = [*zip(chosen, read, strict=True)]
     standings = [_standing(now - STEP * place, known) for place in reversed(range(_STEPS))]
     versions = {version for standing in standings for version in standing.versions}
-    return Day(standings, len(chosen), len(hosts) - len(chosen), details.names(caller, versions))
+    return LastDay(standings, len(chosen), len(hosts) - len(chosen), details.names(caller, versions))
 
 
-def _standing(at: datetime, known: Sequence[tuple[Seen, Sequence[TimelineEvent]]]) -> Standing:
+def _standing(at: datetime, known: Sequence[tuple[Seen, Sequence[TimelineEvent]]]) -> HostsThen:
     states: Counter[InstanceState] = Counter()
     versions: Counter[Assignment | None] = Counter()
     for seen, newest in known:
@@ -79,7 +79,7 @@ def _standing(at: datetime, known: Sequence[tuple[Seen, Sequence[TimelineEvent]]
             continue
         states[_state(seen, last, at)] += 1
         versions[last.running.assignment if last.running else None] += 1
-    return Standing(at, states, versions)
+    return HostsThen(at, states, versions)
 
 
 def _state(seen: Seen, last: TimelineEvent, at: datetime) -> InstanceState:
