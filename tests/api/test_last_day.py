@@ -54,8 +54,9 @@ def test_the_pages_of_fleet_and_group_draw_the_day(fleet: Fleet, now: Clock) -> 
     browser = member_at(app, fleet.member.organization_id)
     path = f"/organizations/{fleet.member.organization_id}/fleets/{fleet.id}"
 
-    of_fleet = browser.get(path).text
-    of_group = browser.get(f"{path}/deployments/{fleet.deployment_id}").text
+    assert f'{path}?day=yes#standing">Show' in browser.get(path).text
+    of_fleet = browser.get(f"{path}?day=yes").text
+    of_group = browser.get(f"{path}/deployments/{fleet.deployment_id}?day=yes").text
 
     assert "Collectors by state: well last 1, at most 1" in of_fleet
     assert "Collectors by version" not in of_fleet

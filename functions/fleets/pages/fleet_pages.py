@@ -170,9 +170,14 @@ def _list(
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}")
 def show_fleet(
-    who: Visit, caller: Member, fleet_id: FleetId, after: After, count: Annotated[str, Query(max_length=10)] = ""
+    who: Visit,
+    caller: Member,
+    fleet_id: FleetId,
+    after: After,
+    count: Annotated[str, Query(max_length=10)] = "",
+    day: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
-    return _fleet_page(who, caller, fleet_id, after, count=count == "yes")
+    return _fleet_page(who, caller, fleet_id, after, count=count == "yes", day=day == "yes")
 
 
 def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -190,6 +195,7 @@ def _fleet_page(
     after: str | None = None,
     *,
     count: bool = False,
+    day: bool = False,
     problem: errors.HeadgateError | None = None,
 ) -> Response:
     """The fleet's page; after a refused deletion, with the reason."""
@@ -222,7 +228,7 @@ def _fleet_page(
         if counted.total
         else no_collectors(path, fleet.id),
         traffic=traffic.of_fleet(caller, fleet_id) if counted.total else NOTHING,
-        standing=standing.card(caller, fleet_id) if counted.total else NOTHING,
+        standing=standing.card(caller, path, fleet_id, asked=day) if counted.total else NOTHING,
         renewal=renewal_card(f"{path}/token", csrf, "Every collector of this fleet") if caller.is_admin else NOTHING,
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=fleet.label),
     )

@@ -16,6 +16,8 @@ from web.html import NOTHING, Html, html
 _CARD: Final = """\
 <div class="card" id="standing"><h2>The last day</h2>{states}{versions}
 <p class="soft small last">{hosts}, each half an hour, from the events of their timelines{left_out}.</p></div>"""
+_ASK: Final = """\
+<p class="small"><a href="{path}?day=yes#standing">Show collectors by state over the last day</a></p>"""
 # What is drawn as one line, with the states that it stands for.
 _STATES: Final[Mapping[str, str]] = {
     "applied": "well",
@@ -33,8 +35,13 @@ _STATES: Final[Mapping[str, str]] = {
 _NOTHING: Final = "nothing"
 
 
-def card(caller: Caller, fleet_id: str, deployment_id: str | None = None) -> Html:
-    """Empty without hosts. The versions are those that ran, by the hosts' reports."""
+def card(caller: Caller, path: str, fleet_id: str, deployment_id: str | None = None, *, asked: bool) -> Html:
+    """Only if it is `asked` for: it takes a query for each host. The versions are those that ran, by hosts' reports.
+
+    Empty without hosts; `path` is that of the page.
+    """
+    if not asked:
+        return html(_ASK, path=path)
     known = day.of_hosts(caller, fleet_id, deployment_id)
     if not any(standing.states for standing in known.standings):
         return NOTHING

@@ -75,8 +75,10 @@ def show_deployment(
     after: After,
     at: AtMinute = "",
     count: Annotated[str, Query(max_length=10)] = "",
+    day: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
-    return _group_page(who, caller, fleet_id, deployment_id, after=after, at=at, count=count == "yes")
+    shown = {"count": count == "yes", "day": day == "yes"}
+    return _group_page(who, caller, fleet_id, deployment_id, after=after, at=at, **shown)
 
 
 def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -118,6 +120,7 @@ def _group_page(
     after: str | None = None,
     at: str = "",
     count: bool = False,
+    day: bool = False,
     typed: VolumeMount = _NOBODY,
     refused: errors.HeadgateError | None = None,
 ) -> Response:
@@ -142,7 +145,7 @@ def _group_page(
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
         traffic=traffic.of_group(caller, fleet.id, group.id),
-        standing=standing.card(caller, fleet.id, group.id),
+        standing=standing.card(caller, path, fleet.id, group.id, asked=day),
         costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS)),
         rollouts=_rollouts(caller, path, csrf, group),
         timeline=_timeline(caller, path, group, after, at),
