@@ -77,8 +77,8 @@ def show_deployment(
     count: Annotated[str, Query(max_length=10)] = "",
     day: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
-    shown = {"count": count == "yes", "day": day == "yes"}
-    return _group_page(who, caller, fleet_id, deployment_id, after=after, at=at, **shown)
+    asked = count == "yes", day == "yes"
+    return _group_page(who, caller, fleet_id, deployment_id, after=after, at=at, count=asked[0], day=asked[1])
 
 
 def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
