@@ -108,17 +108,17 @@ def spread(numbers: Sequence[int], begin: int, end: int, step: int) -> Iterator[
 
     Their sums are the numbers. All times are in seconds since 1970.
     """
-    told = [0] * len(numbers)
+    so_far = [0] * len(numbers)
     at = begin - begin % step
     length = max(1, end - begin)
     while True:
         until = min(end, at + step)
         ended = until >= end
         share = [number if ended else number * (until - begin) // length for number in numbers]
-        yield at, [number - before for number, before in zip(share, told, strict=True)]
+        yield at, [number - before for number, before in zip(share, so_far, strict=True)]
         if ended:
             return
-        told, at = share, at + step
+        so_far, at = share, at + step
 
 
 def plus(numbers: Sequence[int], others: Sequence[int]) -> list[int]:
