@@ -30,7 +30,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class TestedText:
     """What of a version its tests run, and with which collector."""
 
     text_sha256: str
@@ -38,9 +38,9 @@ class Subject:
     feature_gates: Sequence[str]
 
 
-def subject(yaml: str, collector_version: str, feature_gates: Sequence[str]) -> Subject:
+def subject(yaml: str, collector_version: str, feature_gates: Sequence[str]) -> TestedText:
     """What tests of a version with this text run."""
-    return Subject(text_digest(yaml), collector_version, feature_gates)
+    return TestedText(text_digest(yaml), collector_version, feature_gates)
 
 
 def of_version(configuration_id: str, n: int) -> VersionTests:
@@ -110,7 +110,7 @@ def record(
     retry(once)
 
 
-def proof(configuration_id: str, n: int, subject: Subject) -> Proof:
+def proof(configuration_id: str, n: int, subject: TestedText) -> Proof:
     """Whether the version passed its tests, as all of it is now; one read. Nothing is run."""
     tests, recorded = store.tests_and_evidence(configuration_id, n)
     missing = [*_missing(tests, recorded, subject)]
@@ -121,12 +121,12 @@ def proof(configuration_id: str, n: int, subject: Subject) -> Proof:
     return Proof(missing, conditions)
 
 
-def is_current(evidence: Evidence, tests: VersionTests, subject: Subject) -> bool:
+def is_current(evidence: Evidence, tests: VersionTests, subject: TestedText) -> bool:
     """Whether the evidence is of the version and its tests as they are now."""
     return evidence.tests_sha256 == tests.sha256 and not [*_changes(evidence, subject)]
 
 
-def _missing(tests: VersionTests, recorded: Recorded, subject: Subject) -> Iterator[FieldError]:
+def _missing(tests: VersionTests, recorded: Recorded, subject: TestedText) -> Iterator[FieldError]:
     if not tests.tests:
         yield FieldError(_PLACE, "This version has no tests", code="no_tests")
         return
@@ -148,7 +148,7 @@ def _missing(tests: VersionTests, recorded: Recorded, subject: Subject) -> Itera
                 )
 
 
-def _differences(one: Evidence, tests: VersionTests, subject: Subject) -> Iterator[FieldError]:
+def _differences(one: Evidence, tests: VersionTests, subject: TestedText) -> Iterator[FieldError]:
     """Why the evidence is of something else."""
     yield from _changes(one, subject)
     if one.tests_sha256 != tests.sha256:
@@ -158,7 +158,7 @@ def _differences(one: Evidence, tests: VersionTests, subject: Subject) -> Iterat
         yield FieldError(_PLACE, message, code="other_collector")
 
 
-def _changes(one: Evidence, subject: Subject) -> Iterator[FieldError]:
+def _changes(one: Evidence, subject: TestedText) -> Iterator[FieldError]:
     """What the version has other than when its tests were run."""
     if one.text_sha256 != subject.text_sha256:
         yield FieldError(_PLACE, "The text has changed since its tests were run", code="text_changed")
