@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 
@@ -12,6 +12,7 @@ from tests.support.opamp_agent import Agent, Post
 from tests.support.rolling import Host
 
 _PAUSE = 0.3
+_ATTEMPTS = 10
 
 
 def post_to(client: httpx.Client, api: httpx.Client, fleet_id: str, deployment_id: str) -> Post:
@@ -21,9 +22,14 @@ def post_to(client: httpx.Client, api: httpx.Client, fleet_id: str, deployment_i
     headers = {"Authorization": f"Bearer {token}", "X-Deployment-Id": deployment_id}
 
     def post(message: bytes) -> bytes:
-        response = client.post("/v1/opamp", content=message, headers=headers)
-        response.raise_for_status()
-        return response.content
+        for attempt in range(_ATTEMPTS):
+            # As a supervisor, it sends a message again that was not answered: what it said of an apply is not lost.
+            with suppress(httpx.HTTPError):
+                response = client.post("/v1/opamp", content=message, headers=headers)
+                response.raise_for_status()
+                return response.content
+            time.sleep(_PAUSE * (attempt + 1))
+        raise httpx.TransportError("The service does not answer")
 
     return post
 
