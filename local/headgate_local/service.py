@@ -126,9 +126,9 @@ def _require_settings() -> None:
 
 def _log_as_the_environment_says() -> None:
     """Configure the logger, which was created at its import. Standard output is for the address and the tokens."""
-    from headgate.foundation.log import logger
+    from headgate.foundation.log import set_level
 
-    logger.setLevel(os.environ["POWERTOOLS_LOG_LEVEL"])
+    set_level(os.environ["POWERTOOLS_LOG_LEVEL"])
     for handler in logging.getLogger("headgate").handlers:
         if isinstance(handler, logging.StreamHandler):
             handler.setStream(sys.stderr)

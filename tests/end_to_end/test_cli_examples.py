@@ -39,6 +39,8 @@ ALONE = {
 }
 # Commands that are about a deployment group.
 OF_GROUPS = ("deployment", "instance", "rollout", "rollback")
+# Commands that take a person's session.
+OF_PERSONS = ("headgate policy set", "headgate rollout approve", "headgate webhook", "headgate instance allow-move")
 FOLDERS = ("configurations", "organization/configurations")
 COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"
 RULE = {"name": "all have a body", "condition": "log.body != nil", "expect": "all"}
@@ -164,6 +166,8 @@ def furnish(cli: Cli, line: str) -> str:
                 "id"
             ]
             post("/fleets", label="clusters", type="kubernetes-supervisor")
+            if "observe" in about:
+                post("/fleets", label="existing", type="server-supervisor", mode="observed")
             groups = f"/fleets/{fleet}/deployments"
             if about[:2] not in (["deployment", "create"], ["fleet", "delete"]):
                 post(groups, name="canary", configuration_id=edge, version_number=3)
@@ -243,9 +247,9 @@ def test_the_example_works(cli: Cli, line: str) -> None:
         return
     done = cli.shell(line, HEADGATE_COLLECTORS_DIR=settings().collectors_dir)
 
-    if line.startswith(("headgate policy set", "headgate rollout approve", "headgate webhook")):
-        # The rest takes a login: tests/end_to_end/test_publish_requirements.py, tests/api/test_rollouts.py and
-        # tests/unit/test_cli_webhooks.py have one.
+    if line.startswith(OF_PERSONS):
+        # The rest takes a login: tests/end_to_end/test_publish_requirements.py, tests/api/test_rollouts.py,
+        # tests/unit/test_cli_webhooks.py and tests/api/test_host_keys.py have one.
         assert done.code == 3, done
         return
     if line.startswith("headgate capture"):

@@ -89,6 +89,7 @@ def page(browser: Browser, service: LocalService) -> Iterator[Page]:
 
 def test_a_rule_is_added_edited_and_removed_by_hand(page: Page, service: LocalService, made: Made) -> None:
     page.goto(made.home)
+    page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Configurations", exact=True).click()
     page.locator(f'a[href$="{made.configuration_id}"]').click()
     page.get_by_role("link", name="Version 1").click()
@@ -147,6 +148,7 @@ def test_rules_that_are_added_at_the_same_time_are_all_kept(service: LocalServic
 
 def test_a_mount_is_added_and_removed(page: Page, service: LocalService, made: Made) -> None:
     page.goto(made.home)
+    page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Fleets", exact=True).click()
     page.get_by_role("link", name=f"Fleet of {made.configuration_id}").click()
     expect(page.get_by_role("link", name="Edge")).to_be_visible()

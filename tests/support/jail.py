@@ -22,6 +22,7 @@ chmod 1777 "$jail/tmp"
 for name in null zero urandom; do : >"$jail/dev/$name"; mount --bind "/dev/$name" "$jail/dev/$name"; done
 mount -t proc proc "$jail/proc"
 printf 'root:x:0:0::/root:/bin/sh\\nbob:x:1001:1001::/home/bob:/bin/sh\\n' >"$jail/etc/passwd"
+echo '127.0.0.1 localhost' >"$jail/etc/hosts"
 echo secret >"$jail/etc/shadow"
 echo kept >"$jail/var/lib/kept"
 echo kept >"$jail/home/bob/.profile"

@@ -6,14 +6,14 @@ from typing import Final
 from aws_lambda_powertools import Logger
 
 logger: Final = Logger(service="headgate", use_rfc3339=True, utc=True)
+# Writes what the library says as the service's own events, with the fields of `extra`.
+_LIBRARY: Final = logging.getLogger("headgate_engine")
+_LIBRARY.handlers[:] = logger.handlers
+_LIBRARY.setLevel(logger.log_level)
+_LIBRARY.propagate = False
 
 
-def _take_in(name: str) -> None:
-    """Write what a library's logger says as the service's own events, with the fields of `extra`."""
-    library = logging.getLogger(name)
-    library.handlers[:] = logger.handlers
-    library.setLevel(logger.log_level)
-    library.propagate = False
-
-
-_take_in("headgate_engine")
+def set_level(level: str) -> None:
+    """Set what the service and its library log from now on."""
+    for each in (logger, _LIBRARY):
+        each.setLevel(level)
