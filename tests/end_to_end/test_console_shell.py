@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, StorageState, expect
 
 from tests.support.agents_of_service import post_to
-from tests.support.console import PHONE, Visit, console_browser, here, signed_in, violations, visit
+from tests.support.console import PHONE, YAML, Visit, console_browser, here, signed_in, violations, visit
 from tests.support.local_service import LocalService
 from tests.support.opamp_agent import Agent
 
@@ -64,7 +64,8 @@ def test_a_chosen_theme_and_time_zone_hold_on_every_page(
     console_browser: Browser, service: LocalService, signed_in: StorageState
 ) -> None:
     with service.client() as api:
-        configuration = api.post("/configurations", json={"name": "Edge", "yaml": "a: b"}).json()["id"]
+        configuration = api.post("/configurations", json={"name": "Edge", "yaml": YAML}).json()["id"]
+        assert api.post(f"/configurations/{configuration}/versions/1/publish").is_success
         path = f"/organizations/{api.get('/identity').json()['organization_id']}/configurations/{configuration}"
     with console_browser.new_context(
         base_url=service.base_url, storage_state=signed_in, color_scheme="light", timezone_id="Asia/Kolkata"
