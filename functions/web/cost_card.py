@@ -22,7 +22,7 @@ _CARD: Final = """\
 <table><thead><tr><th>Pipelines | exporter</th><th>Sends to</th><th>Price</th><th>Records</th><th>Bytes</th>
 <th>Cost</th></tr></thead><tbody>{rows}</tbody></table>
 <p class="soft small last">{total} in {days} days{about}. Collectors counted what exporters sent, in hours; days are
-those of UTC, today until {end}. Where an exporter sends to is what the assigned versions say.{left_out}
+those of UTC, today until now. Where an exporter sends to is what the assigned versions say.{left_out}
 <a href="{home}/fleets/prices">Prices</a>{set}</p></div>"""
 _ROW: Final = """\
 <tr><td><code>{name}</code></td><td data-label="Sends to">{host}</td><td data-label="Price">{price}</td>
@@ -43,7 +43,6 @@ def card(caller: Caller, costs: Costs, about: str = "") -> Html:
         total=money(costs.total, currency),
         days=len(costs.starts),
         about=about,
-        end=service.at(costs.end).strftime("%H:%M UTC"),
         left_out=f" {costs.left_out} more groups or exporters are left out." if costs.left_out else "",
         home=home(caller),
         set=html(" of {by}, {at}.", by=prices.updated_by.name, at=moment(prices.updated_at))

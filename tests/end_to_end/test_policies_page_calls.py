@@ -7,6 +7,7 @@ import pytest
 
 from headgate_local import template
 from tests.support import recorded_here
+from tests.support.fleet_endpoints import PRICES
 from tests.support.recorded_here import API, YAML, created
 from web.visitor import SESSION_COOKIE
 
@@ -19,6 +20,27 @@ RUN = {"sample": "a", "signal_type": "logs", "target_pipeline": "logs", "collect
 def recording(aws_here: template.Template, recorded_calls: Path) -> Iterator[None]:
     with recorded_here.recording(recorded_calls / "pages.jsonl"):
         yield
+
+
+def test_costs_are_read_where_versions_run_and_drafts_are_checked(aws_here: template.Template) -> None:
+    people = recorded_here.people(aws_here)
+    edge = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}))
+    assert people.ann.post(f"{API}/configurations/{edge}/versions/1/publish").status_code == 200
+    created(people.ann.post(f"{API}/configurations", json={"name": "Draft", "yaml": YAML}))
+    fleet = created(people.ann.post(f"{API}/fleets", json={"label": "Costs", "type": "server-supervisor"}))
+    (group,) = people.ann.get(f"{API}/fleets/{fleet}/deployments").json()["items"]
+    path = f"{API}/fleets/{fleet}/deployments/{group['id']}"
+    for done in (
+        people.ann.patch(path, json={"configuration_id": edge, "version_number": 1}),
+        people.ann.patch(f"{path}/env", json={"variables": {"ZONE": "a"}}),
+        people.ada.put(f"{API}/fleets/prices", json=PRICES),
+    ):
+        assert done.status_code == 200, done.text
+    session = {"Cookie": f"{SESSION_COOKIE}={people.browser}", "Authorization": ""}
+    home = f"/organizations/{people.organization_id}"
+    for page in (f"{home}/configurations/{edge}", f"{home}?check=true"):
+        shown = people.ada.get(page, headers=session)
+        assert shown.status_code == 200, shown.text
 
 
 def test_runs_are_listed_by_the_name_of_what_they_tested(aws_here: template.Template) -> None:

@@ -158,6 +158,7 @@ SILENT: Final = (
     "/testing/suites",
     "/testing/comparisons",
     "/testing/coverage",
+    "/fleets/prices",
 )
 ASKING: Final = [row for row in ROWS if asks_checker(row) and not any(word in row.endpoint for word in SILENT)]
 

@@ -19,8 +19,11 @@ from headgate.deployments.mounts import MAX_MOUNTS
 from headgate.deployments.selectors import MOST_LABELS as LABELS_OF_GROUP
 from headgate.deployments.variables import MOST as VARIABLES
 from headgate.events.model import EVENT_TYPES
+from headgate.fleets.prices import MOST as MOST_PRICES
+from headgate.fleets.prices import UNITS
 from headgate.http.app import LARGEST_ANSWER
 from headgate.http.body_limit import MAX_BODY_BYTES
+from headgate.instances.series.costs import MOST_DAYS, MOST_LINES
 from headgate.instances.series.service import MOST_POINTS, MOST_SERIES
 from headgate.opamp.host_reports import LARGEST as REPORT_OF_HOST
 from headgate.opamp.reasons import LONGEST as LONGEST_REASON
@@ -100,6 +103,10 @@ CHARACTERS: Final = {
     "text_sha256": 64,
     "tests_sha256": 64,
     "host_key": 64,
+    "exporter": 255,
+    "host": 255,
+    "amount": 32,
+    "currency": 3,
 }
 ENTRIES: Final = {
     "items": PAGE,
@@ -114,6 +121,10 @@ ENTRIES: Final = {
     "component_errors": 20,
     "orders": 8,
     "feature_gates": MAX_STORED_GATES,
+    "prices": MOST_PRICES,
+    "ExportOut.prices": len(UNITS),
+    "exports": MOST_LINES,
+    "days": MOST_DAYS,
     # Those saved through the API, and those by hand.
     "rules": 2 * MAX_RULES,
     "validation_results": 2 * MAX_RULES,
@@ -150,6 +161,9 @@ BYTES: Final = {
     "InstanceDetail.counters": 0,
     "HappenedOut.drifted": IN_JSON * REPORT_OF_HOST,
     "LineOut.pipelines": IN_JSON * REPORT_OF_HOST,
+    "ExportOut.pipelines": IN_JSON * REPORT_OF_HOST,
+    # A host takes 255 characters of them together.
+    "EvidenceOut.feature_gates": 2_000,
     # Beyond these, the answer is a link.
     "StepsOut": IN_JSON * LARGEST_FILE,
     "StepOut": IN_JSON * LARGEST_FILE,

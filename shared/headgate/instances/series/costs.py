@@ -172,8 +172,9 @@ def of_groups(caller: Caller, groups: Iterable[tuple[str, str]], days: int) -> C
 
 def _of_groups(caller: Caller, read: Callable[[], Sequence[Deployment]], days: int) -> Costs:
     prices = pricing.get(caller)
-    end = int(clock.now().timestamp())
-    costs = Costs(prices, end - end % DAY - (days - 1) * DAY, end)
+    now = int(clock.now().timestamp())
+    end = now - now % DAY + DAY
+    costs = Costs(prices, end - days * DAY, end)
     if not prices.prices:
         return costs
     groups, sums = read(), _Sums()

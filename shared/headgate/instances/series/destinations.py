@@ -13,7 +13,7 @@ from headgate.configurations.documents import Unreadable, document, entries, val
 
 # What exporters of the contrib distribution call the address that they send to.
 _SETTINGS: Final = ("endpoint", "endpoints", "url", "brokers", "logs_endpoint", "metrics_endpoint", "traces_endpoint")
-_VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^${}]*))?\}")
 _LONGEST: Final = 2_000
 
 
