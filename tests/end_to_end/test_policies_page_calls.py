@@ -26,7 +26,7 @@ def test_costs_are_read_where_versions_run_and_drafts_are_checked(aws_here: temp
     people = recorded_here.people(aws_here)
     edge = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}))
     assert people.ann.post(f"{API}/configurations/{edge}/versions/1/publish").status_code == 200
-    created(people.ann.post(f"{API}/configurations", json={"name": "Draft", "yaml": YAML}))
+    created(people.ada.post(f"{API}/configurations", json={"name": "Draft", "yaml": YAML}))
     fleet = created(people.ann.post(f"{API}/fleets", json={"label": "Costs", "type": "server-supervisor"}))
     (group,) = people.ann.get(f"{API}/fleets/{fleet}/deployments").json()["items"]
     path = f"{API}/fleets/{fleet}/deployments/{group['id']}"
