@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headgate.backup import archive, contents
-from headgate.backup.kinds import KINDS, PLACES
+from headgate.backup.kind import PLACES
+from headgate.backup.kinds import KINDS
 from headgate.foundation.ids import new_id
 from headgate_local import template
 from tests.support import documented_data, sizes

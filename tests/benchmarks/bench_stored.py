@@ -16,7 +16,7 @@ from headgate.foundation import clock
 from headgate.foundation.principal import Principal
 from headgate.storage.items import Item
 from headgate.storage.stored import Stored, declared
-from headgate.webhooks import store  # noqa: F401  declares how a webhook is stored
+from headgate.webhooks import store  # noqa: F401  its import declares how a webhook is stored
 from headgate.webhooks.model import Webhook
 
 _AT_ONCE: Final = 1_000
@@ -39,7 +39,7 @@ WEBHOOK: Final = Webhook(
     updated_at=_AT,
     revision=3,
 )
-DECLARED: Final[Stored[Webhook]] = next(one for one in declared() if one.cls is Webhook)
+DECLARED: Final[Stored[Webhook]] = next(form for form in declared() if form.cls is Webhook)
 
 
 def written_by_hand(webhook: Webhook) -> Item:

@@ -116,8 +116,8 @@ def saving_of(test: Entity) -> list[str]:
 
 def complaints_of(test: Entity) -> list[str]:
     """What components complained of and the notes on the runs, each with its side; once if both sides have it."""
-    told = {name: [*complaints(side)] for name in ("left", "right") if isinstance(side := test.get(name), Mapping)}
-    left, right = told.get("left", []), told.get("right", [])
+    by_side = {name: [*complaints(side)] for name in ("left", "right") if isinstance(side := test.get(name), Mapping)}
+    left, right = by_side.get("left", []), by_side.get("right", [])
     both = [f"both: {line}" for line in left if line in right]
     only = [f"left: {line}" for line in left if line not in right] + [
         f"right: {line}" for line in right if line not in left

@@ -118,16 +118,16 @@ def _of_files(files: Sequence[str]) -> list[_Change]:
 def _changes(texts: Sequence[_Change], settings: Sequence[Setting]) -> list[_Change]:
     """Those that change. Raises Failed if a value cannot be set in one of them."""
     changes = []
-    for one in texts:
+    for change in texts:
         try:
-            after = edited(one.before, settings, one.label)
+            after = edited(change.before, settings, change.label)
         except Absent as error:
             say(f"{error.message}: it stays as it is")
             continue
-        if after == one.before:
-            say(f"{one.label} has these values already")
+        if after == change.before:
+            say(f"{change.label} has these values already")
         else:
-            changes.append(with_changes(one, after=after))
+            changes.append(with_changes(change, after=after))
     return changes
 
 
@@ -149,10 +149,10 @@ def _test_files(api: Api, files: Sequence[str], how: How) -> None:
             chosen += suites(api, [file], (), pushed=False, may_await=False)
         except NoTests:
             continue
-    ran = run_suites(api, [suite.with_env(dict(how.env)) for suite in chosen], {}, lambda one: _tell(one, how))
+    runs = run_suites(api, [suite.with_env(dict(how.env)) for suite in chosen], {}, lambda run: _tell(run, how))
     if how.as_json:
         print_json([{"name": file, "saved": True} for file in files])
-    if not all(one.passed for one in ran):
+    if not all(run.passed for run in runs):
         raise Ended(FAILED)
     say("Next: `headgate apply FOLDER`, or `headgate config push FILE`")
 
@@ -170,15 +170,17 @@ def _save_all(api: Api, changes: Sequence[_Change], how: How) -> None:
             continue
         if not how.as_json:
             print_result(f"{one_line(str(saved[-1]['name']))} v{saved[-1]['version_number']} is saved as a draft")
-    drafts = [one for one in saved if one["saved"]]
-    ran = run_suites(api, [suite for one in drafts if (suite := _suite(api, one))], {}, lambda one: _tell(one, how))
-    passed = len(drafts) == len(changes) and all(one.passed for one in ran)
+    drafts = [draft for draft in saved if draft["saved"]]
+    runs = run_suites(
+        api, [suite for draft in drafts if (suite := _suite(api, draft))], {}, lambda run: _tell(run, how)
+    )
+    passed = len(drafts) == len(changes) and all(run.passed for run in runs)
     if how.publish and passed:
-        for one in drafts:
-            api.post(f"/configurations/{one['configuration_id']}/versions/{one['version_number']}/publish")
-            one["published"] = True
+        for draft in drafts:
+            api.post(f"/configurations/{draft['configuration_id']}/versions/{draft['version_number']}/publish")
+            draft["published"] = True
             if not how.as_json:
-                print_result(f"{one_line(str(one['name']))} v{one['version_number']} is published")
+                print_result(f"{one_line(str(draft['name']))} v{draft['version_number']} is published")
     elif how.publish:
         say("Nothing was published: not all were saved, or a test did not pass; the drafts stay")
     if how.as_json:
@@ -214,9 +216,9 @@ def _suite(api: Api, draft: Mapping[str, object]) -> Suite | None:
     return Suite(f"{optional(draft, 'name')} v{draft['version_number']}", named, named)
 
 
-def _tell(ran: Ran, how: How) -> None:
+def _tell(run: Ran, how: How) -> None:
     if not how.as_json:
-        print_result("\n".join(report.as_text(ran)))
+        print_result("\n".join(report.as_text(run)))
 
 
 def _counted(count: int) -> str:

@@ -114,19 +114,19 @@ def import_(
         _show(checked)
     if checked.fixable and (fix or (asks and _wants_fixes(checked.fixable))):
         checked = _mended(api, checked, request)
-        say(f"Fixed {_counted(sum(one.fixed for one in checked.texts), 'place')}")
+        say(f"Fixed {_counted(sum(source.fixed for source in checked.texts), 'place')}")
     if asks:
         checked, request = _ask(api, checked, request)
     if checked is not before and not as_json:
         _show(checked)
-    outcomes = [_outcome(one, answer) for one, answer in zip(checked.texts, checked.answers, strict=True)]
+    outcomes = [_outcome(source, answer) for source, answer in zip(checked.texts, checked.answers, strict=True)]
     if not dry_run:
-        outcomes = [_created(api, one, checked.texts[at], request) for at, one in enumerate(outcomes)]
+        outcomes = [_created(api, outcome, checked.texts[at], request) for at, outcome in enumerate(outcomes)]
     if as_json:
         print_json({"files": outcomes, "groups_before": before.groups, "groups": checked.groups})
     else:
         _summarize(outcomes, checked, fix=fix, dry_run=dry_run)
-    if not all(one["valid"] is True or one["valid_on_host"] is True for one in outcomes):
+    if not all(outcome["valid"] is True or outcome["valid_on_host"] is True for outcome in outcomes):
         raise Ended(FAILED)
 
 
@@ -145,7 +145,7 @@ def _read(paths: Sequence[str], label: str) -> list[_Text]:
     if len(files) > _MOST_FILES:
         raise Failed(f"these are {len(files)} files: import at most {_MOST_FILES} at once")
     texts = [_text(file, label or Path(file).stem) for file in files]
-    if sum(len(one.yaml.encode()) for one in texts) > _MOST_BYTES:
+    if sum(len(source.yaml.encode()) for source in texts) > _MOST_BYTES:
         raise Failed("the files have over 1 MB together: import them in parts")
     return texts
 
@@ -163,56 +163,58 @@ def _without_namesakes(api: Api, texts: Sequence[_Text]) -> list[_Text]:
     """The texts; one whose name is taken, by a configuration or by another text, has a problem."""
     names: set[str] = set()
     result = []
-    for one in texts:
-        problem = one.problem
-        if not problem and one.name in names:
-            problem = f"another file is named {one.name!r} as well: import it with --name"
-        elif not problem and lookup.ids_of(api, one.name):
-            problem = f"a configuration {one.name!r} exists already: save it with `headgate config push`"
-        names.add(one.name)
-        result.append(replace(one, problem=problem))
+    for source in texts:
+        problem = source.problem
+        if not problem and source.name in names:
+            problem = f"another file is named {source.name!r} as well: import it with --name"
+        elif not problem and lookup.ids_of(api, source.name):
+            problem = f"a configuration {source.name!r} exists already: save it with `headgate config push`"
+        names.add(source.name)
+        result.append(replace(source, problem=problem))
     return result
 
 
 def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _Checked:
     """The verdicts; a configuration inside of another text takes its place."""
     answers, groups = _asked(api, texts, request)
-    inside = [_unwrapped(one, answer) for one, answer in zip(texts, answers, strict=True)]
+    inside = [_unwrapped(source, answer) for source, answer in zip(texts, answers, strict=True)]
     if inside != list(texts):
         answers, groups = _asked(api, inside, request)
     return _Checked(inside, answers, groups)
 
 
 def _asked(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> tuple[list[Entity], Sequence[Entity]]:
-    items = [{"yaml": one.yaml, **request} for one in texts if not one.problem]
+    items = [{"yaml": source.yaml, **request} for source in texts if not source.problem]
     if not items:
         return [{} for _ in texts], []
     answer = api.post("/validate/batch?groups=true", {"items": items})
     verdicts = iter(entities(answer, "items"))
-    return [{} if one.problem else next(verdicts, {}) for one in texts], entities(answer, "groups")
+    return [{} if source.problem else next(verdicts, {}) for source in texts], entities(answer, "groups")
 
 
-def _unwrapped(one: _Text, answer: Entity) -> _Text:
+def _unwrapped(source: _Text, answer: Entity) -> _Text:
     part = answer.get("wrapped")
     if not isinstance(part, dict):
-        return one
-    say(f"{one_line(one.file)}: taking the configuration under {one_line(text(part, 'path'))}")
-    return replace(one, yaml=text(part, "yaml"))
+        return source
+    say(f"{one_line(source.file)}: taking the configuration under {one_line(text(part, 'path'))}")
+    return replace(source, yaml=text(part, "yaml"))
 
 
 def _mended(api: Api, checked: _Checked, request: Mapping[str, object]) -> _Checked:
     for _ in range(_MOST_ROUNDS):
-        texts = [_fixed(one, answer) for one, answer in zip(checked.texts, checked.answers, strict=True)]
+        texts = [_fixed(source, answer) for source, answer in zip(checked.texts, checked.answers, strict=True)]
         if texts == list(checked.texts):
             break
         checked = _check(api, texts, request)
     return checked
 
 
-def _fixed(one: _Text, answer: Entity) -> _Text:
+def _fixed(source: _Text, answer: Entity) -> _Text:
     wrong = (entry for entry in entities(answer, "findings") if entry.get("severity") == "error")
-    edits = [*fixing.edits_of(one.yaml, wrong)]
-    return replace(one, yaml=fixing.applied(one.yaml, edits), fixed=one.fixed + len(edits)) if edits else one
+    edits = [*fixing.edits_of(source.yaml, wrong)]
+    return (
+        replace(source, yaml=fixing.applied(source.yaml, edits), fixed=source.fixed + len(edits)) if edits else source
+    )
 
 
 def _wants_fixes(count: int) -> bool:
@@ -257,7 +259,7 @@ def _show(checked: _Checked) -> None:
     for group in checked.groups:
         texts = group.get("texts")
         numbers = [at for at in texts if isinstance(at, int)] if isinstance(texts, list) else []
-        asked = [one.file for one in checked.texts if not one.problem]
+        asked = [source.file for source in checked.texts if not source.problem]
         files = [one_line(asked[at]) for at in numbers if at < len(asked)]
         severity = optional(group, "severity")
         label = click.style(f"{severity:<7}", fg=_SEVERITIES.get(severity), bold=True)
@@ -269,26 +271,26 @@ def _show(checked: _Checked) -> None:
             print_result(f"             = {quoted(optional(group, 'way_out'))}")
 
 
-def _outcome(one: _Text, answer: Entity) -> dict[str, object]:
+def _outcome(source: _Text, answer: Entity) -> dict[str, object]:
     problem = answer.get("problem")
-    reason = one.problem or (optional(problem, "detail") if isinstance(problem, dict) else "")
+    reason = source.problem or (optional(problem, "detail") if isinstance(problem, dict) else "")
     return {
-        "file": one.file,
-        "name": one.name,
+        "file": source.file,
+        "name": source.name,
         "configuration_id": None,
         "valid": answer.get("valid") if not reason else None,
         "valid_on_host": answer.get("valid_on_host") if not reason else None,
         "errors": sum(entry.get("severity") == "error" for entry in entities(answer, "findings")),
-        "fixed": one.fixed,
+        "fixed": source.fixed,
         "problem": reason,
     }
 
 
-def _created(api: Api, outcome: dict[str, object], one: _Text, request: Mapping[str, object]) -> dict[str, object]:
-    if one.problem:
+def _created(api: Api, outcome: dict[str, object], source: _Text, request: Mapping[str, object]) -> dict[str, object]:
+    if source.problem:
         return outcome
     try:
-        created = api.create("/configurations", {"name": one.name, "yaml": one.yaml})
+        created = api.create("/configurations", {"name": source.name, "yaml": source.yaml})
         key = text(created, "id")
         outcome = {**outcome, "configuration_id": key}
         changes = {}
@@ -304,10 +306,10 @@ def _created(api: Api, outcome: dict[str, object], one: _Text, request: Mapping[
 
 
 def _summarize(outcomes: Sequence[Mapping[str, object]], checked: _Checked, *, fix: bool, dry_run: bool) -> None:
-    rows = [(one["file"], one["name"], _state(one), one["fixed"] or "") for one in outcomes]
+    rows = [(outcome["file"], outcome["name"], _state(outcome), outcome["fixed"] or "") for outcome in outcomes]
     table(("FILE", "NAME", "STATE", "FIXED"), rows, nothing="")
-    created = sum(one["configuration_id"] is not None for one in outcomes)
-    valid = sum(one["valid"] is True for one in outcomes)
+    created = sum(outcome["configuration_id"] is not None for outcome in outcomes)
+    valid = sum(outcome["valid"] is True for outcome in outcomes)
     say(
         f"{_counted(created, 'draft')} of {_counted(len(outcomes), 'file')}, {valid} valid"
         if not dry_run
@@ -323,14 +325,14 @@ def _summarize(outcomes: Sequence[Mapping[str, object]], checked: _Checked, *, f
         say("Next: `headgate config edit NAME` for what is left, `headgate config pull --all --to FOLDER` for files")
 
 
-def _state(one: Mapping[str, object]) -> str:
-    if one["problem"]:
-        return quoted(str(one["problem"]))
-    if one["valid"] is True:
+def _state(outcome: Mapping[str, object]) -> str:
+    if outcome["problem"]:
+        return quoted(str(outcome["problem"]))
+    if outcome["valid"] is True:
         return "valid"
-    if one["valid_on_host"] is True:
+    if outcome["valid_on_host"] is True:
         return "valid on a host"
-    return _counted(int(str(one["errors"])), "error")
+    return _counted(int(str(outcome["errors"])), "error")
 
 
 def _counted(count: int, noun: str, plural: str = "") -> str:

@@ -14,7 +14,7 @@ from headgate_cli.configurations import lookup as configurations
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line, quoted
 
-# Of a secret: long enough for a key or a token.
+# Stands for the value of a secret: as long as a key or a token.
 STAND_IN: Final = "stand-in-of-a-secret"
 
 

@@ -4,7 +4,7 @@ import type { Choice, Picker } from "../lib/picker";
 import { pick } from "../lib/picker";
 
 const PAUSE = 250;
-// Of a large organization, hosts are looked for in the fleets that changed last.
+// Hosts are looked for in the fleets that changed last: a large organization has too many.
 const MOST_FLEETS = 10;
 
 interface Configuration {

@@ -17,7 +17,7 @@ MAX_CASES: Final = 200
 
 
 MAX_RESULT_BYTES: Final = 5_500_000
-"""Of a result as a function answers it, `size_in_answer`. AWS carries 6 MB."""
+"""The limit for `size_in_answer` of a result: a Lambda answers with 6 MB at most."""
 
 
 def size_in_answer(document: str) -> int:

@@ -15,7 +15,8 @@ from typing import Final
 
 from headgate.backup import archive
 from headgate.backup.archive import BadArchive, BucketObject, Header, Record, TableItem
-from headgate.backup.kinds import PLACES, Kind, kind_of
+from headgate.backup.kind import PLACES, Kind
+from headgate.backup.kinds import kind_of
 from headgate.backup.places import Index
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys

@@ -6,60 +6,22 @@ could place an item among those of another organization.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Final
 
 from headgate.audit import keys as audit_keys
 from headgate.backup import checks, places
 from headgate.backup.archive import TableName
 from headgate.backup.checks import Check, an_id, one_of, text
-from headgate.backup.places import Index
+from headgate.backup.kind import LONG, NAME, Kind
+from headgate.backup.kinds_of_fleets import KINDS_OF_FLEETS
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.identity import keys
 from headgate.policies import keys as policy_keys
 from headgate.storage import items
 from headgate.storage.items import Item
-from headgate.storage.table import Key
 from headgate.version_tests import keys as test_keys
-
-_NAME: Final = text(1_000)
-_LONG: Final = text(20_000)
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """`key` is the key that follows from an item and the index. It raises KeyError if the archive lacks what the item
-    belongs to. `required` are the attributes without which the item is refused."""
-
-    title: str
-    table: TableName
-    partition: str
-    sort: str
-    key: Callable[[Index, Item], Key]
-    required: Mapping[str, Check]
-    optional: Mapping[str, Check] = field(default_factory=dict)
-
-    def has(self, item: Item) -> bool:
-        """Whether an item has the form of this kind's keys; it says nothing of what they name."""
-        partition, sort = PLACES[self.table]
-        return str(item.get(partition)).startswith(self.partition) and _begins(str(item.get(sort)), self.sort)
-
-
-PLACES: Final[Mapping[TableName, tuple[str, str]]] = {
-    "configurations": ("organization_id", "configuration_id"),
-    "versions": ("configuration_id", "item"),
-    "fleets": ("pk", "sk"),
-    "events": ("pk", "sk"),
-    "identity": ("pk", "sk"),
-}
-
-
-def _begins(sort: str, start: str) -> bool:
-    """A sort key without a `#` has no more than that; `""` is the start of every one."""
-    return sort.startswith(start) if start.endswith("#") or not start else sort == start
-
 
 _EXPIRY: Final[Mapping[str, Check]] = {"expires": checks.number, "expires_at": checks.time}
 # Earlier releases counted the use of a credential in its own item.
@@ -68,7 +30,7 @@ _TOKEN: Final[Mapping[str, Check]] = {
     "token_id": an_id("tok"),
     "organization_id": an_id("org"),
     "service_account_id": an_id("sva"),
-    "name": _NAME,
+    "name": NAME,
     "access": one_of("read", "read_write"),
     "created_at": checks.time,
 }
@@ -84,22 +46,22 @@ KINDS: Final = (
         "",
         places.configuration,
         {
-            "name": _NAME,
-            "collector_distribution": _NAME,
+            "name": NAME,
+            "collector_distribution": NAME,
             "owner": checks.principal,
             "latest_version": checks.number,
             "created_at": checks.time,
             "updated_at": checks.time,
-            "own": _NAME,
-            "by_update": _NAME,
+            "own": NAME,
+            "by_update": NAME,
         },
         {
-            "description": _LONG,
+            "description": LONG,
             "published_version": checks.number,
-            "published": _NAME,
+            "published": NAME,
             "archived_at": checks.time,
             "assigned": checks.number,
-            "managed_by": _NAME,
+            "managed_by": NAME,
         },
     ),
     Kind(
@@ -111,15 +73,15 @@ KINDS: Final = (
         {
             "n": checks.number,
             "status": one_of("draft", "published"),
-            "collector_version": _NAME,
-            "collector_distribution": _NAME,
+            "collector_version": NAME,
+            "collector_distribution": NAME,
             "created_by": checks.principal,
             "created_at": checks.time,
             "updated_at": checks.time,
             "revision": checks.number,
         },
         {
-            "description": _LONG,
+            "description": LONG,
             "published_at": checks.time,
             "published_of": an_id("cfg"),
             "feature_gates": checks.names,
@@ -143,8 +105,8 @@ KINDS: Final = (
             *places.version_of(index, item, configuration_keys.RULES), items.text(item, "pipeline")
         ),
         {
-            "pipeline": _LONG,
-            "name": _NAME,
+            "pipeline": LONG,
+            "name": NAME,
             "signal_type": one_of("logs", "traces", "metrics"),
             "revision": checks.number,
             "rules": checks.entries,
@@ -172,7 +134,7 @@ KINDS: Final = (
         "organization#",
         "organization",
         lambda index, _: keys.organization(index.organization_id),
-        {"organization_id": an_id("org"), "name": _NAME, "created_at": checks.time, "admins": checks.number},
+        {"organization_id": an_id("org"), "name": NAME, "created_at": checks.time, "admins": checks.number},
     ),
     Kind(
         "Member",
@@ -183,7 +145,7 @@ KINDS: Final = (
         {
             "principal_id": an_id("usr", "sva"),
             "kind": one_of("user", "service_account"),
-            "name": _NAME,
+            "name": NAME,
             "role": one_of("contributor", "admin"),
             "status": one_of("active", "invited"),
             "created_at": checks.time,
@@ -195,7 +157,7 @@ KINDS: Final = (
         "organization#",
         keys.SERVICE_ACCOUNTS,
         lambda index, item: keys.service_account(index.organization_id, items.text(item, "service_account_id")),
-        {"service_account_id": an_id("sva"), "name": _NAME, "created_at": checks.time},
+        {"service_account_id": an_id("sva"), "name": NAME, "created_at": checks.time},
         {"revision": checks.number, **_CREATED_BY},
     ),
     Kind(
@@ -213,7 +175,7 @@ KINDS: Final = (
         "token#",
         "token",
         places.token,
-        {**_TOKEN, "organization_name": _NAME, "service_account_name": _NAME},
+        {**_TOKEN, "organization_name": NAME, "service_account_name": NAME},
         {**_EXPIRY, **_PASSING, **_BEHIND, "account_created_by": checks.principal},
     ),
     Kind(
@@ -246,10 +208,10 @@ KINDS: Final = (
             "organization_id": an_id("org"),
             "at": checks.time,
             "actor": checks.principal,
-            "credential_id": _NAME,
-            "credential_name": _NAME,
-            "action": _NAME,
-            "target": _NAME,
+            "credential_id": NAME,
+            "credential_name": NAME,
+            "action": NAME,
+            "target": NAME,
             "details": checks.texts,
         },
     ),
@@ -266,254 +228,7 @@ KINDS: Final = (
             "updated_by": checks.principal,
         },
     ),
-    Kind(
-        "Fleet",
-        "fleets",
-        "organization#",
-        fleet_keys.FLEETS,
-        lambda index, item: fleet_keys.fleet(index.organization_id, items.text(item, "fleet_id")),
-        {
-            "fleet_id": an_id("flt"),
-            "organization_id": an_id("org"),
-            "label": _NAME,
-            "type": one_of("server-supervisor", "kubernetes-supervisor"),
-            "expires_in": one_of("180d", "1y", "2y", "never"),
-            "token_generation": checks.generation,
-            "created_by": checks.principal,
-            "created_at": checks.time,
-        },
-        {
-            "token_expires_at": checks.time,
-            "default_deployment_id": an_id("dep"),
-            "groups_added": checks.number,
-            "managed_by": _NAME,
-            "previous_token_ends_at": checks.time,
-            "mode": one_of("managed", "observed"),
-        },
-    ),
-    Kind(
-        "Label of a fleet",
-        "fleets",
-        "organization#",
-        "label#",
-        lambda index, item: fleet_keys.label(index.organization_id, index.fleets[items.text(item, "fleet_id")]),
-        {"fleet_id": an_id("flt")},
-    ),
-    Kind(
-        "Number of fleets",
-        "fleets",
-        "organization#",
-        "count",
-        lambda index, _: fleet_keys.count(index.organization_id),
-        {"fleets": checks.number},
-    ),
-    Kind(
-        "What samples leave out",
-        "fleets",
-        "organization#",
-        "redaction",
-        lambda index, _: fleet_keys.redaction(index.organization_id),
-        {"kinds": checks.entries, "patterns": checks.entries, "keys": checks.entries, "revision": checks.number},
-    ),
-    Kind(
-        "Prices of destinations",
-        "fleets",
-        "organization#",
-        "prices",
-        lambda index, _: fleet_keys.prices(index.organization_id),
-        {"currency": text(3), "prices": checks.entries, "revision": checks.counted},
-        {"updated_at": checks.time, "updated_by": checks.principal},
-    ),
-    Kind(
-        "Fleet token",
-        "fleets",
-        "token#",
-        "token",
-        places.fleet_token,
-        {"fleet_id": an_id("flt"), "organization_id": an_id("org")},
-        {"expires_at": checks.time, "deployment_id": an_id("dep")},
-    ),
-    Kind(
-        "Deployment",
-        "fleets",
-        "fleet#",
-        fleet_keys.DEPLOYMENTS,
-        places.group,
-        {
-            "deployment_id": an_id("dep"),
-            "fleet_id": an_id("flt"),
-            "name": _NAME,
-            "is_default": checks.flag,
-            "volume_mounts": checks.entries,
-            "created_at": checks.time,
-            "updated_at": checks.time,
-            "revision": checks.number,
-        },
-        {
-            "role": one_of("node", "cluster", "gateway"),
-            "replicas": checks.number,
-            "namespace": _NAME,
-            "configuration_id": an_id("cfg"),
-            "version_number": checks.number,
-            "assigned_revision": checks.number,
-            "assigned_at": checks.time,
-            "selector": checks.texts,
-            "token_generation": checks.generation,
-            "token_expires_at": checks.time,
-            "previous_token_ends_at": checks.time,
-            "captures_allowed": checks.flag,
-            "observed": checks.flag,
-            "proven_revision": checks.number,
-            "healthy_versions": checks.entries,
-            "taken_back": checks.entries,
-            "cleared_revision": checks.number,
-            "managed_by": _NAME,
-            "rollout": checks.mapping,
-            "collector": checks.mapping,
-        },
-    ),
-    Kind(
-        "Variables of a deployment",
-        "fleets",
-        "fleet#",
-        "env#",
-        lambda index, item: fleet_keys.env(places.fleet_of(index, item), items.text(item, "deployment_id")),
-        {
-            "fleet_id": an_id("flt"),
-            "deployment_id": an_id("dep"),
-            "variables": checks.mapping,
-            "revision": checks.number,
-        },
-    ),
-    Kind(
-        "Labels that select hosts",
-        "fleets",
-        "fleet#",
-        "selectors",
-        lambda index, item: fleet_keys.selectors(places.fleet_of(index, item)),
-        {"fleet_id": an_id("flt"), "selectors": checks.mapping, "revision": checks.number},
-    ),
-    Kind(
-        "Name of a deployment",
-        "fleets",
-        "fleet#",
-        fleet_keys.NAMES,
-        places.name_marker,
-        {"deployment_id": an_id("dep")},
-    ),
-    Kind(
-        "Event of a deployment",
-        "fleets",
-        "history#",
-        fleet_keys.DEPLOYMENT_EVENTS,
-        places.deployment_event,
-        {
-            "at": checks.time,
-            "event": one_of("created", "assigned", "cleared", "deleted"),
-            "fleet_id": an_id("flt"),
-            "deployment_id": an_id("dep"),
-            "number": checks.number,
-            "actor": checks.principal,
-            "expires": checks.number,
-        },
-        {
-            "message": _LONG,
-            "before": checks.mapping,
-            "assigned": checks.mapping,
-            "before_since": checks.time,
-        },
-    ),
-    Kind(
-        "Instance",
-        "fleets",
-        "fleet#",
-        fleet_keys.INSTANCES,
-        lambda index, item: fleet_keys.instance(places.fleet_of(index, item), items.text(item, "instance_id")),
-        {
-            "instance_id": an_id("ins"),
-            "fleet_id": an_id("flt"),
-            "deployment_id": an_id("dep"),
-            "sequence_num": checks.number,
-            "first_seen_at": checks.time,
-            "last_seen_at": checks.time,
-            "full_state_at": checks.time,
-            "accepts_config": checks.flag,
-            "reported_status": one_of("unset", "applying", "applied", "failed"),
-            "outcomes": checks.entries,
-            "state": _NAME,
-            "judged": checks.number,
-            "told_seconds": checks.number,
-            "revision": checks.number,
-        },
-        {
-            "host_name": _LONG,
-            "os": _LONG,
-            "arch": _LONG,
-            "collector_version": _LONG,
-            "healthy": checks.flag,
-            "health_error": _LONG,
-            "reported_hash": _LONG,
-            "reported_message": _LONG,
-            "applying_since": checks.time,
-            "state_message": _LONG,
-            "stopped": checks.flag,
-            "noted": checks.mapping,
-            "orders": checks.entries,
-            "override": checks.mapping,
-            "capture": checks.mapping,
-            "conflicts": checks.number,
-            "token_id": _NAME,
-            "scope": an_id("flt", "dep"),
-            "key": checks.host_key,
-            "move_until": checks.time,
-            "host": checks.mapping,
-            "totals": checks.packed,
-            "watch": checks.mapping,
-            "departures": checks.entries,
-            "healthy_versions": checks.entries,
-            "uninstalled": checks.flag,
-            "well_since": checks.time,
-            "expires": checks.number,
-        },
-    ),
-    Kind(
-        "Components of a fleet's collectors",
-        "fleets",
-        "fleet#",
-        "components",
-        lambda index, item: fleet_keys.components(places.fleet_of(index, item)),
-        {"lists": checks.mapping, "revision": checks.number},
-    ),
-    Kind(
-        "Event of an instance",
-        "fleets",
-        "history#",
-        fleet_keys.INSTANCE_EVENTS,
-        places.instance_event,
-        {"at": checks.time, "event": _NAME, "state": _NAME, "expires": checks.number},
-        {
-            "running": checks.mapping,
-            "version": checks.mapping,
-            "reason": _LONG,
-            "drifted": checks.entries,
-            "exits": checks.number,
-            "deployment_id": an_id("dep"),
-            "until": checks.time,
-            "actor": checks.principal,
-            "message": _LONG,
-            "left_out": checks.number,
-            "program_version": _NAME,
-        },
-    ),
-    Kind(
-        "Rollout",
-        "fleets",
-        "rollouts#dep_",
-        fleet_keys.ROLLOUTS,
-        places.rollout,
-        {"rollout": text(), "revision": checks.number},
-        {"expires": checks.number},
-    ),
+    *KINDS_OF_FLEETS,
     Kind(
         "Webhook",
         "events",
@@ -523,8 +238,8 @@ KINDS: Final = (
         {
             "webhook_id": an_id("whk"),
             "organization_id": an_id("org"),
-            "name": _NAME,
-            "host": _NAME,
+            "name": NAME,
+            "host": NAME,
             "format": one_of("cloudevents", "slack", "pagerduty"),
             "types": checks.names,
             "fleet_ids": checks.names,

@@ -25,8 +25,7 @@ def answer(event: Mapping[str, object], name: str, act: Callable[[Properties], M
         attributes = dict(act(properties))
     except HeadgateError as error:
         reason = error.detail
-    # Any error: without an answer, CloudFormation waits for an hour and then names no reason.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  without an answer, CloudFormation waits an hour
         logger.error("custom_resource_failed", resource=name, kind=type(error).__name__)
         reason = f"{type(error).__name__}; the function's log has more"
     body = {
@@ -44,6 +43,6 @@ def answer(event: Mapping[str, object], name: str, act: Callable[[Properties], M
 def _put(url: str, content: bytes) -> None:
     # A signed URL of S3, which counts an unexpected content type as a wrong signature. Only CloudFormation may invoke
     # the functions that answer so, and the URL is its own, so the scheme is not looked at.
-    request = urllib.request.Request(url, content, {"Content-Type": ""}, method="PUT")  # noqa: S310
-    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
+    request = urllib.request.Request(url, content, {"Content-Type": ""}, method="PUT")  # noqa: S310  see above
+    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310  see above
         pass

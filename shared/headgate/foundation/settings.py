@@ -79,7 +79,7 @@ def settings() -> Settings:
         # Of these; on AWS each has processors of its own, so all may be jobs.
         jobs_under_way=_whole_number("HEADGATE_JOBS_UNDER_WAY", default=10_000, least=1),
         runs_waiting=_whole_number("HEADGATE_RUNS_WAITING", default=100, least=0),
-        # Of all organizations together; 0 for no limit.
+        # The limit for all organizations together; 0 removes it.
         all_runs_under_way=_whole_number("HEADGATE_ALL_RUNS_UNDER_WAY", default=0, least=0),
         collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
         collector_versions=tuple(filter(None, env("HEADGATE_COLLECTOR_VERSIONS", "").split(","))),

@@ -20,7 +20,8 @@ Client = Literal["extension", "supervisor", "bridge", "chart", "operator"]
 collector chart and the operator's collector, which add the extension."""
 
 VARIABLE: Final = "HEADGATE_FLEET_TOKEN"
-_SECRET: Final = "headgate-fleet-token"  # noqa: S105  the name of a Kubernetes Secret
+_IN_KUBERNETES: Final = "headgate-fleet-token"
+"""The name of the Secret that holds the token."""
 
 _EXTENSION: Final = """\
 extensions:
@@ -79,7 +80,7 @@ _SAME_HOST: Final = (
 )
 _KUBERNETES: Final = (
     "Create the Secret in the collector's namespace: "
-    f"`kubectl create secret generic {_SECRET} --from-literal=token=TOKEN`"
+    f"`kubectl create secret generic {_IN_KUBERNETES} --from-literal=token=TOKEN`"
 )
 _NOTES: Final[dict[Client, tuple[str, ...]]] = {
     "extension": (_TOKEN, _BESIDE, _SAME_HOST),
@@ -134,7 +135,7 @@ def compose(caller: Caller, fleet_id: str, client: Client) -> Observing:
 def _text(client: Client, endpoint: str) -> str:
     quoted = json.dumps(endpoint)
     extension = _EXTENSION.format(endpoint=quoted, variable=VARIABLE)
-    env = _ENV.format(variable=VARIABLE, secret=_SECRET)
+    env = _ENV.format(variable=VARIABLE, secret=_IN_KUBERNETES)
     match client:
         case "extension":
             return extension

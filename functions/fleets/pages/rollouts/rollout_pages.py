@@ -245,7 +245,7 @@ def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
         )
 
     def phase(host: Host) -> tuple[str, str]:
-        """Of a host that failed and went back, that it failed: the page of what halted shows why it halted."""
+        """Return the tag of a host. One that went back keeps its failure, which shows why the rollout halted."""
         if host.instance.id in named and host.phase in _BACK:
             return "failed, went back", "bad"
         return _PHASE_TAGS[host.phase]

@@ -39,7 +39,7 @@ _Named = tuple[str, _About, Sequence[int]]
 
 MOST_STEPS: Final = 1_500
 MOST_POINTS: Final = 10_000
-"""Of all series of an answer: what has more series has its smallest ones in one of them."""
+"""The limit for all series of an answer together. Beyond `MOST_SERIES`, the smallest are summed up in one."""
 MOST_SERIES: Final = 50
 MOST_GROUPS: Final = 100
 ALL: Final = "all"
@@ -235,7 +235,7 @@ def _of_groups(groups: Sequence[str], asked: Range, by: By) -> Series:
 
 
 def _of_hosts(groups: Sequence[str], asked: Range) -> Series:
-    """By host. Of a large group, the hosts of the first part of each slot."""
+    """Read the series by host. A large group shows the hosts in the first part of each slot."""
     sums = _Sums(asked)
     for group in groups:
         for part in store.first_parts(group, asked.begin - SLOT, asked.end):

@@ -75,8 +75,8 @@ class Saved:
         Raises TypeError.
         """
         now = _COUNTED.read(items.streamed(new))
-        # Of what was counted before the host was known under this id, nothing is added: it may be an import, a host
-        # that was deleted, or one that was told another id, whose counts were added before.
+        # Counts from before the host was known under this id are not added: after an import, a deletion or another id
+        # they may have been added already.
         if now.totals is None or old is None:
             return None
         before = _COUNTED.read(items.streamed(old))
