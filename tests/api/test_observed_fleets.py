@@ -1,10 +1,12 @@
 """Fleets whose collectors others install and configure: listed by what they report, sent nothing."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import yaml
 
+from headgate.foundation import clock
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, ann, fleet, make_fleet, now
 from tests.support.fleets import create
@@ -69,14 +71,17 @@ def test_nothing_is_offered_to_a_supervisor_of_an_observed_fleet(observed: Fleet
     assert observed.state() == "running"
 
 
-@pytest.mark.parametrize("how", ["assign", "rollout", "group", "install"])
+@pytest.mark.parametrize("how", ["assign", "rollout", "override", "group", "install"])
 def test_what_would_configure_an_observed_collector_is_refused(observed: Fleet, how: str) -> None:
     http, path = observed.member.http, f"{API}/fleets/{observed.id}"
     version = {"configuration_id": observed.configuration_id, "version_number": 1}
     group = f"{path}/deployments/{observed.deployment_id}"
+    _without_group(observed, capabilities=_EXTENSION).start()
+    instance_id, until = observed.instances()[0]["id"], clock.rfc3339(clock.now() + timedelta(days=1))
     response = {
         "assign": lambda: http.patch(group, json=version),
         "rollout": lambda: http.post(f"{group}/rollouts", json=version),
+        "override": lambda: http.put(f"{path}/instances/{instance_id}/override", json={**version, "until": until}),
         "group": lambda: http.post(f"{path}/deployments", json={"name": "more", **version}),
         "install": lambda: http.post(f"{path}/install", json={"platform": "linux"}),
     }[how]()

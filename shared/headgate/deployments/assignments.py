@@ -18,7 +18,7 @@ from headgate.deployments.model import Deployment, FieldRefused, NotPublished, R
 from headgate.deployments.service import of_fleet
 from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.fleets import service as fleets
-from headgate.fleets.model import Fleet
+from headgate.fleets.model import Fleet, FleetObserved
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import NotFound
@@ -134,8 +134,6 @@ def change(
     # Also if the version is the one that is assigned already: that makes the hosts where it failed try it again.
     assigns = bool({"configuration_id", "version_number"} & changes.keys())
     clears = changes.get("configuration_id", "") is None
-    if assigns and not clears:
-        fleet.require_managed()
     if message is not None and not assigns:
         raise FieldRefused(
             "message", "A message says why a version is assigned; give configuration_id or version_number"
@@ -213,8 +211,10 @@ def _require_fitting(fleet: Fleet, fields: Mapping[str, object]) -> None:
 def target(caller: Caller, before: Deployment, configuration_id: str | None, version_number: int) -> Target:
     """A published version for the group, of the configuration that it runs if none is named.
 
-    Raises FieldRefused, NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
+    Raises FleetObserved, FieldRefused, NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
     """
+    if before.observed:
+        raise FleetObserved
     if configuration_id is None:
         if before.assignment is None:
             raise FieldRefused("version_number", "No configuration is assigned; give configuration_id, too")

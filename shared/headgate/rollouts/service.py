@@ -52,7 +52,7 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
     NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, NothingDelivered; for one that upgrades
     collectors also CollectorNotPublished and NoHostToUpgrade.
     """
-    fleets.get(caller, fleet_id).require_managed()
+    fleets.get(caller, fleet_id)
 
     def once() -> tuple[Rollout, assignments.Target, Deployment]:
         before = deployments.of_fleet(fleet_id, deployment_id)
