@@ -69,11 +69,13 @@ FLEETS: Final[Mapping[str, Rights]] = {
     },
     "ConfigurationsFunction": {
         "Query": "organization# fleet# census# history# series#",
-        **dict.fromkeys(("GetItem", "BatchGetItem"), "organization# fleet#"),
+        "GetItem": "organization# fleet#",
+        "BatchGetItem": "fleet#",
     },
     "OpampFunction": {
         "BatchGetItem": "token# fleet# census#",
-        "GetItem": "token# census#",
+        # A message that names no group belongs to the Default group of its token's fleet.
+        "GetItem": "organization# token# census#",
         **dict.fromkeys(("PutItem", "ConditionCheckItem", "UpdateItem"), "fleet# census# history#"),
     },
     "InstallFunction": {"GetItem": "organization# fleet# token# install#", "UpdateItem": "install#"},
