@@ -7,13 +7,13 @@ import importlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from copy import deepcopy
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 from headgate.foundation.errors import Conflict, Invalid
 from headgate.http.parts import routes_of
@@ -21,17 +21,18 @@ from headgate.http.paths import PUBLIC
 from headgate.http.problems import Problem
 from scripts import openapi_common as common
 from scripts.openapi_fields import Json, Undescribed, describe, named, without_titles
+from scripts.openapi_sides import SCHEMAS, describe_sides, referred
 
 FUNCTIONS: Final = Path(__file__).parents[1] / "functions"
 DOCUMENT: Final = FUNCTIONS / "identity" / "openapi.json"
 OPERATION_ID: Final = re.compile(r"[a-zA-Z]{1,39}")
-_SCHEMAS: Final = "#/components/schemas/"
 
 
 def document() -> dict[str, Json]:
     """The OpenAPI document of every public route."""
     paths: dict[str, Json] = {}
     components: dict[str, dict[str, Json]] = {"schemas": {}, "securitySchemes": {}}
+    partial: set[str] = set()
     for folder in sorted(FUNCTIONS.iterdir()):
         if not (folder / "app.py").exists():
             continue
@@ -39,7 +40,8 @@ def document() -> dict[str, Json]:
         # The fleet service has its own protocol, and the runs' steps have no routes.
         if not isinstance(application, FastAPI):
             continue
-        routes_of(application)
+        routes = [route for route in routes_of(application) if isinstance(route, APIRoute)]
+        partial |= {str(route.operation_id) for route in routes if route.response_model_exclude_unset}
         # A copy, because the application caches its document.
         described = deepcopy(application.openapi())
         public = {path: item for path, item in described["paths"].items() if path.startswith(f"{PUBLIC}/")}
@@ -53,7 +55,7 @@ def document() -> dict[str, Json]:
                     if components[kind].setdefault(name, entry) != entry:
                         raise SystemExit(f"Two functions describe different things as {name}: rename one of them")
     require_operation_ids(paths)
-    components["schemas"]["Problem"] = Problem.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}")
+    components["schemas"]["Problem"] = Problem.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
     definitions = components["schemas"]["Problem"].pop("$defs")
     components["schemas"] |= definitions
     used = set(referred(paths, components["schemas"]))
@@ -64,6 +66,7 @@ def document() -> dict[str, Json]:
     components["securitySchemes"] = common.SECURITY_SCHEMES
     whole = without_titles(renamed({"paths": dict(sorted(paths.items())), "components": components}))
     describe(whole)
+    describe_sides(whole, partial)
     tags = {tag for item in paths.values() for operation in item.values() for tag in operation["tags"]}
     if tags != set(common.TAGS):
         raise SystemExit(f"These tags need words, or have no route: {tags ^ set(common.TAGS)}")
@@ -84,8 +87,8 @@ def document() -> dict[str, Json]:
 def renamed(node: Json) -> Json:
     """The same with names of schemas that people say, where they are named and where they are referred to."""
     match node:
-        case {"$ref": str(reference)} if reference.startswith(_SCHEMAS):
-            return {**node, "$ref": _SCHEMAS + named(reference.removeprefix(_SCHEMAS))}
+        case {"$ref": str(reference)} if reference.startswith(SCHEMAS):
+            return {**node, "$ref": SCHEMAS + named(reference.removeprefix(SCHEMAS))}
         case {"schemas": dict(schemas), **rest}:
             return {"schemas": {named(name): renamed(schema) for name, schema in schemas.items()}} | renamed(rest)
         case dict():
@@ -173,24 +176,6 @@ def shared_problems(paths: dict[str, Json]) -> dict[str, Json]:
                 if int(status) >= HTTPStatus.BAD_REQUEST and shared.setdefault(name, response) == response:
                     operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
     return shared
-
-
-def referred(node: Json, schemas: dict[str, Json]) -> Iterator[str]:
-    """The names of the schemas to which `node` refers, directly or through other schemas."""
-    seen: set[str] = set()
-    waiting: list[Json] = [node]
-    while waiting:
-        match waiting.pop():
-            case {"$ref": str(reference)} if reference.startswith(_SCHEMAS):
-                name = reference.rpartition("/")[2]
-                if name not in seen:
-                    seen.add(name)
-                    waiting.append(schemas[name])
-                    yield name
-            case dict() as mapping:
-                waiting.extend(mapping.values())
-            case list() as entries:
-                waiting.extend(entries)
 
 
 if __name__ == "__main__":

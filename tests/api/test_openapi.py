@@ -11,6 +11,7 @@ from headgate.foundation.settings import settings
 from identity.app import app, router
 from scripts.openapi import DOCUMENT, document, require_operation_ids
 from scripts.openapi_fields import Undescribed, describe
+from scripts.openapi_sides import describe_sides, referred
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith
 
@@ -116,6 +117,39 @@ def test_every_operation_says_what_can_go_wrong(status: str) -> None:
     ]
 
     assert [(path, method) for path, method, operation in operations if status not in operation["responses"]] == []
+
+
+def test_requests_leave_out_what_has_a_default_and_answers_promise_it() -> None:
+    described = json.loads(DOCUMENT.read_text())
+    schemas, items = described["components"]["schemas"], described["paths"].values()
+    bodies = [operation.get("requestBody", {}) for item in items for operation in item.values()]
+    sent = set(referred(bodies, schemas))
+
+    assert [
+        name
+        for name, schema in schemas.items()
+        if any("default" in field for field in schema.get("properties", {}).values())
+    ] == []
+    assert len(sent) > 40
+    assert schemas["CreateConfiguration"]["required"] == ["name", "yaml"]
+    assert (
+        '"otelcol-contrib" by default'
+        in schemas["CreateConfiguration"]["properties"]["collector_distribution"]["description"]
+    )
+    assert {"restarts", "notice"} <= set(schemas["CaptureOut"]["required"])
+    assert "feature_gates" not in schemas["VersionDetail"]["required"], "it is left out if there are none"
+
+
+def test_a_shape_of_requests_and_answers_alike_is_refused() -> None:
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/It"}}}}
+    operation = {"operationId": "changeIt", "requestBody": body, "responses": {"200": body}}
+    shared: dict[str, Any] = {
+        "paths": {f"{API}/it": {"put": operation}},
+        "components": {"schemas": {"It": {"properties": {"colour": {"type": "string"}}}}, "responses": {}},
+    }
+
+    with pytest.raises(SystemExit, match="shapes of their own: It"):
+        describe_sides(shared, frozenset())
 
 
 @pytest.mark.parametrize("name", ["get_it_api_v1_public_it_get", "getIt", "get1", "g" * 40, ""])

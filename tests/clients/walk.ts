@@ -19,7 +19,7 @@ function given<T>(answer: { data?: T; error?: Problem }): T {
 const created = given(
   await client.POST("/api/v1/public/configurations", {
     params: { header: { "Idempotency-Key": `typescript-${process.pid}` } },
-    body: { name: "typescript", yaml: "receivers: {}\n", collector_distribution: "otelcol-contrib" },
+    body: { name: "typescript", yaml: "receivers: {}\n" },
   }),
 );
 const path = { configuration_id: created.id, n: created.latest_version };

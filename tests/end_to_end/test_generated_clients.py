@@ -86,7 +86,6 @@ def test_the_typescript_program_of_the_page_compiles_and_does_the_same(service: 
     )
 
 
-@pytest.mark.full
 def test_a_generated_typescript_client_creates_reads_publishes_and_is_told_an_error(
     service: LocalService, founder: Founder
 ) -> None:
@@ -98,6 +97,7 @@ def test_a_generated_typescript_client_creates_reads_publishes_and_is_told_an_er
     assert walked(run(npm, "tests/clients", "walk", HEADGATE_URL=service.base_url, HEADGATE_TOKEN=token)) == WALKED
 
 
+@pytest.mark.full
 def test_the_lint_finds_all_that_a_bare_endpoint_lacks(tmp_path: Path) -> None:
     whole, shape = json.loads(DOCUMENT.read_text()), {"$ref": "#/components/schemas/it_Out"}
     bare = {
