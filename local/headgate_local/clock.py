@@ -15,12 +15,12 @@ _VARIABLE: Final = "HEADGATE_CLOCK_AHEAD_SECONDS"
 
 @contextmanager
 def ahead(_: Local) -> Iterator[None]:
-    """The clock is HEADGATE_CLOCK_AHEAD_SECONDS ahead, if that is set. Raises CannotStart if it is not a number."""
+    """Move the clock by HEADGATE_CLOCK_AHEAD_SECONDS, perhaps negative. Raises CannotStart if it is not a number."""
     text = os.environ.get(_VARIABLE, "")
     if not text:
         yield
         return
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.removeprefix("-").isdigit()):
         raise CannotStart(f"{_VARIABLE} is {text!r}, but must be a whole number")
     by, true = timedelta(seconds=int(text)), clock.now
 

@@ -1,4 +1,4 @@
-"""Presets to their end, approvals and nights on real hosts whose clocks are an hour behind the service's.
+"""Presets to their end, approvals and nights on real hosts whose clocks are an hour behind or ahead of the service's.
 
 Soaks of minutes and hours are promoted, or pass while the service is away.
 """
@@ -93,3 +93,22 @@ def test_a_night_without_the_service_takes_nothing_back(group: Hosts, service: L
     assert (ended["status"], ended["failures"]) == ("completed", [])
     group.all_run(n)
     assert {loss.lost for loss in group.losses().values()} == {0}
+
+
+def test_hosts_an_hour_ahead_take_a_version_and_go_back_from_a_failing_one(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    service = LocalService(tmp_path_factory.mktemp("behind") / "data", HEADGATE_FLEET_HEARTBEAT_SECONDS="1")
+    service.environment[AHEAD] = str(-HOUR)
+    service.start()
+    try:
+        folder = tmp_path_factory.mktemp("hosts ahead")
+        with rolling_hosts.hosts(folder, service.client(), number=2, a_second=10) as ahead:
+            good = ahead.publish("good")
+            assert ahead.ends(ahead.start(good, "good", 1, 1))["status"] == "completed"
+            ahead.all_run(good)
+            wrong = ahead.publish("wrong", backend=ahead.backend.wrong)
+            assert ahead.ends(ahead.start(wrong, "a wrong backend", 60, 1))["status"] == "rolled_back"
+            ahead.all_run(good)
+    finally:
+        service.stop()
