@@ -25,9 +25,7 @@ from headgate.http.request_context import RequestContext
 from headgate.http.statuses import status_of
 from headgate.instances.counting.admission import FleetFull
 from headgate.opamp import pace, service, signatures
-
-MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
-"""An agent reports its effective configuration, which may be more than the megabyte that a stored one has at most."""
+from headgate.opamp.messages import MAX_MESSAGE_BYTES
 
 _CONTENT_TYPE: Final = "application/x-protobuf"
 _LEAST_PACKED: Final = 1_400

@@ -33,6 +33,7 @@ from headgate_local.template import Template, read
 _SECONDS_TO_FINISH: Final = 10
 # Longer than proxies usually hold an idle connection, 60 s.
 _SECONDS_IDLE: Final = 75
+_PING_SECONDS: Final = 20.0
 
 
 def run() -> None:
@@ -74,6 +75,7 @@ def functions(template: Template) -> ASGIApp:
     # Imported only now, because the functions read their settings from the environment.
     from headgate.http.app import create_app
     from headgate.installs.commands import OPAMP_PATH
+    from headgate_local.opamp_websocket import WithWebSocket
 
     environments = os.environ.get("HEADGATE_ENVIRONMENTS") or None
     if environments is not None and not (environments.isascii() and environments.isdigit() and int(environments)):
@@ -91,7 +93,7 @@ def functions(template: Template) -> ASGIApp:
         )
         limited.setdefault(route.function.logical_id, function)
     routes = [(route, limited[route.function.logical_id]) for route in template.routes()]
-    return Dispatcher(routes, nowhere=create_app("Headgate", []))
+    return WithWebSocket(Dispatcher(routes, nowhere=create_app("Headgate", [])))
 
 
 def _set_environment(options: ServiceOptions, template: Template) -> None:
@@ -138,13 +140,22 @@ def server_config(application: ASGIApp) -> uvicorn.Config:
     """How requests are served. A connection stays open for several heartbeats: if it ended just before a heartbeat, the
     collector's host would report that the service cannot be reached.
     """
+    from headgate.opamp.messages import MAX_MESSAGE_BYTES
+
     return uvicorn.Config(
         application,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        ws="none",
+        ws="auto",
+        # A message, and its header.
+        ws_max_size=MAX_MESSAGE_BYTES + 1,
+        # It would take 64 KB of memory for each connection.
+        ws_per_message_deflate=False,
+        # An agent that is gone without a word is noticed after both.
+        ws_ping_interval=_PING_SECONDS,
+        ws_ping_timeout=_PING_SECONDS,
         timeout_keep_alive=max(_SECONDS_IDLE, 3 * settings().fleet_heartbeat_seconds),
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,
     )

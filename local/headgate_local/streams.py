@@ -10,7 +10,7 @@ import json
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -73,10 +73,14 @@ class Stream:
 
 
 _followed: Final[list[Stream]] = []
+followers: Final[list[Callable[[DatabaseChange], None]]] = []
+"""Called with each change, by the thread that wrote it."""
 
 
 def note(before: DatabaseChange, after: DatabaseChange) -> None:
     """Note a change of an item that was written."""
+    for follower in followers:
+        follower(after)
     for stream in _followed:
         stream.note(before, after)
 

@@ -17,9 +17,9 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.instances import store
 from headgate.opamp import pace, scan
+from headgate.opamp.messages import MAX_MESSAGE_BYTES
 from headgate.storage import aws, items
 from headgate_opamp import opamp_pb2 as wire
-from opamp.app import MAX_MESSAGE_BYTES
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now
 from tests.support.members import Member
 

@@ -19,6 +19,8 @@ from headgate.opamp import host_captures, host_reports, scan
 from headgate.opamp.reasons import cause, reason
 from headgate_opamp import opamp_pb2 as wire
 
+MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
+"""An agent reports its effective configuration, which may be more than the megabyte that a stored one has at most."""
 _UID_BYTES: Final = 16
 # Longer texts of agents are cut to so many characters.
 _NAME: Final = 255
@@ -94,6 +96,38 @@ class Reply:
                 file.body = self.offer.yaml.encode()
                 file.content_type = "text/yaml"
         return message.SerializeToString()
+
+
+def framed(message: bytes) -> bytes:
+    """The message as a frame of a WebSocket has it: behind a header, which is 0."""
+    return b"\0" + message
+
+
+def unframed(frame: bytes) -> bytes:
+    """The message in a frame. Old agents send no header, and no message begins with a zero."""
+    return frame.removeprefix(b"\0")
+
+
+def addressed(answer: bytes) -> tuple[bytes, bytes]:
+    """The uid of the agent that is answered, and the one that it goes on with."""
+    message = wire.ServerToAgent.FromString(answer)
+    return message.instance_uid, message.agent_identification.new_instance_uid or message.instance_uid
+
+
+def report_again(uid: bytes) -> bytes:
+    """What asks a connected agent for its full state, which is answered with what there is for it."""
+    return Reply(uid, report_full_state=True).encode()
+
+
+def refusal(detail: str, retry_after: int) -> bytes:
+    """The answer to a message that was not accepted; after `retry_after` seconds, if not 0, it may be."""
+    message = wire.ServerToAgent(capabilities=_CAPABILITIES)
+    message.error_response.error_message = detail
+    message.error_response.type = wire.ServerErrorResponseType_BadRequest
+    if retry_after:
+        message.error_response.type = wire.ServerErrorResponseType_Unavailable
+        message.error_response.retry_info.retry_after_nanoseconds = retry_after * 1_000_000_000
+    return message.SerializeToString()
 
 
 def decode(body: bytes) -> Report:
