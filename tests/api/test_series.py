@@ -187,3 +187,38 @@ def test_a_group_without_counters_says_so(fleet: Fleet, browser: TestClient) -> 
     page = browser.get(f"{home}/fleets/{fleet.id}/deployments/{fleet.deployment_id}").text
 
     assert "Nothing was counted in the last day" in page
+
+
+@pytest.mark.parametrize(
+    ("reports", "dropped"),
+    [
+        pytest.param([(5, 4), (0, 0)], 1, id="spread over minutes"),
+        pytest.param([(100, 60), (0, 30)], 10, id="passed on later"),
+        pytest.param([(100, 0), (100, 200)], 0, id="passed on later, all of it"),
+        pytest.param([(0, 0), (100, 0)], 100, id="all of it"),
+    ],
+)
+def test_what_a_processor_passes_on_later_is_not_dropped(
+    ann: Member, fleet: Fleet, now: Clock, reports: list[tuple[int, int]], dropped: int
+) -> None:
+    host, agent = CountingHost(int(now.at.timestamp() * 1_000)), fleet.agent()
+    taken = passed = 0
+    with streams.followed(read_template()) as (stream,):
+        agent.start()
+        for more_taken, more_passed in reports:
+            now.moves(seconds=420)
+            taken, passed = taken + more_taken, passed + more_passed
+            host.milliseconds += 420_000
+            host.of = {"logs|processor/batch": [taken, 0, passed]}
+            host.tells(agent)
+        while stream.take(handler):
+            pass
+
+    path = f"fleets/{fleet.id}/deployments/{fleet.deployment_id}/series"
+    asked = [("component", 60), ("pipeline", 60), ("none", 60), ("none", 300), ("host", 300), ("none", 3_600)]
+    lines = {(by, step): series(ann, path, by=by, step=step)["series"] for by, step in asked}
+
+    assert {place: [sums(line)["dropped"] for line in found] for place, found in lines.items()} == {
+        place: [dropped] for place in asked
+    }
+    assert all(point["dropped"] >= 0 for found in lines.values() for line in found for point in line["points"])

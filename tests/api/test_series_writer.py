@@ -22,7 +22,7 @@ from headgate_local.template import Template
 from series.app import handler
 from tests.support import sizes
 from tests.support.aws import read_template
-from tests.support.counting_hosts import KEYS, CountingHost, cells, image, require_sums, sums
+from tests.support.counting_hosts import KEYS, CountingHost, cells, image, require_sums
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 
 __all__ = ["ann", "fleet", "now"]
@@ -207,49 +207,6 @@ def stream() -> Iterator[streams.Stream]:
     """What the template's mapping tells the function of the table."""
     with streams.followed(read_template()) as (followed,):
         yield followed
-
-
-@pytest.mark.sized
-def test_a_day_of_hosts_is_added_up(fleet: Fleet, now: Clock, stream: streams.Stream) -> None:
-    """Real messages, stored by the fleet service, that come late, again, and after restarts; the clock is simulated."""
-    hosts, minutes = sizes.either((4, 60), (50, 1_440))
-    chance = Random(46)
-    agents = [fleet.agent(host_name=f"edge-{n}") for n in range(hosts)]
-    counting = [CountingHost(int(now.at.timestamp() * 1_000) + n) for n in range(hosts)]
-    told: Counter[tuple[str, int]] = Counter()
-    for agent in agents:
-        agent.start()
-    for minute in range(minutes):
-        now.moves(seconds=60)
-        for agent, host in zip(agents, counting, strict=True):
-            host.counts(chance.randrange(400), 60_000)
-            before = host.report()
-            if chance.random() < 0.02:
-                # The supervisor is stopped in order, and tells what it counted.
-                agent.leaves(before)
-                host.restarts(int(now.at.timestamp() * 1_000))
-                agent.start()
-            elif chance.random() < 0.9:
-                host.tells(agent)
-                # More of them within an hour are a second process, which gets another uid.
-                if minute % 71 == 7:
-                    agent.sequence_num -= 1
-                    agent.tells(before)
-            if chance.random() < 0.02:
-                # A message of before the last restart comes late.
-                agent.tells(CountingHost(host.run - 600_000, 60_000, of={KEYS[0]: [9_000]}).report())
-        if chance.random() < 0.5 or minute == minutes - 1:
-            while stream.take(handler):
-                pass
-    now.moves(seconds=180)
-    for agent, host in zip(agents, counting, strict=True):
-        host.tells(agent)
-        told.update(host.ever)
-    while stream.take(handler):
-        pass
-
-    require_sums(fleet.deployment_id, told)
-    assert sums(fleet.deployment_id, SLOT)[KEYS[0], 0] > 0
 
 
 def test_a_host_of_an_older_supervisor_adds_nothing(fleet: Fleet, now: Clock, stream: streams.Stream) -> None:

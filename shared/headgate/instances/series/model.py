@@ -73,21 +73,47 @@ def whole(of: Mapping[str, Sequence[int]]) -> Sequence[int]:
     sums = [0] * (QUEUE + 1)
     for key, numbers in of.items():
         kind = kind_of(key)
-        for place in _PLACES.get(kind, ()):
-            sums[place] += numbers[place]
-        sums[_DROPPED] += dropped(kind, numbers)
-        sums[QUEUE] = max(sums[QUEUE], numbers[QUEUE])
+        sums = plus(sums, as_part(kind, numbers, dropped(kind, numbers)))
     return sums
 
 
+def as_part(kind: str, numbers: Sequence[int], dropped: int) -> list[int]:
+    """What a component that dropped so much counts towards a whole."""
+    shares = [0] * (QUEUE + 1)
+    for place in _PLACES.get(kind, ()):
+        shares[place] = numbers[place]
+    shares[_DROPPED] = dropped
+    shares[QUEUE] = numbers[QUEUE]
+    return shares
+
+
 def dropped(kind: str, numbers: Sequence[int]) -> int:
-    """What a component took and neither passed on nor refused, as far as it counts that."""
-    if kind == "processor" and numbers[_SENT]:
-        return max(numbers[_DROPPED], numbers[_ACCEPTED] - numbers[_SENT])
+    """What a component took and neither passed on nor refused, as far as it counts that.
+
+    Negative for one that passed on more than it took, as what it had taken before; see `settled`.
+    """
     if kind == "processor":
-        # One that passed on nothing dropped all, if it counts what it takes.
-        return max(numbers[_DROPPED], numbers[_ACCEPTED])
+        missing = numbers[_ACCEPTED] - numbers[_SENT]
+        return max(numbers[_DROPPED], missing) if numbers[_DROPPED] else missing
     return numbers[_DROPPED]
+
+
+def settled(missing: Sequence[int]) -> list[int]:
+    """What was dropped in each step, by what was missing: what is passed on in a later step was held, not dropped."""
+    sums = [*missing]
+    open_steps: list[int] = []
+    for step, amount in enumerate(sums):
+        while amount < 0 and open_steps:
+            earlier = open_steps[-1]
+            passed_on = min(-amount, sums[earlier])
+            sums[earlier] -= passed_on
+            amount += passed_on
+            if not sums[earlier]:
+                open_steps.pop()
+        sums[step] = max(0, amount)
+        if amount > 0:
+            open_steps.append(step)
+    return sums
 
 
 def kind_of(key: str) -> str:

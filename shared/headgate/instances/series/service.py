@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
@@ -20,13 +20,14 @@ from headgate.instances.series.model import (
     MINUTE,
     QUEUE,
     SLOT,
+    as_part,
     component_of,
     dropped,
     kind_of,
     pipelines_of,
     plus,
+    settled,
     spread,
-    whole,
 )
 from headgate_engine.threads import Threads
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 By = Literal["none", "component", "pipeline", "host"]
 _About = tuple[str, tuple[str, ...], bool]
-_Named = tuple[str, _About, Sequence[int]]
+_Names = Callable[[str], Mapping[str, _About]]
 
 MOST_STEPS: Final = 1_500
 MOST_POINTS: Final = 10_000
@@ -142,37 +143,61 @@ class Series:
 
 @dataclass
 class _Sums:
-    """Sums by line and step while buckets are read."""
+    """Sums by component, or by host, and step while buckets are read."""
 
     range: Range
-    lines: dict[str, dict[int, list[int]]] = field(default_factory=dict)
-    about: dict[str, _About] = field(default_factory=dict)
+    counted: dict[str, dict[int, list[int]]] = field(default_factory=dict)
     covered: dict[tuple[str, int], int] = field(default_factory=dict)
     span: int = 0
 
-    def add(self, at: int, named: Iterable[_Named], covered: int, of: str = "") -> None:
-        """Add what was counted at that time, by hosts that counted for so many seconds together, or by the one `of`."""
+    def add(self, at: int, of: Mapping[str, Sequence[int]], covered: int, host: str = "") -> None:
+        """Add what was counted at that time, by hosts that counted for so many seconds together, or by that one."""
         if not self.range.begin <= at < self.range.end:
             return
         start = at - at % self.range.step
-        self.covered[of, start] = self.covered.get((of, start), 0) + covered
-        for name, about, numbers in named:
-            self.about[name] = about
-            line = self.lines.setdefault(name, {})
-            line[start] = plus(line.get(start, _NONE), numbers)
+        self.covered[host, start] = self.covered.get((host, start), 0) + covered
+        for key, numbers in of.items():
+            steps = self.counted.setdefault(key, {})
+            steps[start] = plus(steps.get(start, _NONE), numbers)
 
-    def series(self) -> Series:
+    def series(self, names: _Names, *, parts: bool) -> Series:
+        """The lines that `names` says each key counts towards, as `parts` by themselves or else as parts of a whole."""
+        about: dict[str, _About] = {}
+        lines: dict[str, dict[int, list[int]]] = {}
+        for key, steps in self.counted.items():
+            named = names(key)
+            about |= named
+            of_key = self._settled(key, steps, parts=parts)
+            for name in named:
+                line = lines.setdefault(name, {})
+                for start, numbers in of_key.items():
+                    line[start] = plus(line.get(start, _NONE), numbers)
+        return self._chosen(lines, about)
+
+    def _settled(self, key: str, steps: Mapping[int, list[int]], *, parts: bool) -> dict[int, list[int]]:
+        """The numbers of a key with what it dropped."""
+        starts, kind = sorted(steps), kind_of(key)
+        amounts = settled([dropped(kind, steps[start]) for start in starts])
+        of_key = {}
+        for start, amount in zip(starts, amounts, strict=True):
+            numbers = steps[start]
+            alone = [*numbers[:_DROPPED], amount, *numbers[_DROPPED + 1 :]]
+            of_key[start] = alone if parts else as_part(kind, numbers, amount)
+        return of_key
+
+    def _chosen(self, lines: Mapping[str, Mapping[int, list[int]]], about: Mapping[str, _About]) -> Series:
+        """The largest lines, and the others as one."""
         most = min(MOST_SERIES, max(1, MOST_POINTS // len(self.range.starts)))
-        names = sorted(self.lines, key=lambda name: (-sum(map(_size, self.lines[name].values())), name))
-        told = names if len(names) <= most else names[: most - 1]
-        lines = [self._line(name, self.lines[name], *self.about[name]) for name in told]
-        if rest := names[len(told) :]:
+        names = sorted(lines, key=lambda name: (-sum(map(_size, lines[name].values())), name))
+        shown = names if len(names) <= most else names[: most - 1]
+        drawn = [self._line(name, lines[name], *about[name]) for name in shown]
+        if rest := names[len(shown) :]:
             together: dict[int, list[int]] = {}
             for name in rest:
-                for start, numbers in self.lines[name].items():
+                for start, numbers in lines[name].items():
                     together[start] = plus(together.get(start, _NONE), numbers)
-            lines.append(self._line(REST, together, "", (), False))
-        return Series(self.range, max(self.range.step, self.span), lines)
+            drawn.append(self._line(REST, together, *_WHOLE))
+        return Series(self.range, max(self.range.step, self.span), drawn)
 
     def _line(
         self, name: str, of: Mapping[int, list[int]], kind: str, pipelines: tuple[str, ...], shared: bool
@@ -208,7 +233,7 @@ def of_host(caller: Caller, fleet_id: str, instance_id: str, asked: Range) -> Se
     known = store.of_host(seen.instance.deployment_id, instance_id, asked.begin - SLOT, asked.end)
     for counts in map(HostCounts.of, known):
         _add_host(sums, counts, ALL)
-    return sums.series()
+    return sums.series(_of_host, parts=True)
 
 
 def of_fleets(fleet_ids: Iterable[str], asked: Range) -> Mapping[str, Series]:
@@ -230,8 +255,8 @@ def _of_groups(groups: Sequence[str], asked: Range, by: By) -> Series:
             places = {place for of_key in bucket.cells.values() for place in of_key}
             for place in sorted(places, key=int):
                 at = bucket.start + int(place) * bucket.step
-                sums.add(at, _named(bucket.of_cell(place), by), bucket.covered(place))
-    return sums.series()
+                sums.add(at, bucket.of_cell(place), bucket.covered(place))
+    return sums.series(_NAMES[by], parts=by == "component")
 
 
 def _of_hosts(groups: Sequence[str], asked: Range) -> Series:
@@ -241,7 +266,7 @@ def _of_hosts(groups: Sequence[str], asked: Range) -> Series:
         for part in store.first_parts(group, asked.begin - SLOT, asked.end):
             for instance_id, packed in part.hosts.items():
                 _add_host(sums, HostCounts.of(packed), instance_id)
-    return sums.series()
+    return sums.series(_of_host, parts=True)
 
 
 def _add_host(sums: _Sums, counts: HostCounts, name: str) -> None:
@@ -249,26 +274,32 @@ def _add_host(sums: _Sums, counts: HostCounts, name: str) -> None:
     queue = counts.numbers[QUEUE]
     sums.span = max(sums.span, SLOT)
     for at, share in spread([*counts.numbers[:QUEUE], counts.end - counts.begin], counts.begin, counts.end, step):
-        sums.add(at, [(name, ("host", (), False), [*share[:QUEUE], queue])], share[QUEUE], of=name)
+        sums.add(at, {name: [*share[:QUEUE], queue]}, share[QUEUE], host=name)
 
 
-def _named(of: Mapping[str, Sequence[int]], by: By) -> Iterator[_Named]:
-    """The numbers of a cell by the name of their line, with what is told of it."""
-    if by == "none":
-        yield ALL, ("", (), False), whole(of)
-        return
-    for key, numbers in of.items():
-        component, kind, pipelines = component_of(key), kind_of(key), tuple(pipelines_of(key))
-        if by == "component":
-            told = [*numbers]
-            told[_DROPPED] = dropped(kind, numbers)
-            yield " | ".join([", ".join(pipelines), component]), (kind, pipelines, len(pipelines) > 1), told
-            continue
-        # What a receiver takes goes to each of its pipelines; what others count together cannot be told apart.
-        names = pipelines if kind == "receiver" else [", ".join(pipelines)]
-        for name in names:
-            if name:
-                yield name, ("pipeline", tuple(name.split(", ")), ", " in name), whole({key: numbers})
+def _of_host(name: str) -> Mapping[str, _About]:
+    return {name: ("host", (), False)}
+
+
+def _as_whole(_: str) -> Mapping[str, _About]:
+    return {ALL: _WHOLE}
+
+
+def _as_component(key: str) -> Mapping[str, _About]:
+    pipelines = tuple(pipelines_of(key))
+    name = " | ".join([", ".join(pipelines), component_of(key)])
+    return {name: (kind_of(key), pipelines, len(pipelines) > 1)}
+
+
+def _as_pipelines(key: str) -> Mapping[str, _About]:
+    """What a receiver takes goes to each of its pipelines; what others count together cannot be told apart."""
+    pipelines = pipelines_of(key)
+    names = pipelines if kind_of(key) == "receiver" else [", ".join(pipelines)]
+    return {name: ("pipeline", tuple(name.split(", ")), ", " in name) for name in names if name}
+
+
+_WHOLE: Final[_About] = ("", (), False)
+_NAMES: Final[Mapping[By, _Names]] = {"none": _as_whole, "component": _as_component, "pipeline": _as_pipelines}
 
 
 def _size(numbers: Sequence[int]) -> int:
