@@ -1,4 +1,4 @@
-"""Writes functions/identity/openapi.json: the whole public API, from the functions' routes.
+"""Write functions/identity/openapi.json, the whole public API, from the functions' routes, and its types for clients.
 
 make openapi
 """
@@ -20,6 +20,7 @@ from headgate.http.parts import routes_of
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import Problem
 from scripts import openapi_common as common
+from scripts import shapes
 from scripts.openapi_fields import Json, Undescribed, describe, named, without_titles
 from scripts.openapi_sides import SCHEMAS, describe_sides, referred
 
@@ -180,7 +181,10 @@ def shared_problems(paths: dict[str, Json]) -> dict[str, Json]:
 
 if __name__ == "__main__":
     try:
-        DOCUMENT.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        whole = document()
+        DOCUMENT.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        shapes.write(whole)
     except Undescribed as undescribed:
         raise SystemExit(str(undescribed)) from None
-    print(f"wrote {DOCUMENT.relative_to(FUNCTIONS.parent)}")
+    for path in (DOCUMENT, shapes.PYTHON, shapes.TYPESCRIPT):
+        print(f"wrote {path.relative_to(FUNCTIONS.parent)}")

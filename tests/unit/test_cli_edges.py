@@ -120,7 +120,7 @@ def test_an_id_is_never_cut_where_the_row_has_no_name(
 
 
 def test_watched_fleets_print_each_change(server: Server, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    fleet = {"id": FLEET, "label": "edges", "type": "server-supervisor", "token_expires_at": None}
+    fleet = {"id": FLEET, "label": "edges", "type": "server-supervisor", "hosts_without_key": 0}
     seen = iter([0, 0, 1])
     server.answering = lambda _: (
         200,

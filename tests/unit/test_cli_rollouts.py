@@ -39,7 +39,7 @@ def rollout(status: str, to: int = 4, before: int = 3, **more: Any) -> dict[str,
         "strategy": {"steps": [{"hosts": 1, "soak_seconds": 60}, {"percent": 100, "soak_seconds": 60}]},
         "status": status,
         "step": 1,
-        "hosts": {"total": 20, "due": 1, "applied": 1, "failed": 0},
+        "hosts": {"total": 20, "due": 1, "applied": 1, "failed": 0, "not_moved": 0},
         "message": None,
         "reason": None,
         "created_by": {"kind": "user", "id": "usr_1", "name": "ann@example.com"},
@@ -69,6 +69,7 @@ class Groups:
         found: Mapping[str, Any] = {
             f"{PATH}/rollouts": {"items": self.rollouts, "next_cursor": None},
             PATH: {"id": GROUP, "name": "Default", **self.assigned},
+            f"{PATH}/env": {"items": []},
             "/api/v1/public/fleets": {"items": self.fleets, "next_cursor": None},
             f"/api/v1/public/configurations/{CONFIGURATION}": DETAIL,
         }
@@ -256,7 +257,7 @@ def test_a_rollback_assigns_what_was_completed_before(server: Server, groups: Gr
 
 
 def test_a_group_without_an_earlier_version_is_left_alone(server: Server, groups: Groups, run: Run) -> None:
-    groups.rollouts = [rollout("completed", 3, 3, **{"from": None})]
+    groups.rollouts = [rollout("completed", 3, 3, **{"from": {"configuration_id": None, "version_number": None}})]
 
     code, _, err = run("rollback Default")
 

@@ -10,8 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("cli", "engine", "functions", "local", "scripts", "shared")
+GENERATED = ("_pb2.py", "headgate_cli/shapes.py")
 VAGUE = frozenset({"one", "found", "told", "made", "wanted", "given", "other", "kept", "taken", "of"})
-MOST_VAGUE_NAMES = {"cli": 610, "engine": 130, "functions": 156, "local": 6, "scripts": 6, "shared": 306}
+MOST_VAGUE_NAMES = {"cli": 556, "engine": 130, "functions": 156, "local": 6, "scripts": 6, "shared": 306}
 """How many variables, arguments and functions have such a name, by folder. A limit only falls: name the new one."""
 MOST_CLASSES_OF_ONE_NAME = 95
 """How many names two public classes or more have. The limit only falls."""
@@ -20,7 +21,7 @@ LEVELS = ("debug", "info", "warning", "error", "exception", "critical")
 
 @cache
 def trees(folder: str) -> dict[str, ast.Module]:
-    files = [path for path in (ROOT / folder).rglob("*.py") if not path.name.endswith("_pb2.py")]
+    files = [path for path in (ROOT / folder).rglob("*.py") if not str(path).endswith(GENERATED)]
     return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in files}
 
 

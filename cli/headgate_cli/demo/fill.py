@@ -110,7 +110,7 @@ def fleet(api: Api, ids: dict[str, str], tell: Tell) -> Filled:
         known = api.create("/fleets", {"label": FLEET, "type": "server-supervisor"})
         tell(f"fleet {FLEET}")
     filled.fleet_id = text(known, "id")
-    groups = {text(one, "name"): one for one in lookup.groups(api, filled.fleet_id)}
+    groups: dict[str, Entity] = {group["name"]: group for group in lookup.groups(api, filled.fleet_id)}
     path = f"/fleets/{filled.fleet_id}/deployments"
     if not optional(groups[DEFAULT_GROUP], "configuration_id"):
         body: dict[str, object] = {"configuration_id": ids[SHOP.name], "version_number": 1}

@@ -8,10 +8,12 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.checks import gate
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.errors import Failed
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import EnvOut
 from headgate_cli.untrusted import one_line, quoted
 
 # Stands for the value of a secret: as long as a key or a token.
@@ -48,8 +50,8 @@ def validated(api: Api, configuration: str, n: int | None, *, undone: str, force
 def env_of(api: Api, group: str) -> Mapping[str, str]:
     """The variables that are stored with a group, with a stand-in for each secret, which the server does not tell."""
     return {
-        text(entry, "name"): STAND_IN if entry.get("secret") else optional(entry, "value")
-        for entry in entities(api.get(f"{group}/env"), "items")
+        variable["name"]: STAND_IN if variable["secret"] else variable["value"] or ""
+        for variable in shaped(EnvOut, api.get(f"{group}/env"))["items"]
     }
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import print_json, print_result, say
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import AssignmentCheck, WarningOut
 from headgate_cli.untrusted import one_line, quoted
 
 _OF_HOSTS: Final = ("other_collector_version", "feature_gates_not_on_hosts", "component_not_on_hosts")
@@ -40,26 +43,26 @@ def check(api: Api, fleet: str, group: str, configuration: str, n: int | None, a
     if not n and not latest.published:
         raise Failed(f"{one_line(latest.name)} has no published version")
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/assignment-check"
-    answer = api.post(path, {"configuration_id": latest.id, "version_number": n or latest.published})
-    found = entities(answer, "warnings")
+    request = {"configuration_id": latest.id, "version_number": n or latest.published}
+    answer = shaped(AssignmentCheck, api.post(path, request))
     if as_json:
         print_json(answer)
     else:
-        for one in found:
-            print_result(_line(one))
-        if not found:
+        for warning in answer["warnings"]:
+            print_result(_line(warning))
+        if not answer["warnings"]:
             say("Nothing to warn of")
-    if any(one.get("severity") == "error" for one in found):
+    if any(warning["severity"] == "error" for warning in answer["warnings"]):
         raise SystemExit(1)
 
 
-def say_of_hosts(changed: Entity) -> None:
+def say_of_hosts(warnings: Iterable[WarningOut]) -> None:
     """The warnings about hosts in the answer to an assignment; the others were shown when the version was validated."""
-    for one in entities(changed, "warnings"):
-        if optional(one, "code") in _OF_HOSTS:
-            say(f"warning: {quoted(text(one, 'message'))}")
+    for warning in warnings:
+        if warning["code"] in _OF_HOSTS:
+            say(f"warning: {quoted(warning['message'])}")
 
 
-def _line(one: Entity) -> str:
-    path = optional(one, "component_path")
-    return one_line(f"{text(one, 'severity')}: {f'{path}: ' if path else ''}{text(one, 'message')}")
+def _line(warning: WarningOut) -> str:
+    path = warning["component_path"]
+    return one_line(f"{warning['severity']}: {f'{path}: ' if path else ''}{warning['message']}")

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables, watching
-from headgate_cli.api import Api, Entity, ServerError, optional, text
+from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
@@ -17,6 +17,8 @@ from headgate_cli.fleets import assignable, costs, deleting, lookup, traffic
 from headgate_cli.fleets.states import states
 from headgate_cli.instances import listing
 from headgate_cli.output import minute, print_json, print_result, print_text, say, table
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import FleetOut, InstallOut, ObserveOut
 from headgate_cli.untrusted import one_line, quoted
 
 _KUBERNETES: Final = "kubernetes-supervisor"
@@ -48,17 +50,17 @@ def list_(api: Api, watch: bool, as_json: bool) -> None:
       headgate fleet list --watch
     """
     watching.refuse_json(watch=watch, as_json=as_json)
-    fleets = list(api.items("/fleets"))
+    fleets = _fleets(api)
     if as_json:
         print_json(fleets)
         return
     rows = [
         (
-            text(fleet, "id"),
-            text(fleet, "label"),
-            text(fleet, "type"),
-            states(fleet),
-            minute(optional(fleet, "token_expires_at")) or "never",
+            fleet["id"],
+            fleet["label"],
+            fleet["type"],
+            states(fleet["instances"], fleet["hosts_without_key"]),
+            minute(fleet["token_expires_at"] or "never"),
         )
         for fleet in fleets
     ]
@@ -68,7 +70,7 @@ def list_(api: Api, watch: bool, as_json: bool) -> None:
         nothing="No fleets yet: create one with `headgate fleet create LABEL`",
     )
     if watch:
-        watching.watch(_lines(fleets), lambda: _lines(api.items("/fleets")))
+        watching.watch(_lines(fleets), lambda: _lines(_fleets(api)))
 
 
 @fleet.command()
@@ -110,17 +112,17 @@ def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json:
     """
     request = {"label": label, "type": _TYPES[kind], "expires_in": expires_in}
     observed = mode == "observed"
-    created = api.create("/fleets", {**request, "mode": mode} if observed else request)
+    created = shaped(FleetOut, api.create("/fleets", {**request, "mode": mode} if observed else request))
     if as_json:
         print_json(created)
         return
-    fleet_id, kubernetes = text(created, "id"), text(created, "type") == _KUBERNETES
+    fleet_id, kubernetes = created["id"], created["type"] == _KUBERNETES
     print_result(one_line(fleet_id))
     # A Kubernetes fleet has no Default group, so there is nothing to install yet.
     following = _create_group(fleet_id) if kubernetes else f"headgate fleet install {fleet_id}"
     if observed:
         following = f"headgate fleet observe {fleet_id}"
-    say(f"{one_line(text(created, 'label'))} is created. Next: `{one_line(following)}`")
+    say(f"{one_line(created['label'])} is created. Next: `{one_line(following)}`")
     if kubernetes and expires_in != "never":
         say("--expires-in was ignored: the token of a Kubernetes fleet does not expire")
 
@@ -176,7 +178,7 @@ def install(
     """
     fleet_id = lookup.fleet(api, fleet)
     if platform is None:
-        kind = text(api.get(f"/fleets/{fleet_id}"), "type")
+        kind = shaped(FleetOut, api.get(f"/fleets/{fleet_id}"))["type"]
         platform = "kubernetes" if kind == _KUBERNETES else "linux"
     request: dict[str, object] = {"platform": platform}
     request |= {option: value for option, value in options.items() if value is not None}
@@ -187,7 +189,7 @@ def install(
     if labels:
         request["labels"] = dict(map(assignable.label, labels))
     try:
-        answer = api.post(f"/fleets/{fleet_id}/install", request)
+        answer = shaped(InstallOut, api.post(f"/fleets/{fleet_id}/install", request))
     except ServerError as error:
         if error.code == "not_installable" and any(_is_about(entry, "platform") for entry in error.errors):
             suited = "linux or docker" if platform == "kubernetes" else "kubernetes"
@@ -198,12 +200,11 @@ def install(
     if as_json:
         print_json(answer)
         return
-    print_text(text(answer, "command") + "\n")
-    notes = answer.get("notes")
-    for note in notes if isinstance(notes, list) else []:
-        say(f"note: {quoted(str(note))}")
-    expires = one_line(minute(text(answer, "expires_at")))
-    url = optional(answer, "install_url")
+    print_text(answer["command"] + "\n")
+    for note in answer["notes"]:
+        say(f"note: {quoted(note)}")
+    expires = one_line(minute(answer["expires_at"]))
+    url = answer["install_url"]
     if url and platform == "docker":
         # The commands of the other platforms contain their link.
         say(f"To build the image on the host, until {expires} UTC: curl -fsSL {one_line(shlex.quote(url))} | sh")
@@ -234,16 +235,15 @@ def observe(api: Api, fleet: str, client: str, show_token: bool, as_json: bool) 
       headgate fleet observe existing
       headgate fleet observe existing --client supervisor --show-token
     """
-    answer = api.post(f"/fleets/{lookup.fleet(api, fleet)}/observe", {"client": client})
+    answer = shaped(ObserveOut, api.post(f"/fleets/{lookup.fleet(api, fleet)}/observe", {"client": client}))
     if as_json:
         print_json(answer)
         return
-    print_text(text(answer, "text"))
-    notes = answer.get("notes")
-    for note in notes if isinstance(notes, list) else []:
-        say(f"note: {quoted(str(note))}")
+    print_text(answer["text"])
+    for note in answer["notes"]:
+        say(f"note: {quoted(note)}")
     if show_token:
-        say(f"The token: {one_line(text(answer, 'token'))}")
+        say(f"The token: {one_line(answer['token'])}")
 
 
 fleet.add_command(listing.of_fleet)
@@ -253,9 +253,16 @@ fleet.add_command(deleting.fleet)
 fleet.add_command(deleting.instance)
 
 
-def _lines(fleets: Iterable[Entity]) -> dict[str, str]:
-    """What a person who watches has to know of each fleet."""
-    return {text(one, "id"): f"{one_line(text(one, 'label'))}  {states(one) or 'no collectors'}" for one in fleets}
+def _fleets(api: Api) -> list[FleetOut]:
+    return list(each(FleetOut, api.items("/fleets")))
+
+
+def _lines(fleets: Iterable[FleetOut]) -> dict[str, str]:
+    """The line of each fleet that is watched."""
+    return {
+        fleet["id"]: f"{one_line(fleet['label'])}  {states(fleet['instances'], fleet['hosts_without_key'])}"
+        for fleet in fleets
+    }
 
 
 def _is_about(error: Entity, field: str) -> bool:

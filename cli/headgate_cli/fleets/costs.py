@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, table
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import CostsOut, ExportOut, PriceOut
 from headgate_cli.untrusted import one_line
 
 MOST_DAYS: Final = 31
@@ -39,27 +41,26 @@ def costs(api: Api, fleet: str, group: str | None, days: int, as_json: bool) -> 
     path = f"/fleets/{fleet_id}"
     if group is not None:
         path += f"/deployments/{lookup.group(api, fleet_id, group)}"
-    known = api.get(f"{path}/costs", days=days)
+    known = shaped(CostsOut, api.get(f"{path}/costs", days=days))
     if as_json:
         print_json(known)
         return
-    if not entities(known, "exports"):
+    if not known["exports"]:
         print_result("Nothing was sent, or no price is set: see `headgate price set --help`")
         return
     show(known)
 
 
-def show(known: Entity) -> None:
+def show(known: CostsOut) -> None:
     """The exporters with their costs, those of each day, and where the numbers come from."""
-    currency = text(known, "currency")
-    exports = entities(known, "exports")
+    currency, exports = known["currency"], known["exports"]
     rows = [
         (
-            one_line(f"{', '.join(cast('list[str]', export['pipelines']))} | {text(export, 'component')}"),
-            optional(export, "host") or "not known",
-            _prices(entities(export, "prices")),
-            f"{_sum(export, 'records'):,}",
-            f"{_sum(export, 'bytes'):,}" if _sum(export, "bytes") else "not measured",
+            one_line(f"{', '.join(export['pipelines'])} | {export['component']}"),
+            export["host"] or "not known",
+            _prices(export["prices"]),
+            f"{sum(day['records'] for day in export['days']):,}",
+            _bytes(export),
             _cost(export, currency),
         )
         for export in exports
@@ -67,39 +68,35 @@ def show(known: Entity) -> None:
     table(("EXPORTER", "SENDS TO", f"{currency} PER", "RECORDS", "BYTES", "COST"), rows, nothing="")
     by_day: dict[str, float] = {}
     for export in exports:
-        for day in entities(export, "days"):
-            if day.get("cost") is not None:
-                at = text(day, "at")[:10]
-                by_day[at] = by_day.get(at, 0) + _float(day, "cost")
+        for day in export["days"]:
+            if day["cost"] is not None:
+                at = day["at"][:10]
+                by_day[at] = by_day.get(at, 0) + day["cost"]
     for at, cost in sorted(by_day.items()):
         print_result(f"{at}: {_money(cost, currency)}")
-    span = f"{minute(text(known, 'begin'))} to {minute(text(known, 'end'))} UTC"
-    left_out = f"; {known['left_out']} more groups or exporters are left out" if known.get("left_out") else ""
+    span = f"{minute(known['begin'])} to {minute(known['end'])} UTC"
+    left_out = f"; {known['left_out']} more groups or exporters are left out" if known["left_out"] else ""
     print_result(
-        f"{_money(_float(known, 'total'), currency)} from {span}, by what collectors counted in hours and where the "
+        f"{_money(known['total'], currency)} from {span}, by what collectors counted in hours and where the "
         f"assigned versions send to{left_out}"
     )
 
 
-def _prices(prices: Sequence[Entity]) -> str:
-    return ", ".join(f"{text(price, 'amount')} {_UNITS.get(text(price, 'per'), '')}" for price in prices)
+def _prices(prices: Sequence[PriceOut]) -> str:
+    return ", ".join(f"{price['amount']} {_UNITS.get(price['per'], '')}" for price in prices)
 
 
-def _cost(export: Entity, currency: str) -> str:
-    why = _WHY_NOT.get(optional(export, "unpriced"), "")
-    if export.get("cost") is None:
+def _bytes(export: ExportOut) -> str:
+    total = sum(day["bytes"] for day in export["days"])
+    return f"{total:,}" if total else "not measured"
+
+
+def _cost(export: ExportOut, currency: str) -> str:
+    why = _WHY_NOT.get(export["unpriced"] or "", "")
+    if export["cost"] is None:
         return why
-    return _money(_float(export, "cost"), currency) + (f" without days of {why}" if why else "")
+    return _money(export["cost"], currency) + (f" without days of {why}" if why else "")
 
 
 def _money(cost: float, currency: str) -> str:
     return f"{cost:,.2f} {currency}" if not cost or cost >= _CENT else f"{cost:.2g} {currency}"
-
-
-def _sum(export: Entity, name: str) -> int:
-    return sum(int(_float(day, name)) for day in entities(export, "days"))
-
-
-def _float(known: Entity, name: str) -> float:
-    value = known.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.api import Api, Entity
 from headgate_cli.checks import gate
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import names
@@ -21,6 +21,8 @@ from headgate_cli.fleets.history import history
 from headgate_cli.fleets.select import select
 from headgate_cli.fleets.states import states
 from headgate_cli.output import print_json, print_result, table
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import DeploymentChanged, DeploymentOut
 from headgate_cli.untrusted import one_line
 
 # States of collectors that may run something.
@@ -55,19 +57,19 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
       headgate deployment list servers
     """
     groups = lookup.groups(api, lookup.fleet(api, fleet))
-    by_id = names.of(api, (optional(group, "configuration_id") for group in groups))
+    by_id = names.of(api, (group["configuration_id"] or "" for group in groups))
     if as_json:
         print_json([names.named(group, by_id) for group in groups])
         return
     rows = [
         (
-            text(group, "id"),
-            text(group, "name"),
-            group.get("role"),
-            group.get("replicas"),
-            group.get("namespace"),
+            group["id"],
+            group["name"],
+            group["role"],
+            group["replicas"],
+            group["namespace"],
             names.version(group, by_id),
-            states(group),
+            states(group["instances"]),
         )
         for group in groups
     ]
@@ -164,7 +166,7 @@ def clear(api: Api, fleet: str, group: str, message: str | None, yes: bool, as_j
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
     if not yes:
-        _confirm_stop(api.get(path))
+        _confirm_stop(shaped(DeploymentOut, api.get(path)))
     _show(api.patch(path, {"configuration_id": None} | _why(message)), "", as_json=as_json)
 
 
@@ -175,16 +177,15 @@ deployment.add_command(env)
 deployment.add_command(select)
 
 
-def _confirm_stop(group: Entity) -> None:
+def _confirm_stop(group: DeploymentOut) -> None:
     """Raises UsageError if collectors would stop and there is nobody to ask, Failed if the person does not want it."""
-    counts = group.get("instances")
-    running = sum(number(counts, state) for state in _RUNNING) if isinstance(counts, dict) else 0
+    running = sum(group["instances"][state] for state in _RUNNING)
     if not running:
         return
-    told = f"{running} collector{'' if running == 1 else 's'} of {one_line(text(group, 'name'))}"
+    collectors = f"{running} collector{'' if running == 1 else 's'} of {one_line(group['name'])}"
     if not sys.stdin.isatty():
-        raise click.UsageError(f"this stops {told}; without a terminal to ask on, confirm with --yes")
-    if not click.confirm(f"Stop {told}?", err=True):
+        raise click.UsageError(f"this stops {collectors}; without a terminal to ask on, confirm with --yes")
+    if not click.confirm(f"Stop {collectors}?", err=True):
         raise Failed("nothing was changed")
 
 
@@ -192,11 +193,12 @@ def _why(message: str | None) -> dict[str, object]:
     return {"message": message} if message else {}
 
 
-def _show(group: Entity, name: str, *, as_json: bool) -> None:
-    """The group after a change; `name` is that of its configuration, empty if nothing is assigned."""
+def _show(changed: Entity, name: str, *, as_json: bool) -> None:
+    """Print the group after a change; `name` is that of its configuration, empty if nothing is assigned."""
+    group = shaped(DeploymentChanged, changed)
     if as_json:
         print_json({**group, "configuration_name": name or None})
         return
-    assigned = f"is assigned {one_line(name)} v{number(group, 'version_number')}" if name else "has nothing assigned"
-    print_result(f"{one_line(text(group, 'name'))} ({one_line(text(group, 'id'))}) {assigned}")
-    say_of_hosts(group)
+    assigned = f"is assigned {one_line(name)} v{group['version_number']}" if name else "has nothing assigned"
+    print_result(f"{one_line(group['name'])} ({one_line(group['id'])}) {assigned}")
+    say_of_hosts(group["warnings"])

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, table
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import EnvOut, VariableOut
 from headgate_cli.untrusted import one_line
 
 
@@ -54,11 +56,11 @@ def env(
     request: dict[str, object] = {"variables": values} if values else {}
     if secrets:
         request["secrets"] = {name: _secret(name) for name in secrets}
-    stored = api.patch(path, request) if request else api.get(path)
+    stored = shaped(EnvOut, api.patch(path, request) if request else api.get(path))
     if as_json:
         print_json(stored)
         return
-    rows = [(text(one, "name"), _shown(one), minute(text(one, "set_at"))) for one in entities(stored, "items")]
+    rows = [(variable["name"], _shown(variable), minute(variable["set_at"])) for variable in stored["items"]]
     table(("NAME", "VALUE", "SET (UTC)"), rows, nothing="No variables are stored with this group")
 
 
@@ -68,5 +70,5 @@ def _secret(name: str) -> str:
     return value if value else str(click.prompt(f"Value of {one_line(name)}", hide_input=True, err=True))
 
 
-def _shown(variable: Entity) -> str:
-    return "(secret)" if variable.get("secret") else optional(variable, "value")
+def _shown(variable: VariableOut) -> str:
+    return "(secret)" if variable["secret"] else variable["value"] or ""

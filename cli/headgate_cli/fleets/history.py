@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from headgate_cli.api import Api, Entity, optional, text
-from headgate_cli.configurations import names
+from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, table
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import AssignedThenOut, GroupEventOut, NamedVersionOut
 from headgate_cli.untrusted import one_line
 
 
@@ -31,20 +32,20 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/history"
     if at is not None:
-        _print_then(api.get(path, at=at), as_json=as_json)
+        _print_then(shaped(AssignedThenOut, api.get(path, at=at)), as_json=as_json)
         return
-    events = list(api.items(path))
+    events = list(each(GroupEventOut, api.items(path)))
     if as_json:
         print_json(events)
         return
     rows = [
         (
-            minute(text(event, "at")),
-            text(event, "event"),
-            _version(event.get("assigned")),
-            _version(event.get("before")),
-            _who(event),
-            optional(event, "message"),
+            minute(event["at"]),
+            event["event"],
+            _version(event["assigned"]),
+            _version(event["before"]),
+            event["by"]["name"],
+            event["message"],
         )
         for event in events
     ]
@@ -52,22 +53,15 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
     table(headings, rows, nothing="Nothing was assigned in the last 90 days")
 
 
-def _print_then(then: Entity, *, as_json: bool) -> None:
+def _print_then(then: AssignedThenOut, *, as_json: bool) -> None:
     if as_json:
         print_json(then)
         return
-    event = then.get("event")
-    who = f", by {_who(event)}" if isinstance(event, dict) else ""
-    assigned = _version(then.get("assigned")) or "nothing"
-    print_result(one_line(f"{assigned}, since {minute(text(then, 'since'))} UTC{who}"))
+    who = f", by {then['event']['by']['name']}" if then["event"] else ""
+    assigned = _version(then["assigned"]) or "nothing"
+    print_result(one_line(f"{assigned}, since {minute(then['since'])} UTC{who}"))
 
 
-def _who(event: Entity) -> str:
-    by = event.get("by")
-    return optional(by, "name") if isinstance(by, dict) else ""
-
-
-def _version(version: object) -> str:
-    if not isinstance(version, dict):
-        return ""
-    return names.version(version, {text(version, "configuration_id"): optional(version, "configuration_name")})
+def _version(named: NamedVersionOut | None) -> str:
+    """`edge v3`; empty without a version."""
+    return f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}" if named else ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.api import Api
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
+from headgate_cli.shaped import each
+from headgate_cli.shapes import DeploymentOut, FleetOut, InstanceOut
 
 _ID: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 FLEET_ID: Final = re.compile(f"flt_{_ID}")
@@ -20,9 +22,9 @@ def fleet(api: Api, wanted: str) -> str:
     """The fleet's id. Raises Failed if there is no such label; an id is not looked up."""
     if FLEET_ID.fullmatch(wanted):
         return wanted
-    for fleet in api.items("/fleets", name=wanted):
-        if fleet.get("label") == wanted:
-            return text(fleet, "id")
+    for fleet in each(FleetOut, api.items("/fleets", name=wanted)):
+        if fleet["label"] == wanted:
+            return fleet["id"]
     similar = did_you_mean(wanted, names_of(api, "/fleets", "label"))
     raise Failed(f"there is no fleet {wanted!r}{similar}: `headgate fleet list` shows the fleets")
 
@@ -31,17 +33,17 @@ def group(api: Api, fleet_id: str, wanted: str) -> str:
     """The deployment group's id. Raises Failed if there is no such name; an id is not looked up."""
     if _GROUP.fullmatch(wanted):
         return wanted
-    for group in api.items(f"/fleets/{fleet_id}/deployments", name=wanted):
-        if group.get("name") == wanted:
-            return text(group, "id")
+    for group in each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments", name=wanted)):
+        if group["name"] == wanted:
+            return group["id"]
     similar = did_you_mean(wanted, names_of(api, f"/fleets/{fleet_id}/deployments", "name"))
     raise Failed(
         f"the fleet has no deployment group {wanted!r}{similar}: `headgate deployment list {fleet_id}` shows its groups"
     )
 
 
-def groups(api: Api, fleet_id: str) -> list[Entity]:
-    return list(api.items(f"/fleets/{fleet_id}/deployments"))
+def groups(api: Api, fleet_id: str) -> list[DeploymentOut]:
+    return list(each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments")))
 
 
 def instance(api: Api, fleet_id: str, wanted: str, *, gone: bool = False) -> str:
@@ -51,14 +53,13 @@ def instance(api: Api, fleet_id: str, wanted: str, *, gone: bool = False) -> str
     """
     if _INSTANCE.fullmatch(wanted):
         return wanted
-    found = [
-        text(instance, "id")
-        for instance in api.items(f"/fleets/{fleet_id}/instances", host=wanted)
-        if wanted in (optional(instance, "name"), optional(instance, "host_name"))
-        and not (gone and optional(instance, "state") not in _GONE)
+    ids = [
+        instance["id"]
+        for instance in each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", host=wanted))
+        if wanted in (instance["name"], instance["host_name"]) and not (gone and instance["state"] not in _GONE)
     ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise Failed(f"{len(found)} hosts are called {wanted!r}: give the id, {', '.join(found[:10])}")
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        raise Failed(f"{len(ids)} hosts are called {wanted!r}: give the id, {', '.join(ids[:10])}")
     raise Failed(f"the fleet has no host {wanted!r}: `headgate fleet instances {fleet_id}` shows its hosts")

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import click
 
-from headgate_cli.api import Api, text
+from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.output import print_json, print_result
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import DeploymentOut
 from headgate_cli.untrusted import one_line
 
 
@@ -32,9 +34,9 @@ def select(api: Api, fleet: str, group: str, labels: Sequence[str], nobody: bool
         raise click.UsageError("give --label, or --none")
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/selector"
-    changed = api.put(path, {"labels": dict(map(assignable.label, labels))})
+    changed = shaped(DeploymentOut, api.put(path, {"labels": dict(map(assignable.label, labels))}))
     if as_json:
         print_json(changed)
         return
     said = ", ".join(sorted(labels)) if labels else "no labels"
-    print_result(one_line(f"{text(changed, 'name')} is selected by {said}"))
+    print_result(one_line(f"{changed['name']} is selected by {said}"))

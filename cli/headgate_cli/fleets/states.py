@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headgate_cli.api import Entity
+from headgate_cli.shapes import InstancesOut
 
 STATES: Final = (
     *("pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy"),
@@ -12,12 +12,11 @@ STATES: Final = (
 )
 
 
-def states(counted: Entity) -> str:
+def states(instances: InstancesOut, without_key: int = 0) -> str:
     """`2 applied, 1 stale`."""
-    instances = counted.get("instances")
-    if not isinstance(instances, dict) or not instances.get("total"):
+    if not instances["total"]:
         return "none"
-    words = [f"{instances[state]} {state.replace('_', ' ')}" for state in STATES if instances.get(state)]
-    if counted.get("hosts_without_key"):
-        words.append(f"{counted['hosts_without_key']} without a host's key")
+    words = [f"{instances[state]} {state.replace('_', ' ')}" for state in STATES if instances[state]]
+    if without_key:
+        words.append(f"{without_key} without a host's key")
     return ", ".join(words)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, cast
+from typing import Final, Literal
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, text
+from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import costs, lookup
 from headgate_cli.output import minute, print_json, print_result, table
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import CostsOut, LineOut, PointOut, SeriesOut
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,3})([mhd])")
 _SECONDS: Final = {"m": 60, "h": 3_600, "d": 86_400}
@@ -50,56 +52,51 @@ def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json
     path = f"/fleets/{fleet_id}"
     if group is not None:
         path += f"/deployments/{lookup.group(api, fleet_id, group)}"
-    found = api.get(f"{path}/series", **{"by": by, "from": begin.strftime("%Y-%m-%dT%H:%M:%SZ")})
+    asked = {"by": by, "from": begin.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    series = shaped(SeriesOut, api.get(f"{path}/series", **asked))
     # The days of UTC that the time touches.
     days = (datetime.now(UTC).date() - begin.date()).days + 1
     if as_json:
-        print_json(found)
+        print_json(series)
         return
-    lines = cast("list[Entity]", found["series"])
-    rows = [_row(line, found) for line in lines]
+    rows = [_row(line, series) for line in series["series"]]
     headings = (_KINDS[by], "TAKEN OVER TIME", "TAKEN", "SENT", "FAILED", "DROPPED", "BYTES OUT", "QUEUE")
     table(headings, rows, nothing=f"No collector counted anything in the last {last}")
     if rows:
-        span = f"{minute(text(found, 'begin'))} to {minute(text(found, 'end'))} UTC"
-        print_result(f"{span}; what is below {found['resolution']} s is spread evenly")
-        known = api.get(f"{path}/costs", days=min(days, costs.MOST_DAYS))
-        if entities(known, "exports"):
+        span = f"{minute(series['begin'])} to {minute(series['end'])} UTC"
+        print_result(f"{span}; what is below {series['resolution']} s is spread evenly")
+        known = shaped(CostsOut, api.get(f"{path}/costs", days=min(days, costs.MOST_DAYS)))
+        if known["exports"]:
             print_result("")
             costs.show(known)
 
 
-def _row(line: Entity, found: Entity) -> tuple[str, ...]:
-    points = cast("list[Entity]", line["points"])
-    of_exporter = line.get("kind") == "exporter"
-    sums = {name: _sum(points, name) for name in ("accepted", "sent", "failed", "dropped", "sent_bytes")}
-    measured = any(point.get("sent_bytes") is not None for point in points)
-    drawn = _spark(points, "sent" if of_exporter else "accepted", found)
-    queue = max((int(str(point["queue"])) for point in points), default=0)
+def _row(line: LineOut, series: SeriesOut) -> tuple[str, ...]:
+    points = line["points"]
+    of_exporter = line["kind"] == "exporter"
+    sent_bytes = [point["sent_bytes"] for point in points if point["sent_bytes"] is not None]
+    drawn = _spark(points, "sent" if of_exporter else "accepted", series)
+    queue = max((point["queue"] for point in points), default=0)
     return (
-        text(line, "name"),
+        line["name"],
         drawn,
-        "" if of_exporter else short(sums["accepted"]),
-        short(sums["sent"]),
-        short(sums["failed"]),
-        short(sums["dropped"]),
-        short(sums["sent_bytes"]) if measured else "not measured",
+        "" if of_exporter else short(sum(point["accepted"] for point in points)),
+        short(sum(point["sent"] for point in points)),
+        short(sum(point["failed"] for point in points)),
+        short(sum(point["dropped"] for point in points)),
+        short(sum(sent_bytes)) if sent_bytes else "not measured",
         f"{queue} %",
     )
 
 
-def _sum(points: Sequence[Entity], name: str) -> int:
-    return sum(int(str(point[name])) for point in points if point.get(name) is not None)
-
-
-def _spark(points: Sequence[Entity], name: str, found: Entity) -> str:
+def _spark(points: Sequence[PointOut], name: Literal["sent", "accepted"], series: SeriesOut) -> str:
     """One character for each part of the time: a space where no host counted, else how much of the most."""
-    begin, end = (datetime.fromisoformat(text(found, edge)).timestamp() for edge in ("begin", "end"))
+    begin, end = (datetime.fromisoformat(edge).timestamp() for edge in (series["begin"], series["end"]))
     sums: list[int | None] = [None] * _COLUMNS
     for point in points:
-        at = datetime.fromisoformat(text(point, "at")).timestamp()
+        at = datetime.fromisoformat(point["at"]).timestamp()
         column = min(_COLUMNS - 1, max(0, int((at - begin) / max(1.0, end - begin) * _COLUMNS)))
-        sums[column] = (sums[column] or 0) + int(str(point[name]))
+        sums[column] = (sums[column] or 0) + point[name]
     most = max((value for value in sums if value is not None), default=0) or 1
     return "".join(" " if value is None else _BARS[(len(_BARS) - 1) * value // most] for value in sums)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
@@ -18,6 +18,18 @@ from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host, version
 from headgate_cli.output import minute, print_json, print_outcome, print_result, say, table
 from headgate_cli.rollouts.options import Duration
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import (
+    AttemptOut,
+    HappenedOut,
+    InstanceDetail,
+    InstanceOut,
+    MoveOut,
+    OrderOut,
+    OverrideOut,
+    ThenOut,
+    VersionAt,
+)
 from headgate_cli.untrusted import one_line, quoted
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -51,28 +63,28 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance show servers web-1
     """
-    found = api.get(_path(api, fleet, instance))
+    detail = shaped(InstanceDetail, api.get(_path(api, fleet, instance)))
     if as_json:
-        print_json(found)
+        print_json(detail)
         return
-    state = one_line(text(found, "state")).replace("_", " ")
-    print_result(f"{one_line(host(found))}  {click.style(state, bold=True)}  {one_line(text(found, 'id'))}")
-    words = listing.message(found)
+    state = one_line(detail["state"]).replace("_", " ")
+    print_result(f"{one_line(host(detail))}  {click.style(state, bold=True)}  {one_line(detail['id'])}")
+    words = listing.message(detail)
     if words:
         print_result(f"  {quoted(words)}")
-    for field in ("desired", "offered", "attempted", "running"):
-        print_result(f"  {field:<10} {_moment(found.get(field))}")
-    override = found.get("override")
-    if isinstance(override, dict):
-        print_result(
-            f"  override   {one_line(version(override))} until {minute(text(override, 'until'))}{_why(override)}"
-        )
-    for order in entities(found, "orders"):
-        print_result(f"  ordered    {one_line(text(order, 'do'))} at {minute(text(order, 'created_at'))}, not done yet")
-    if found.get("move_allowed_until"):
-        print_result(f"  move       another host may take its place until {minute(text(found, 'move_allowed_until'))}")
-    print_result(f"  host key   {one_line(optional(found, 'host_key')) or 'none: its messages are not signed'}")
-    print_result(f"  last seen  {minute(text(found, 'last_seen_at'))} (UTC)")
+    print_result(f"  desired    {_moment(detail['desired'])}")
+    print_result(f"  offered    {_moment(detail['offered'])}")
+    attempted = detail["attempted"]
+    print_result(f"  attempted  {_moment(attempted, attempted['outcome']) if attempted else '-'}{_reason(attempted)}")
+    print_result(f"  running    {_moment(detail['running'])}")
+    if override := detail["override"]:
+        print_result(f"  override   {one_line(version(override))} until {minute(override['until'])}{_why(override)}")
+    for order in detail["orders"]:
+        print_result(f"  ordered    {one_line(order['do'])} at {minute(order['created_at'])}, not done yet")
+    if detail["move_allowed_until"]:
+        print_result(f"  move       another host may take its place until {minute(detail['move_allowed_until'])}")
+    print_result(f"  host key   {one_line(detail['host_key'] or '') or 'none: its messages are not signed'}")
+    print_result(f"  last seen  {minute(detail['last_seen_at'])} (UTC)")
 
 
 @instance.command()
@@ -90,25 +102,25 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
     """
     path = f"{_path(api, fleet, instance)}/history"
     if at is not None:
-        then = api.get(path, at=at)
+        then = shaped(ThenOut, api.get(path, at=at))
         if as_json:
             print_json(then)
             return
-        runs = one_line(version(then.get("running"))) or "nothing"
-        print_result(f"{one_line(text(then, 'state')).replace('_', ' ')}, ran {runs}")
-        if then.get("covered") is False:
+        runs = one_line(version(then["running"])) or "nothing"
+        print_result(f"{one_line(then['state']).replace('_', ' ')}, ran {runs}")
+        if not then["covered"]:
             print_result("  It changed too often then for all to be recorded: this may be wrong")
         return
-    events = list(api.items(path))
+    events = list(each(HappenedOut, api.items(path)))
     if as_json:
         print_json(events)
         return
     rows = [
         (
-            minute(text(event, "at")),
-            text(event, "event").replace("_", " "),
-            version(event.get("version")),
-            version(event.get("running")),
+            minute(event["at"]),
+            event["event"].replace("_", " "),
+            version(event["version"]),
+            version(event["running"]),
             _details(event),
         )
         for event in events
@@ -208,11 +220,11 @@ def override(
         print_result(f"{one_line(instance)} runs what its group does")
         return
     request = _version_of(api, configuration, n) | {"until": _until(seconds, until)}
-    given = api.put(f"{path}/override", request | ({"message": message} if message else {}))
+    override = shaped(OverrideOut, api.put(f"{path}/override", request | ({"message": message} if message else {})))
     print_outcome(
-        given,
+        override,
         as_json,
-        f"{one_line(instance)} is to run {one_line(version(given))} until {minute(text(given, 'until'))} (UTC)",
+        f"{one_line(instance)} is to run {one_line(version(override))} until {minute(override['until'])} (UTC)",
     )
 
 
@@ -230,8 +242,8 @@ def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance allow-move servers web-1
     """
-    allowed = api.post(f"{_path(api, fleet, instance)}/allow-move")
-    until = minute(text(allowed, "move_allowed_until"))
+    allowed = shaped(MoveOut, api.post(f"{_path(api, fleet, instance)}/allow-move"))
+    until = minute(allowed["move_allowed_until"])
     print_outcome(allowed, as_json, f"another host may take the place of {one_line(instance)} until {until} (UTC)")
 
 
@@ -252,8 +264,8 @@ def replace(api: Api, fleet: str, instance: str, by: str | None, as_json: bool) 
     """
     fleet_id = lookup.fleet(api, fleet)
     gone = lookup.instance(api, fleet_id, instance, gone=True)
-    seen = api.post(f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by})
-    print_outcome(seen, as_json, f"{one_line(instance)} is {one_line(text(seen, 'id'))} now")
+    seen = shaped(InstanceOut, api.post(f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by}))
+    print_outcome(seen, as_json, f"{one_line(instance)} is {one_line(seen['id'])} now")
 
 
 def _path(api: Api, fleet: str, instance: str) -> str:
@@ -262,13 +274,13 @@ def _path(api: Api, fleet: str, instance: str) -> str:
 
 
 def _order(api: Api, fleet: str, instance: str, do: str, *, as_json: bool) -> None:
-    given = api.post(f"{_path(api, fleet, instance)}/{do}")
+    order = shaped(OrderOut, api.post(f"{_path(api, fleet, instance)}/{do}"))
     if as_json:
-        print_json(given)
+        print_json(order)
         return
-    print_result(one_line(text(given, "id")))
+    print_result(one_line(order["id"]))
     say(
-        f"The host is told with its next message, until {minute(text(given, 'expires_at'))} UTC: "
+        f"The host is told with its next message, until {minute(order['expires_at'])} UTC: "
         f"`headgate instance history {one_line(fleet)} {one_line(instance)}` shows when it is done"
     )
 
@@ -289,38 +301,39 @@ def _until(seconds: int | None, until: str) -> str:
     return until or f"{datetime.now(UTC) + timedelta(seconds=seconds or 0):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _moment(value: object) -> str:
-    if not isinstance(value, dict):
+def _moment(moment: VersionAt | AttemptOut | None, outcome: str = "") -> str:
+    if moment is None:
         return "-"
-    words = [one_line(version(value)) or "nothing"]
-    if value.get("outcome"):
-        words.append(one_line(optional(value, "outcome")))
-    if value.get("collector_version"):
-        words.append(f"collector {one_line(optional(value, 'collector_version'))}")
-    if value.get("at"):
-        words.append(f"since {minute(optional(value, 'at'))}")
-    return ", ".join(words) + (f": {quoted(optional(value, 'reason'))}" if value.get("reason") else "")
+    words = [one_line(version(moment)) or "nothing"]
+    if outcome:
+        words.append(one_line(outcome))
+    if moment["collector_version"]:
+        words.append(f"collector {one_line(moment['collector_version'])}")
+    if moment["at"]:
+        words.append(f"since {minute(moment['at'])}")
+    return ", ".join(words)
 
 
-def _why(override: Entity) -> str:
-    by = override.get("created_by")
-    who = f", by {one_line(optional(by, 'name'))}" if isinstance(by, dict) else ""
-    return who + (f": {quoted(optional(override, 'message'))}" if override.get("message") else "")
+def _reason(attempt: AttemptOut | None) -> str:
+    return f": {quoted(attempt['reason'])}" if attempt and attempt["reason"] else ""
 
 
-def _details(event: Entity) -> str:
-    drifted, by = event.get("drifted"), event.get("by")
-    words = [optional(event, "reason"), optional(event, "message")]
-    if isinstance(drifted, list):
-        words.append(f"changed on the host: {', '.join(map(str, drifted)) or 'nothing any more'}")
-    if event.get("program_version"):
-        words.append(optional(event, "program_version"))
-    if event.get("exits"):
+def _why(override: OverrideOut) -> str:
+    message = override["message"]
+    return f", by {one_line(override['created_by']['name'])}" + (f": {quoted(message)}" if message else "")
+
+
+def _details(event: HappenedOut) -> str:
+    words = [event["reason"], event["message"]]
+    if event["drifted"] is not None:
+        words.append(f"changed on the host: {', '.join(event['drifted']) or 'nothing any more'}")
+    words.append(event["program_version"])
+    if event["exits"]:
         words.append(f"the collector ended {event['exits']} times")
-    if event.get("until"):
-        words.append(f"until {minute(optional(event, 'until'))}")
-    if event.get("left_out"):
+    if event["until"]:
+        words.append(f"until {minute(event['until'])}")
+    if event["left_out"]:
         words.append(f"{event['left_out']} events were left out")
-    if isinstance(by, dict):
-        words.append(f"by {optional(by, 'name')}")
+    if event["by"]:
+        words.append(f"by {event['by']['name']}")
     return "; ".join(word for word in words if word)

@@ -8,16 +8,19 @@ from typing import Concatenate, ParamSpec
 import click
 
 from headgate_cli import watching
-from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.api import Api, Entity
 from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.fleets.states import STATES
 from headgate_cli.output import minute, print_json, table
+from headgate_cli.shaped import each
+from headgate_cli.shapes import InstanceDetail, InstanceOut, VersionOut
 from headgate_cli.untrusted import one_line, quoted
 
 P = ParamSpec("P")
 Filters = Mapping[str, str | int | None]
+Names = Mapping[str, str]
 
 
 def _listing(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
@@ -72,26 +75,25 @@ def as_instance(api: Api, /, fleet: str, as_json: bool, watch: bool, **filters: 
     _show(api, fleet, filters, as_json=as_json, watch=watch)
 
 
-def version(entity: object) -> str:
-    """`shop v3` of an entity with `configuration_name`; empty if it names no version."""
-    if not isinstance(entity, dict):
+def version(named: VersionOut | None) -> str:
+    """`shop v3`; empty if no version is named."""
+    if named is None or not named["configuration_id"] or named["version_number"] is None:
         return ""
-    return names.version(entity, {optional(entity, "configuration_id"): optional(entity, "configuration_name")})
+    return f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}"
 
 
-def host(instance: Entity) -> str:
-    return optional(instance, "name") or optional(instance, "host_name") or text(instance, "id")
+def host(instance: InstanceOut | InstanceDetail) -> str:
+    return instance["name"] or instance["host_name"] or instance["id"]
 
 
-def message(instance: Entity) -> str:
+def message(instance: InstanceOut | InstanceDetail) -> str:
     """Why the instance has its state, and what is unusual about its host."""
-    exits, drifted = instance.get("exits"), instance.get("drifted")
-    words = [optional(instance, "state_message")]
-    if isinstance(exits, int) and exits:
-        words.append(f"the collector ended {exits} times since the last apply")
-    if isinstance(drifted, list) and drifted:
-        words.append(f"changed on the host: {', '.join(map(str, drifted))}")
-    if instance.get("token_current") is False:
+    words = [instance["state_message"]]
+    if instance["exits"]:
+        words.append(f"the collector ended {instance['exits']} times since the last apply")
+    if instance["drifted"]:
+        words.append(f"changed on the host: {', '.join(instance['drifted'])}")
+    if instance["token_current"] is False:
         words.append("reports with an older token of the fleet: install it again")
     return "; ".join(word for word in words if word)
 
@@ -100,14 +102,14 @@ def _show(api: Api, fleet: str, filters: Filters, *, as_json: bool, watch: bool)
     watching.refuse_json(watch=watch, as_json=as_json)
     fleet_id = lookup.fleet(api, fleet)
     wanted = _wanted(api, fleet_id, filters)
-    listed = _instances(api, fleet_id, wanted)
+    listed, by_id = _instances(api, fleet_id, wanted)
     if as_json:
-        print_json(listed)
+        print_json([_with_names(instance, by_id) for instance in listed])
         return
     nothing = f"No collector has reported yet: `headgate fleet install {one_line(fleet)}` prints how to install one"
-    _table(api, fleet_id, listed, "No collector is like that" if wanted else nothing)
+    _table(api, fleet_id, listed, by_id, "No collector is like that" if wanted else nothing)
     if watch:
-        watching.watch(_lines(listed), lambda: _lines(_instances(api, fleet_id, wanted)))
+        watching.watch(_lines(listed, by_id), lambda: _lines(*_instances(api, fleet_id, wanted)))
 
 
 def _wanted(api: Api, fleet_id: str, filters: Filters) -> dict[str, str]:
@@ -123,40 +125,32 @@ def _wanted(api: Api, fleet_id: str, filters: Filters) -> dict[str, str]:
     return wanted
 
 
-def _instances(api: Api, fleet_id: str, wanted: Mapping[str, str]) -> list[Entity]:
-    """With the configurations' names in `assigned` and `running`."""
-    found = list(api.items(f"/fleets/{fleet_id}/instances", **wanted))
-    versions = [one for instance in found for field in ("assigned", "running") if (one := _version(instance, field))]
-    by_id = names.of(api, (optional(one, "configuration_id") for one in versions))
-    return [
-        {
-            **instance,
-            **{
-                field: names.named(one, by_id)
-                for field in ("assigned", "running")
-                if (one := _version(instance, field)) is not None
-            },
-        }
-        for instance in found
-    ]
+def _instances(api: Api, fleet_id: str, wanted: Mapping[str, str]) -> tuple[list[InstanceOut], Names]:
+    """The instances, and the names of the configurations that they are assigned or run."""
+    listed = list(each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", **wanted)))
+    versions = (version for instance in listed for version in (instance["assigned"], instance["running"]))
+    return listed, names.of(api, (version["configuration_id"] or "" for version in versions))
 
 
-def _version(instance: Entity, field: str) -> Entity | None:
-    value = instance.get(field)
-    return value if isinstance(value, dict) else None
+def _with_names(instance: InstanceOut, by_id: Names) -> Entity:
+    return {
+        **instance,
+        "assigned": names.named(instance["assigned"], by_id),
+        "running": names.named(instance["running"], by_id),
+    }
 
 
-def _table(api: Api, fleet_id: str, listed: Sequence[Entity], nothing: str) -> None:
-    groups = {text(group, "id"): text(group, "name") for group in lookup.groups(api, fleet_id)}
+def _table(api: Api, fleet_id: str, listed: Sequence[InstanceOut], by_id: Names, nothing: str) -> None:
+    groups = {group["id"]: group["name"] for group in lookup.groups(api, fleet_id)}
     rows = [
         (
             host(instance),
-            groups.get(optional(instance, "deployment_id"), optional(instance, "deployment_id")),
-            f"{optional(instance, 'os')}/{optional(instance, 'arch')}".strip("/"),
-            text(instance, "state").replace("_", " "),
-            version(instance.get("assigned")),
-            version(instance.get("running")),
-            minute(text(instance, "last_seen_at")),
+            groups.get(instance["deployment_id"], instance["deployment_id"]),
+            f"{instance['os'] or ''}/{instance['arch'] or ''}".strip("/"),
+            instance["state"].replace("_", " "),
+            names.version(instance["assigned"], by_id),
+            names.version(instance["running"], by_id),
+            minute(instance["last_seen_at"]),
             message(instance),
         )
         for instance in listed
@@ -165,13 +159,13 @@ def _table(api: Api, fleet_id: str, listed: Sequence[Entity], nothing: str) -> N
     table(headings, rows, nothing=nothing)
 
 
-def _lines(listed: Sequence[Entity]) -> dict[str, str]:
-    return {text(instance, "id"): _line(instance) for instance in listed}
+def _lines(listed: Sequence[InstanceOut], by_id: Names) -> dict[str, str]:
+    """The line of each instance that is watched."""
+    return {instance["id"]: _line(instance, by_id) for instance in listed}
 
 
-def _line(instance: Entity) -> str:
-    """What a person who watches has to know of it."""
-    state = one_line(text(instance, "state")).replace("_", " ")
-    runs = one_line(version(instance.get("running"))) or "nothing"
+def _line(instance: InstanceOut, by_id: Names) -> str:
+    state = one_line(instance["state"]).replace("_", " ")
+    runs = one_line(names.version(instance["running"], by_id)) or "nothing"
     words = message(instance)
     return f"{one_line(host(instance))}  {state}, runs {runs}" + (f": {quoted(words)}" if words else "")

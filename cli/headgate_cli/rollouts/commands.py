@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, optional, text
+from headgate_cli.api import Api
 from headgate_cli.checks import gate as checks
 from headgate_cli.command_group import Group
 from headgate_cli.configurations.lookup import VersionNumber
@@ -17,6 +17,8 @@ from headgate_cli.fleets import assignable
 from headgate_cli.output import minute, print_json, table
 from headgate_cli.rollouts import follow, lookup
 from headgate_cli.rollouts.options import Gate, Step, StepOfRollout, Window, strategy
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import DeploymentOut, RolloutOut
 from headgate_cli.untrusted import quoted
 
 _PRESETS: Final = ("canary", "careful", "fast", "all-at-once")
@@ -127,7 +129,7 @@ def start(
         "message": message,
     }
     request |= {field: value for field, value in given.items() if value}
-    started = api.create(path, request)
+    started = shaped(RolloutOut, api.create(path, request))
     if watch:
         follow.finish(follow.follow(api, path, started), as_json=as_json)
     else:
@@ -182,20 +184,20 @@ def list_(api: Api, fleet: str, group: str, as_json: bool) -> None:
     Examples:
       headgate rollout list servers Default
     """
-    rollouts = list(api.items(lookup.path_of(api, fleet, group)))
+    rollouts = list(lookup.all_of(api, lookup.path_of(api, fleet, group)))
     if as_json:
         print_json(rollouts)
         return
     rows = [
         (
-            text(one, "id"),
-            text(one, "status").replace("_", " "),
-            lookup.version(one),
-            lookup.version(one.get("from")),
-            minute(text(one, "created_at")),
-            quoted(optional(one, "message")),
+            rollout["id"],
+            rollout["status"].replace("_", " "),
+            lookup.version(rollout),
+            lookup.version(rollout["from"]),
+            minute(rollout["created_at"]),
+            quoted(rollout["message"] or ""),
         )
-        for one in rollouts
+        for rollout in rollouts
     ]
     headings = ("ID", "STATUS", "VERSION", "BEFORE", "STARTED (UTC)", "MESSAGE")
     table(headings, rows, nothing="No rollouts yet: start one with `headgate rollout start`")
@@ -212,8 +214,8 @@ def _act(name: str, summary: str) -> None:
     @connected
     def act(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> None:
         path = lookup.path_of(api, fleet, group)
-        about = text(lookup.rollout(api, path, rollout_id), "id")
-        follow.show(api.post(f"{path}/{about}/{name}"), as_json=as_json)
+        about = lookup.rollout(api, path, rollout_id)["id"]
+        follow.show(shaped(RolloutOut, api.post(f"{path}/{about}/{name}")), as_json=as_json)
 
 
 _act("pause", "Begin no further step until the rollout is resumed; its gates go on judging.")
@@ -226,7 +228,7 @@ _act("retry", "Offer the version again where it failed, and judge the step from 
 
 def _assigned(api: Api, path: str) -> str:
     """The id of the configuration that the group runs."""
-    configuration_id = optional(api.get(path.removesuffix("/rollouts")), "configuration_id")
+    configuration_id = shaped(DeploymentOut, api.get(path.removesuffix("/rollouts")))["configuration_id"]
     if not configuration_id:
         raise Failed("nothing is assigned to this group: name a configuration")
     return configuration_id

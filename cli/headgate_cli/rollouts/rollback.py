@@ -7,13 +7,14 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, optional, text
-from headgate_cli.configurations import names
+from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.output import print_outcome, say
 from headgate_cli.rollouts import follow, lookup
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import AssignmentOut, DeploymentOut, FleetOut, RolloutOut
 from headgate_cli.untrusted import one_line
 
 _UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted")
@@ -46,18 +47,18 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
       headgate rollback canary -m "loses spans"
     """
     path = _path(api, place)
-    rollouts = api.items(path)
+    rollouts = lookup.all_of(api, path)
     newest = next(rollouts, None)
     if newest is not None and newest["status"] in _UNDER_WAY:
-        aborted = api.post(f"{path}/{text(newest, 'id')}/abort")
+        aborted = shaped(RolloutOut, api.post(f"{path}/{newest['id']}/abort"))
         say("The rollout that was under way is aborted: its hosts go back to the version before")
         follow.show(aborted, as_json=as_json)
         return
     if newest is not None and newest["status"] == "rolling_back":
         raise Failed("the group is going back already: `headgate rollout watch` shows how far it is")
     group = path.removesuffix("/rollouts")
-    now = api.get(group)
-    good = _again(newest, now) or _version(now.get("goes_back_to"))
+    now = shaped(DeploymentOut, api.get(group))
+    good = _again(newest, now) or _version(now["goes_back_to"])
     good = good or last_good([*([newest] if newest else []), *rollouts], _version(now))
     if good is None and newest is not None and newest["status"] != "completed":
         # Hosts that did not come back from that rollout are offered it again.
@@ -67,38 +68,37 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
     configuration_id, n = good
     reason = f"{_ROLLBACK}: {message}" if message else _ROLLBACK
     request = {"configuration_id": configuration_id, "version_number": n, "message": reason}
-    changed = api.patch(group, request)
-    changed = names.named(changed, names.of(api, [configuration_id]))
-    if optional(now, "collector_version"):
+    changed = shaped(DeploymentOut, api.patch(group, request))
+    if now["collector_version"]:
         say(
-            f"The collectors stay at {one_line(optional(now, 'collector_version'))}: to move them as well, roll out a "
+            f"The collectors stay at {one_line(now['collector_version'])}: to move them as well, roll out a "
             "version that is for another one, with `headgate rollout start --upgrade-collector`"
         )
     print_outcome(
         changed,
         as_json,
-        f"{one_line(text(changed, 'name'))} ({one_line(text(changed, 'id'))}) goes back to {lookup.version(changed)}",
+        f"{one_line(changed['name'])} ({one_line(changed['id'])}) goes back to {lookup.version(changed)}",
     )
 
 
-def _again(newest: Entity | None, now: Entity) -> Version | None:
+def _again(newest: RolloutOut | None, now: DeploymentOut) -> Version | None:
     """What the group runs, if hosts did not go back to it."""
-    failures = entities(newest, "failures") if newest and newest.get("failures") else []
-    ended = newest is not None and newest["status"] in _TAKEN_BACK
-    return _version(now) if ended and any(one.get("gate") == "rollback_failed" for one in failures) else None
+    if newest is None or newest["status"] not in _TAKEN_BACK:
+        return None
+    return _version(now) if any(failure["gate"] == "rollback_failed" for failure in newest["failures"]) else None
 
 
-def last_good(rollouts: Iterable[Entity], now: Version | None) -> Version | None:
+def last_good(rollouts: Iterable[RolloutOut], now: Version | None) -> Version | None:
     """What the group completed before what it runs `now`; rollouts are newest first.
 
     A rollback of this command forgets what came after the version, so that the next one goes back further.
     """
     good: list[Version] = []
-    for rollout in reversed([one for one in rollouts if one["status"] == "completed"]):
-        before, to = _version(rollout.get("from")), _version(rollout)
+    for rollout in reversed([rollout for rollout in rollouts if rollout["status"] == "completed"]):
+        before, to = _version(rollout["from"]), _version(rollout)
         if before is not None and good[-1:] != [before]:
             good.append(before)
-        if optional(rollout, "message").startswith(_ROLLBACK) and to in good[:-1]:
+        if (rollout["message"] or "").startswith(_ROLLBACK) and to in good[:-1]:
             good = good[: len(good) - 1 - good[-2::-1].index(to)]
         elif to is not None and good[-1:] != [to]:
             good.append(to)
@@ -107,10 +107,10 @@ def last_good(rollouts: Iterable[Entity], now: Version | None) -> Version | None
     return good[-1] if good else None
 
 
-def _version(named: object) -> Version | None:
-    if not isinstance(named, dict) or not optional(named, "configuration_id"):
+def _version(named: AssignmentOut | None) -> Version | None:
+    if named is None or not named["configuration_id"]:
         return None
-    return optional(named, "configuration_id"), named.get("version_number")
+    return named["configuration_id"], named["version_number"]
 
 
 def _path(api: Api, place: Sequence[str]) -> str:
@@ -120,16 +120,16 @@ def _path(api: Api, place: Sequence[str]) -> str:
     if len(place) == _FLEET_AND_GROUP:
         return lookup.path_of(api, *place)
     (wanted,) = place
-    found = [
-        f"/fleets/{text(fleet, 'id')}/deployments/{text(group, 'id')}/rollouts"
-        for fleet in api.items("/fleets")
-        for group in fleets.groups(api, text(fleet, "id"))
-        if wanted in (group.get("id"), group.get("name"))
+    paths = [
+        f"/fleets/{fleet['id']}/deployments/{group['id']}/rollouts"
+        for fleet in each(FleetOut, api.items("/fleets"))
+        for group in fleets.groups(api, fleet["id"])
+        if wanted in (group["id"], group["name"])
     ]
-    if not found:
+    if not paths:
         raise Failed(
             f"no fleet has a deployment group {wanted!r}: `headgate deployment list FLEET` shows a fleet's groups"
         )
-    if len(found) > 1:
-        raise Failed(f"{len(found)} fleets have a deployment group {wanted!r}: name the fleet, too")
-    return found[0]
+    if len(paths) > 1:
+        raise Failed(f"{len(paths)} fleets have a deployment group {wanted!r}: name the fleet, too")
+    return paths[0]
