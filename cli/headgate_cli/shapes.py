@@ -67,8 +67,8 @@ class CaptureOut(TypedDict):
     records: int
     left_out: int
     redacted: int
-    restarts: NotRequired[int]
-    notice: NotRequired[str]
+    restarts: int
+    notice: str
     created_by: PrincipalOut
     created_at: str
     begins_by: str
@@ -133,7 +133,7 @@ class ComparisonOut(TypedDict):
     started_at: str | None
     finished_at: str | None
     status: Literal["Queued", "Running", "Done", "Error"]
-    kind: NotRequired[Literal["comparison"]]
+    kind: Literal["comparison"]
     result: ComparisonResult | None
 
 
@@ -374,7 +374,7 @@ class Difference(TypedDict):
     right: int | None
     name: str
     fields: list[FieldDifference]
-    fields_left_out: NotRequired[int]
+    fields_left_out: int
 
 
 class Differences(TypedDict):
@@ -382,7 +382,7 @@ class Differences(TypedDict):
     signals: dict[str, SignalSummary]
     differences: list[Difference]
     left_out: int
-    profiles: NotRequired[int]
+    profiles: int
 
 
 class Edit(TypedDict):
@@ -483,7 +483,7 @@ class FieldDifference(TypedDict):
     change: Literal["added", "missing", "changed"]
     left: NotRequired[JsonValue]
     right: NotRequired[JsonValue]
-    cut: NotRequired[bool]
+    cut: bool
 
 
 class FieldOut(TypedDict):
@@ -781,8 +781,8 @@ class Lacking(TypedDict):
 
 
 class LeftOut(TypedDict):
-    records: NotRequired[int]
-    bytes: NotRequired[int]
+    records: int
+    bytes: int
 
 
 class LineOut(TypedDict):
@@ -1414,7 +1414,7 @@ class Saving(TypedDict):
     left_bytes: int
     right_bytes: int
     words: str
-    services: NotRequired[list[ServiceSaving]]
+    services: list[ServiceSaving]
 
 
 class SeriesOut(TypedDict):
@@ -1440,8 +1440,8 @@ class SideOutcome(TypedDict):
     line: int | None
     records_in: int | None
     stderr: str
-    component_errors: NotRequired[list[ComponentError]]
-    notes: NotRequired[list[RunNote]]
+    component_errors: list[ComponentError]
+    notes: list[RunNote]
     seconds: float
 
 
@@ -1634,8 +1634,8 @@ class TestOutcome(TypedDict):
     output: str | None
     output_left_out: bool
     stderr: str
-    component_errors: NotRequired[list[ComponentError]]
-    notes: NotRequired[list[RunNote]]
+    component_errors: list[ComponentError]
+    notes: list[RunNote]
     cut: bool
     seconds: float
 

@@ -60,8 +60,8 @@ export interface CaptureOut {
   records: number;
   left_out: number;
   redacted: number;
-  restarts?: number;
-  notice?: string;
+  restarts: number;
+  notice: string;
   created_by: PrincipalOut;
   created_at: string;
   begins_by: string;
@@ -171,7 +171,7 @@ export interface ComparisonOut {
   started_at: string | null;
   finished_at: string | null;
   status: "Queued" | "Running" | "Done" | "Error";
-  kind?: "comparison";
+  kind: "comparison";
   result: ComparisonResult | null;
 }
 
@@ -439,7 +439,7 @@ export interface Difference {
   right: number | null;
   name: string;
   fields: FieldDifference[];
-  fields_left_out?: number;
+  fields_left_out: number;
 }
 
 export interface Differences {
@@ -447,7 +447,7 @@ export interface Differences {
   signals: Record<string, SignalSummary>;
   differences: Difference[];
   left_out: number;
-  profiles?: number;
+  profiles: number;
 }
 
 export interface Edit {
@@ -553,7 +553,7 @@ export interface FieldDifference {
   change: "added" | "missing" | "changed";
   left?: JsonValue;
   right?: JsonValue;
-  cut?: boolean;
+  cut: boolean;
 }
 
 export interface FieldOut {
@@ -880,8 +880,8 @@ export interface Lacking {
 }
 
 export interface LeftOut {
-  records?: number;
-  bytes?: number;
+  records: number;
+  bytes: number;
 }
 
 export interface LineOut {
@@ -1633,7 +1633,7 @@ export interface Saving {
   left_bytes: number;
   right_bytes: number;
   words: string;
-  services?: ServiceSaving[];
+  services: ServiceSaving[];
 }
 
 export interface SeriesOut {
@@ -1659,8 +1659,8 @@ export interface SideOutcome {
   line: number | null;
   records_in: number | null;
   stderr: string;
-  component_errors?: ComponentError[];
-  notes?: RunNote[];
+  component_errors: ComponentError[];
+  notes: RunNote[];
   seconds: number;
 }
 
@@ -1956,8 +1956,8 @@ export interface TestOutcome {
   output: string | null;
   output_left_out: boolean;
   stderr: string;
-  component_errors?: ComponentError[];
-  notes?: RunNote[];
+  component_errors: ComponentError[];
+  notes: RunNote[];
   cut: boolean;
   seconds: number;
 }
