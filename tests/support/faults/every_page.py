@@ -114,7 +114,10 @@ PAGES: Final = [
     page(f"{HERE}/changes"),
     page(f"{HERE}/configurations"),
     page(f"{HERE}/configurations/new"),
+    page(f"{HERE}/configurations/try"),
     page(f"{HERE}/configurations/{{configuration_id}}"),
+    *(page(f"{HERE}/configurations/{{configuration_id}}/{tab}") for tab in ("versions", "tests", "runs", "settings")),
+    form(f"{HERE}/configurations/{{configuration_id}}/settings", 303, {"name": "Renamed", "description": ""}),
     form(f"{HERE}/configurations/{{configuration_id}}/archive", 303, {}, ids={"configuration_id": "draft_id"}),
     form(f"{HERE}/configurations/{{configuration_id}}/restore", 303, {}),
     form(
