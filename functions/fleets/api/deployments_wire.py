@@ -55,6 +55,7 @@ class PatchDeployment(Patch):
     replicas: Replicas | None = None
     namespace: Namespace | None = None
     message: Annotated[Message | None, PRESENT] = Field(default=None)
+    managed_by: ManagedBy = None
 
     @model_validator(mode="before")
     @classmethod

@@ -122,7 +122,7 @@ def change(
     message: str | None = None,
     beside: Callable[[Deployment, Deployment, Versions], Sequence[Write]] = lambda *_: (),
 ) -> Changed:
-    """Change the given ones of `name`, `configuration_id`, `version_number`, `replicas` and `namespace`.
+    """Change the given ones of `name`, `managed_by`, `configuration_id`, `version_number`, `replicas` and `namespace`.
 
     One transaction with the event of an assignment, and what `beside` makes of the group before and after it and the
     versions; `message` says why it was made. None clears `configuration_id`
@@ -142,8 +142,8 @@ def change(
     def once() -> tuple[Deployment, Version | None, Mapping[str, str]]:
         before = of_fleet(fleet_id, deployment_id)
         target = _of_changes(caller, before, changes)
-        name, replicas, namespace = (
-            changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace")
+        name, replicas, namespace, managed_by = (
+            changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace", "managed_by")
         )
         assignment = None if clears else before.assignment
         if target:
@@ -155,6 +155,7 @@ def change(
             name=str(name),
             replicas=replicas if isinstance(replicas, int) else None,
             namespace=namespace if isinstance(namespace, str) else None,
+            managed_by=managed_by if isinstance(managed_by, str) else None,
             updated_at=at,
         )
         if not assigns:
