@@ -1223,6 +1223,7 @@ export interface PartProblem {
 export interface PatchConfiguration {
   name?: string | null;
   description?: string | null;
+  managed_by?: string | null;
 }
 
 export interface PatchDeployment {
@@ -1232,6 +1233,7 @@ export interface PatchDeployment {
   replicas?: number | null;
   namespace?: string | null;
   message?: string | null;
+  managed_by?: string | null;
 }
 
 export interface PatchEnv {
