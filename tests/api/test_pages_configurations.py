@@ -101,7 +101,7 @@ def test_the_list_is_searched_by_text_component_and_state(ann: Member, pages: Pa
     assert [*rows(pages.shown("configurations?text=BATCH"))] == ["Batch"]
     assert [*rows(pages.shown("configurations?component=batch&archived=all"))] == ["Batch"]
     assert [*rows(pages.shown("configurations?archived=true"))] == ["Archived"]
-    assert "No configuration is like that" in pages.shown("configurations?text=nowhere")
+    assert "No configuration matches" in pages.shown("configurations?text=nowhere")
 
 
 def owner(pages: Pages, name: str = "Mine") -> str:

@@ -162,6 +162,11 @@ PAGES: Final = [
     page(f"{HERE}/fleets/{{fleet_id}}"),
     form(f"{HERE}/fleets/{{fleet_id}}/token", 303, {"grace": "7d"}),
     page(f"{HERE}/fleets/{{fleet_id}}/collectors"),
+    form(
+        f"{HERE}/fleets/{{fleet_id}}/collectors/orders",
+        200,
+        lambda world: {"order": "restart", world.ids["instance_id"]: "yes"},
+    ),
     form(f"{HERE}/fleets/{{fleet_id}}/delete", 303, {}, ids={"fleet_id": "unused_fleet_id"}, repeated=(404,)),
     page(COLLECTOR),
     *(form(f"{COLLECTOR}/{act}", 303, {}) for act, _ in ORDERS),
