@@ -12,6 +12,15 @@ else:
     from headgate_cli.shaped import TypedDict
 
 
+class AdoptionOut(TypedDict):
+    name: str
+    yaml: str
+    variables: list[PlaceholderOut]
+    difference: str | None
+    accepts_remote_config: bool
+    notes: list[str]
+
+
 class AssignedThenOut(TypedDict):
     at: str
     assigned: NamedVersionOut | None
@@ -322,6 +331,7 @@ class DeploymentChanged(TypedDict):
     token_expires_at: str | None
     collector_version: str | None
     captures_allowed: bool
+    reads_configurations: bool
     instances: InstancesOut
     created_at: str
     updated_at: str
@@ -348,6 +358,7 @@ class DeploymentOut(TypedDict):
     token_expires_at: str | None
     collector_version: str | None
     captures_allowed: bool
+    reads_configurations: bool
     instances: InstancesOut
     created_at: str
     updated_at: str
@@ -518,6 +529,15 @@ class FindingGroup(TypedDict):
     texts: list[int]
 
 
+class FindingsOut(TypedDict):
+    version: str
+    reported_version: str | None
+    exact: bool
+    yaml: str
+    result: ValidationResult
+    upgrade: UpgradeReport | None
+
+
 class FleetOut(TypedDict):
     id: str
     label: str
@@ -627,7 +647,7 @@ class GroupEventOutPage(TypedDict):
 
 class HappenedOut(TypedDict):
     at: str
-    event: Literal["first_seen", "moved", "silent", "back", "offered", "running", "crash_loop", "exited", "drifted", "restarted", "collector_changed", "supervisor_changed", "supervisor_kept", "override", "override_ended", "key_registered", "key_replaced", "scope_changed", "move_allowed", "replaced", "replaces", "refused", "capture", "capture_ended", "pending_pickup", "applying", "applied", "apply_failed", "idle", "healthy", "unhealthy", "stopped", "flapping", "flapping_ended"]
+    event: Literal["first_seen", "moved", "silent", "back", "offered", "running", "crash_loop", "exited", "drifted", "restarted", "collector_changed", "configuration_changed", "supervisor_changed", "supervisor_kept", "override", "override_ended", "key_registered", "key_replaced", "scope_changed", "move_allowed", "replaced", "replaces", "refused", "capture", "capture_ended", "pending_pickup", "applying", "applied", "apply_failed", "idle", "healthy", "unhealthy", "stopped", "flapping", "flapping_ended"]
     state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
     running: VersionAt | None
     version: VersionOut | None
@@ -640,6 +660,7 @@ class HappenedOut(TypedDict):
     message: str | None
     left_out: int | None
     program_version: str | None
+    configuration: str | None
 
 
 class HappenedOutPage(TypedDict):
@@ -704,6 +725,7 @@ class InstanceDetail(TypedDict):
     os: str | None
     arch: str | None
     collector_version: str | None
+    distribution: str | None
     state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
     state_message: str | None
     assigned: AssignmentOut
@@ -736,6 +758,7 @@ class InstanceOut(TypedDict):
     os: str | None
     arch: str | None
     collector_version: str | None
+    distribution: str | None
     state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
     state_message: str | None
     assigned: AssignmentOut
@@ -770,6 +793,28 @@ class InstancesOut(TypedDict):
     silent: int
     stale: int
     unknown: int
+
+
+class InventoryOut(TypedDict):
+    id: str
+    host_name: str | None
+    os: str | None
+    arch: str | None
+    distribution: str | None
+    collector_version: str | None
+    state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
+    state_message: str | None
+    deployment_id: str
+    configuration: str | None
+    configuration_problem: str | None
+    components: list[str]
+    first_seen_at: str
+    last_seen_at: str
+
+
+class InventoryOutPage(TypedDict):
+    items: list[InventoryOut]
+    next_cursor: str | None
 
 
 JsonValue = object
@@ -1080,6 +1125,11 @@ class Pipeline(TypedDict):
     exporters: list[ListedComponent]
 
 
+class PlaceholderOut(TypedDict):
+    name: str
+    component_path: str
+
+
 class PointOut(TypedDict):
     at: str
     hosts: float
@@ -1222,6 +1272,14 @@ Rename = TypedDict(
         "to": "str",
     },
 )
+
+
+class ReportedConfigurationOut(TypedDict):
+    sha256: str
+    yaml: str
+    at: str
+    former: str | None
+    difference: str | None
 
 
 RolloutOut = TypedDict(
@@ -1432,6 +1490,19 @@ class ServiceSaving(TypedDict):
     left_bytes: int
     right_bytes: int
     words: str
+
+
+class SharedConfigurationOut(TypedDict):
+    sha256: str
+    count: int
+    hosts: list[str]
+    versions: list[str]
+    components: list[str]
+
+
+class SharedConfigurationsOut(TypedDict):
+    items: list[SharedConfigurationOut]
+    left_out: int
 
 
 class SideOutcome(TypedDict):

@@ -19,6 +19,15 @@ routers: Final = (
     Part("fleets.api.prices", f"{_FLEETS}/prices", f"{_FLEETS}/*/costs", f"{_GROUP}/costs"),
     Part("fleets.api.env", f"{_GROUP}/env", f"{_GROUP_BY_HAND}/token", routers=("router", "by_hand")),
     Part("fleets.api.rollouts", f"{_GROUP}/rollouts/**"),
+    Part(
+        "fleets.api.observed",
+        f"{_FLEETS}/*/inventory",
+        f"{_FLEETS}/*/inventory.csv",
+        f"{_FLEETS}/*/configurations",
+        f"{_FLEETS}/*/instances/*/configuration",
+        f"{_FLEETS}/*/instances/*/findings",
+        f"{_FLEETS}/*/instances/*/adoption",
+    ),
     Part("fleets.api.instances", f"{_FLEETS}/*/instances/**"),
     Part(
         "fleets.api.groups",
@@ -55,7 +64,7 @@ _PAGES: Final = (
     Part("fleets.pages.groups.review_pages", f"{_GROUP_PAGE}/review"),
     Part("fleets.pages.groups.settings_pages", f"{_GROUP_PAGE}/settings/**"),
     Part("fleets.pages.rollouts.rollout_pages", f"{_GROUP_PAGE}/rollouts/**"),
-    Part("fleets.pages.instances.list_pages", f"{_FLEET_PAGE}/collectors", f"{_FLEET_PAGE}/collectors/orders"),
+    Part("fleets.pages.instances.list_pages", f"{_FLEET_PAGE}/collectors"),
     Part("fleets.pages.instances.instance_pages", f"{_FLEET_PAGE}/collectors/*/**"),
     Part("fleets.pages.capture_pages", f"{_FLEET_PAGE}/captures/**", f"{_GROUP_PAGE}/captures"),
 )

@@ -16,7 +16,7 @@ from tests.support.opamp_agent import Agent
 
 __all__ = ["ann", "fleet", "now"]
 
-_EXTENSION = (
+EXTENSION = (
     wire.AgentCapabilities_ReportsStatus
     | wire.AgentCapabilities_ReportsEffectiveConfig
     | wire.AgentCapabilities_ReportsHealth
@@ -35,7 +35,7 @@ def observed(fleet: Fleet) -> Fleet:
     return Fleet(fleet.member, fleet_id, default["id"], fleet.configuration_id, fleet.http)
 
 
-def _without_group(fleet: Fleet, **fields: Any) -> Agent:
+def without_group(fleet: Fleet, **fields: Any) -> Agent:
     """An agent that knows a token and no group, as every collector that was not installed by Headgate."""
 
     def post(body: bytes) -> bytes:
@@ -47,7 +47,7 @@ def _without_group(fleet: Fleet, **fields: Any) -> Agent:
 
 
 def test_a_collector_that_names_no_group_is_listed_as_running_by_its_own_report(observed: Fleet) -> None:
-    agent = _without_group(observed, capabilities=_EXTENSION)
+    agent = without_group(observed, capabilities=EXTENSION)
     answer = agent.start()
 
     assert not answer.HasField("remote_config")
@@ -64,7 +64,7 @@ def test_a_collector_that_names_no_group_is_listed_as_running_by_its_own_report(
 
 
 def test_nothing_is_offered_to_a_supervisor_of_an_observed_fleet(observed: Fleet) -> None:
-    agent = _without_group(observed)
+    agent = without_group(observed)
     answers = [agent.start(), agent.heartbeat(), agent.heartbeat()]
 
     assert not any(answer.HasField("remote_config") for answer in answers)
@@ -76,7 +76,7 @@ def test_what_would_configure_an_observed_collector_is_refused(observed: Fleet, 
     http, path = observed.member.http, f"{API}/fleets/{observed.id}"
     version = {"configuration_id": observed.configuration_id, "version_number": 1}
     group = f"{path}/deployments/{observed.deployment_id}"
-    _without_group(observed, capabilities=_EXTENSION).start()
+    without_group(observed, capabilities=EXTENSION).start()
     instance_id, until = observed.instances()[0]["id"], clock.rfc3339(clock.now() + timedelta(days=1))
     response = {
         "assign": lambda: http.patch(group, json=version),
@@ -91,7 +91,7 @@ def test_what_would_configure_an_observed_collector_is_refused(observed: Fleet, 
 
 
 def test_a_collector_of_a_managed_fleet_without_remote_configuration_says_what_it_lacks(fleet: Fleet) -> None:
-    agent = _without_group(fleet, capabilities=_EXTENSION)
+    agent = without_group(fleet, capabilities=EXTENSION)
     agent.start()
     assert fleet.state() == "running"
     fleet.assign(1)

@@ -22,16 +22,13 @@ def post_to(client: httpx.Client, api: httpx.Client, fleet_id: str, deployment_i
     headers = {"Authorization": f"Bearer {token}", "X-Deployment-Id": deployment_id}
 
     def post(message: bytes) -> bytes:
-        # As a supervisor, it sends again what was throttled or not answered: what it said of an apply is not lost.
         for attempt in range(_ATTEMPTS):
-            pause = _PAUSE * (attempt + 1)
-            with suppress(httpx.TransportError):
+            # As a supervisor, it sends a message again that was not answered: what it said of an apply is not lost.
+            with suppress(httpx.HTTPError):
                 response = client.post("/v1/opamp", content=message, headers=headers)
-                if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
-                    response.raise_for_status()
-                    return response.content
-                pause = float(response.headers["Retry-After"])
-            time.sleep(pause)
+                response.raise_for_status()
+                return response.content
+            time.sleep(_PAUSE * (attempt + 1))
         raise httpx.TransportError("The service does not answer")
 
     return post

@@ -17,6 +17,7 @@ DEPLOYMENT: Final = f"{FLEET}/deployments/{{deployment_id}}"
 ROLLOUT: Final = f"{DEPLOYMENT}/rollouts/{{rollout_id}}"
 ROLLING: Final = {"deployment_id": "rolling_group_id", "rollout_id": "rolling_id"}
 PAUSED: Final = {"fleet_id": "kubernetes_id", "deployment_id": "kubernetes_deployment_id", "rollout_id": "paused_id"}
+OBSERVED: Final = {"fleet_id": "observed_fleet_id", "instance_id": "observed_instance_id"}
 CAPTURED: Final = {"fleet_id": "captured_fleet_id", "deployment_id": "captured_deployment_id"}
 CAPTURES: Final = f"{FLEET}/captures"
 CAPTURE: Final = f"{CAPTURES}/{{capture_id}}"
@@ -169,6 +170,14 @@ FLEETS: Final = [
         right(200, {"client": "extension"}, ids={"fleet_id": "observed_fleet_id"}),
         action="install.composed",
         target="fleets/{observed_fleet_id}/observe",
+    ),
+    *(
+        endpoint(f"GET {FLEET}/{name}", "read", 404, right(200, ids={"fleet_id": "observed_fleet_id"}))
+        for name in ("inventory", "inventory.csv", "configurations")
+    ),
+    *(
+        endpoint(f"GET {INSTANCE}/{name}", "read", 404, right(200, ids=OBSERVED))
+        for name in ("configuration", "findings", "adoption")
     ),
     endpoint(f"GET {FLEET}/deployments", "read", 404, right(200)),
     endpoint(

@@ -31,7 +31,7 @@ IDENTITY: Final[Mapping[str, Rights]] = {
         "ConditionCheckItem": "policies#",
         "PutItem": "audit# policies# idempotency# signing_key",
     },
-    "FleetsFunction": RECORDS,
+    "FleetsFunction": {**RECORDS, "GetItem": "token# session# policies# signing_key"},
     "TestingFunction": RECORDS,
     "WebhooksFunction": {**RECORDS, "UpdateItem": "rate# idempotency#"},
     # Links to collectors are signed.

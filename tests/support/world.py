@@ -197,6 +197,7 @@ def _fill(world: World) -> None:
     ids["unused_fleet_id"] = post(f"{PUBLIC}/fleets", {"label": "Unused", "type": "server-supervisor"})["id"]
     observed = {"label": "Observed", "type": "server-supervisor", "mode": "observed"}
     ids["observed_fleet_id"] = post(f"{PUBLIC}/fleets", observed)["id"]
+    ids["observed_instance_id"] = _observed_collector(world)
     ids["kubernetes_id"] = post(f"{PUBLIC}/fleets", {"label": "Cluster", "type": "kubernetes-supervisor"})["id"]
     on_kubernetes = f"{PUBLIC}/fleets/{ids['kubernetes_id']}/deployments"
     ids["kubernetes_deployment_id"] = post(on_kubernetes, {**group, "role": "node"})["id"]
@@ -249,6 +250,15 @@ def _collectors(world: World) -> list[str]:
         one.report(wire.RemoteConfigStatuses_FAILED, "no")
     found = world.call(world.admin, "GET", f"{PUBLIC}/fleets/{fleet_id}/instances", 200)["items"]
     return [str(one["id"]) for one in found]
+
+
+def _observed_collector(world: World) -> str:
+    """The id of a collector that others installed."""
+    fleet_id = world.ids["observed_fleet_id"]
+    (group,) = world.call(world.admin, "GET", f"{PUBLIC}/fleets/{fleet_id}/deployments", 200)["items"]
+    collector = agent(world.http, fleet_id, group["id"])
+    collector.start()
+    return instance_id(collector.uid)
 
 
 def _capture(world: World) -> None:

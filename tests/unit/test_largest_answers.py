@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from fleets.api.observed import MOST_SHARED
 from headgate.captures.model import LONGEST_CONDITION
 from headgate.captures.samples import MOST_BYTES as SAMPLE_OF_CAPTURE
 from headgate.deployments.mounts import MAX_MOUNTS
@@ -23,8 +24,11 @@ from headgate.fleets.prices import MOST as MOST_PRICES
 from headgate.fleets.prices import UNITS
 from headgate.http.app import LARGEST_ANSWER
 from headgate.http.body_limit import MAX_BODY_BYTES
+from headgate.instances.adopting import LONGEST_PATH, MOST_VARIABLES
+from headgate.instances.observed import MOST_DIFFERENCE, MOST_HOSTS, MOST_VERSIONS
 from headgate.instances.series.costs import MOST_DAYS, MOST_LINES
 from headgate.instances.series.service import MOST_POINTS, MOST_SERIES
+from headgate.opamp.effective import MOST_COMPONENTS
 from headgate.opamp.host_reports import LARGEST as REPORT_OF_HOST
 from headgate.opamp.reasons import LONGEST as LONGEST_REASON
 from headgate.overview.service import MOST_FLEETS
@@ -55,6 +59,7 @@ BEYOND: Final = {
         "checkTextUpgrade",
         "checkVersionUpgrade",
         "checkDeploymentUpgrade",
+        "getReportedFindings",
     ),
     "what a release of the collector or of Headgate describes, whoever asks": (
         "listCollectorVersions",
@@ -107,6 +112,12 @@ CHARACTERS: Final = {
     "host": 255,
     "amount": 32,
     "currency": 3,
+    "configuration": 64,
+    "InventoryOut.configuration_problem": 200,
+    "distribution": 255,
+    "former": 64,
+    "difference": MOST_DIFFERENCE,
+    "PlaceholderOut.component_path": LONGEST_PATH,
 }
 ENTRIES: Final = {
     "items": PAGE,
@@ -146,6 +157,8 @@ ENTRIES: Final = {
     "RecordsOut.in": 3,
     "RecordsOut.out": 3,
     "fleets": MOST_FLEETS,
+    "AdoptionOut.variables": MOST_VARIABLES,
+    "SharedConfigurationsOut.items": MOST_SHARED,
 }
 BYTES: Final = {
     "yaml": IN_JSON * MAX_BODY_BYTES,
@@ -159,6 +172,10 @@ BYTES: Final = {
     "InstanceDetail.drifted": 0,
     "InstanceDetail.last_exits": 0,
     "InstanceDetail.counters": 0,
+    "SharedConfigurationOut.hosts": STORED * MOST_HOSTS * 255,
+    "SharedConfigurationOut.versions": STORED * MOST_VERSIONS * 255,
+    "SharedConfigurationOut.components": IN_JSON * MOST_COMPONENTS * 80,
+    "InventoryOut.components": IN_JSON * MOST_COMPONENTS * 80,
     "HappenedOut.drifted": IN_JSON * REPORT_OF_HOST,
     "LineOut.pipelines": IN_JSON * REPORT_OF_HOST,
     "ExportOut.pipelines": IN_JSON * REPORT_OF_HOST,

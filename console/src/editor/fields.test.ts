@@ -10,7 +10,6 @@ const field = (path: string, values: string[] = []): Field => ({
   description: "",
   values,
   deprecated: false,
-  secret: false,
 });
 const fields = new Fields(
   [

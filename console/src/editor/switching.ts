@@ -1,9 +1,21 @@
 // What another collector version would make of the text.
 import type { Api } from "../lib/api";
 import { h } from "../lib/dom";
-import type { UpgradeReport } from "../lib/shapes";
+import type { Finding } from "../lib/types";
 
-export type Report = Pick<UpgradeReport, "new_errors" | "new_warnings" | "renames" | "deprecations" | "defaults">;
+interface Place {
+  component_path: string;
+  line: number;
+  column: number;
+}
+
+export interface Report {
+  new_errors: Finding[];
+  new_warnings: Finding[];
+  renames: (Place & { from: string; to: string })[];
+  deprecations: (Place & { message: string; new: boolean })[];
+  defaults: (Place & { key: string; before: unknown; after: unknown })[];
+}
 
 interface Change {
   what: string;
@@ -74,7 +86,7 @@ export function details(report: Report, goTo: (line: number, column: number) => 
 }
 
 export function listed(report: Report): Change[] {
-  const at = ({ line = null, column = null }: { line?: number | null; column?: number | null }) => ({ line, column });
+  const at = ({ line, column }: { line: number | null; column: number | null }) => ({ line, column });
   return [
     ...report.new_errors.map((one) => ({ what: "New error", text: one.message, ...at(one) })),
     ...report.new_warnings.map((one) => ({ what: "New warning", text: one.message, ...at(one) })),

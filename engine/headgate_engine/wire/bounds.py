@@ -62,9 +62,9 @@ _made: Final[ContextVar[_Made | None]] = ContextVar("errors_made", default=None)
 @contextmanager
 def _counting() -> Iterator[_Made]:
     """The count of the body that is validated; the outermost object begins it."""
-    count = _made.get()
-    if count is not None:
-        yield count
+    made = _made.get()
+    if made is not None:
+        yield made
         return
     token = _made.set(_Made())
     try:
@@ -75,19 +75,19 @@ def _counting() -> Iterator[_Made]:
 
 def _counted(value: object, validate: core_schema.ValidatorFunctionWrapHandler) -> object:
     """An entry of a list or an object. Once there are enough errors, it is left out unseen."""
-    count = _made.get()
-    if count is None:
+    made = _made.get()
+    if made is None:
         return validate(value)
-    if count.enough:
+    if made.enough:
         raise PydanticOmit
-    return count.of(value, validate)
+    return made.of(value, validate)
 
 
 def _at_most(limit: int, kind: str) -> _Check:
     def check(value: object) -> object:
-        count = _made.get()
-        if count is not None:
-            count.require_room()
+        made = _made.get()
+        if made is not None:
+            made.require_room()
         if isinstance(value, list | dict) and len(value) > limit:
             lengths = {"field_type": kind, "max_length": limit, "actual_length": len(value)}
             raise PydanticKnownError("too_long", lengths)
@@ -167,13 +167,13 @@ class Bounded(BaseModel):
     @validator_of_model(mode="wrap")
     @classmethod
     def _within_bounds(cls, value: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        with _counting() as count:
-            count.require_room()
+        with _counting() as made:
+            made.require_room()
             if isinstance(value, dict):
                 cls._refuse_many_unknown(value)
-            validated = count.of(value, validate)
+            validated = made.of(value, validate)
             # Entries after so many errors were left out, so this may not be the whole of what was sent.
-            count.require_room()
+            made.require_room()
             return validated
 
     @classmethod

@@ -54,8 +54,15 @@ class PatchDeployment(Patch):
     version_number: Annotated[Number | None, PRESENT] = Field(default=None)
     replicas: Replicas | None = None
     namespace: Namespace | None = None
+    reads_configurations: Annotated[
+        bool | None,
+        PRESENT,
+        Field(
+            description="Whether configurations that observed collectors report are stored, without secrets",
+            json_schema_extra=_BEYOND,
+        ),
+    ] = None
     message: Annotated[Message | None, PRESENT] = Field(default=None)
-    managed_by: ManagedBy = None
 
     @model_validator(mode="before")
     @classmethod
@@ -125,6 +132,9 @@ class DeploymentOut(Answer):
     ]
     captures_allowed: Annotated[
         bool, Field(description="Whether an Admin has allowed captures", json_schema_extra=_BEYOND)
+    ]
+    reads_configurations: Annotated[
+        bool, Field(description="Whether observed collectors' configurations are stored", json_schema_extra=_BEYOND)
     ]
     instances: Annotated[InstancesOut, Field(json_schema_extra=_BEYOND)]
     created_at: Time

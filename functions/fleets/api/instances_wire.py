@@ -180,7 +180,8 @@ class HappenedOut(Answer):
     `version` is what the event is about, `reason` says why it failed. The others belong to single events: `drifted` are
     the top-level keys that are changed on the host, `exits` how often its collector ended, `deployment_id` the group to
     which it moved. `until`, `by` and `message` are those of an override, `left_out` how many events were not written.
-    `program_version` is that of the collector or supervisor that changed, or was to.
+    `program_version` is that of the collector or supervisor that changed, or was to, `configuration` the SHA-256 of the
+    configuration, without secrets, that an observed collector reports to run.
     """
 
     at: Time
@@ -197,6 +198,7 @@ class HappenedOut(Answer):
     message: str | None
     left_out: int | None
     program_version: str | None
+    configuration: str | None
 
     @classmethod
     def of_listed(cls, listed: Listed) -> "HappenedOut":

@@ -241,7 +241,8 @@ class InstanceOut(Answer):
     runs was changed on the host, `exits` how often the collector ended by itself since the last apply, `last_exits`
     when. They are null for a host whose supervisor does not report them, as are `supervisor_version` and `counters`.
     `token_id` tells with which of the fleet's tokens it last reported, `token_current` whether that is the present one.
-    `host_key` tells the keys of hosts apart, null for a host that does not sign its messages.
+    `host_key` tells the keys of hosts apart, null for a host that does not sign its messages. `distribution` is what
+    the collector calls itself.
     """
 
     id: str
@@ -252,6 +253,7 @@ class InstanceOut(Answer):
     os: str | None
     arch: str | None
     collector_version: str | None
+    distribution: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
     state: InstanceState
     state_message: str | None
     assigned: AssignmentOut

@@ -15,6 +15,7 @@ GROUPS: Final = Stored(
     flat=["assignment"],
     unless_default=[
         *("selector", "token_generation", "captures_allowed", "healthy", "taken_back", "cleared_revision", "observed"),
+        "unread",
     ],
 )
 Stored(RunningRollout, names={"id": "rollout_id"}, flat=["to"])

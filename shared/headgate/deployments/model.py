@@ -80,7 +80,8 @@ class Deployment:
     the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
     were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
     rolled out again. `cleared_revision` is that of the last change that assigned nothing, 0 if there was none.
-    The collectors of an `observed` group get no configuration.
+    The collectors of an `observed` group get no configuration. Of those of an `unread` one the effective configuration
+    is not stored.
     """
 
     id: str
@@ -111,6 +112,12 @@ class Deployment:
     managed_by: str | None = None
     previous_token_ends_at: datetime | None = None
     observed: bool = False
+    unread: bool = False
+
+    @property
+    def reads_configurations(self) -> bool:
+        """Whether the effective configurations of its collectors are stored, without secrets."""
+        return self.observed and not self.unread
 
     def token_of(self, fleet: Fleet) -> tuple[str, int]:
         """Whose token its hosts sign in with, its own or the fleet's, and the generation."""

@@ -19,6 +19,7 @@ DEPLOYMENT_EVENTS: Final = "deployment#"
 ROLLOUTS: Final = "rollout#"
 INSTANCE_EVENTS: Final = "instance#"
 CAPTURES: Final = "capture#"
+EFFECTIVE: Final = "effective#"
 OPEN_ROLLOUTS: Final = "rollouts#open"
 
 
@@ -108,6 +109,11 @@ def prices(organization_id: str) -> Key:
 def components(fleet_id: str) -> Key:
     """The components of the fleet's collectors, by the hashes that their hosts report."""
     return {"pk": of_fleet(fleet_id), "sk": "components"}
+
+
+def effective(fleet_id: str, sha256: str) -> Key:
+    """A configuration that observed collectors report to run, by the hash of its redacted text."""
+    return {"pk": of_fleet(fleet_id), "sk": f"{EFFECTIVE}{sha256}"}
 
 
 def census_of(fleet_id: str) -> str:

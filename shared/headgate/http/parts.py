@@ -73,10 +73,10 @@ def routes_of(app: FastAPI, *, path: str | None = None) -> list[BaseRoute]:
 
     Imports all parts, or with `path` those that cover it.
     """
-    routes: list[BaseRoute] = []
+    found: list[BaseRoute] = []
     for member in app.state.members:
         if not isinstance(member, Part):
-            routes += member.routes
+            found += member.routes
         elif path is None or member.covers(path):
-            routes += member.routes()
-    return routes
+            found += member.routes()
+    return found

@@ -13,6 +13,7 @@ from headgate.instances.desired.model import Outcome, Trials
 from headgate.instances.model import Contact, Instance, Standing
 from headgate.instances.orders.captured import OpenCapture
 from headgate.instances.orders.model import Orders, Override, PendingOrder
+from headgate.instances.reported.effective import Effective
 from headgate.instances.reported.host import Host
 from headgate.instances.reported.model import Health, Reported, ReportedConfig
 from headgate.instances.state.model import day_of, expires, mark_of
@@ -29,9 +30,10 @@ Stored(Contact, unless_default=["conflicts"])
 Stored(
     Reported,
     flat=["description", "health", "config"],
-    unless_default=["stopped", "uninstalled", "host"],
+    unless_default=["stopped", "uninstalled", "host", "effective"],
     forms={"totals": COMPRESSED_JSON},
 )
+Stored(Effective, unless_default=["components"])
 Stored(Health, names={"error": "health_error"}, unless_default=["error"])
 Stored(
     ReportedConfig,

@@ -161,7 +161,15 @@ def decode(body: bytes) -> Report:
         leaves=message.HasField("agent_disconnect"),
         host=_host(message),
         capture=_capture(message),
+        files=_files(message),
     )
+
+
+def _files(message: wire.AgentToServer) -> dict[str, bytes] | None:
+    """The effective configuration by the names of its files, as it came: only `effective.redacted` may see it."""
+    if not message.HasField("effective_config"):
+        return None
+    return {name[:_NAME]: file.body for name, file in message.effective_config.config_map.config_map.items()}
 
 
 def _health(message: wire.AgentToServer) -> Health | None:
@@ -220,4 +228,5 @@ def _description(message: wire.AgentToServer) -> Description | None:
         os=texts.get("os.type"),
         arch=texts.get("host.arch"),
         collector_version=texts.get("service.version"),
+        distribution=texts.get("service.name"),
     )

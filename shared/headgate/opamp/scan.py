@@ -19,6 +19,8 @@ MOST_FIELDS: Final = 200
 MOST_ATTRIBUTES: Final = 1_000
 LONGEST_DESCRIPTION: Final = 64 << 10
 """Bytes. What is within an attribute is not counted, so this bounds it."""
+LARGEST_CONFIGURATION: Final = 512 << 10
+"""Bytes of an effective configuration; a larger one is passed over."""
 MOST_OF_HEALTH: Final = 5_000
 """Fields of the report of health: one for each component of a collector, which are passed over."""
 
@@ -41,6 +43,11 @@ def needed(body: bytes) -> bytes:
                 raise Malformed(f"agent_description is over {LONGEST_DESCRIPTION:,} bytes")
             for _ in _fields(body, content, end, MOST_ATTRIBUTES):
                 pass
+        if number == _CONFIGURATION:
+            # An empty one stands for one that is too large.
+            fits = end - content <= LARGEST_CONFIGURATION
+            kept.append(body[start:end] if fits else _message(_CONFIGURATION, b""))
+            continue
         if number == _HEALTH:
             of_health = _fields(body, content, end, MOST_OF_HEALTH)
             parts = [body[first:last] for field, first, _, last in of_health if field in _OF_HEALTH]
@@ -65,10 +72,12 @@ _READ: Final = _numbers(
     "agent_disconnect",
     "flags",
     "custom_message",
+    "effective_config",
 )
 _OF_HEALTH: Final = _numbers(wire.ComponentHealth, "healthy", "last_error")
 _DESCRIPTION: Final = wire.AgentToServer.AGENT_DESCRIPTION_FIELD_NUMBER
 _HEALTH: Final = wire.AgentToServer.HEALTH_FIELD_NUMBER
+_CONFIGURATION: Final = wire.AgentToServer.EFFECTIVE_CONFIG_FIELD_NUMBER
 
 
 def _fields(body: bytes, at: int, end: int, most: int) -> Iterator[tuple[int, int, int, int]]:

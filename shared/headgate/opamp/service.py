@@ -22,7 +22,8 @@ from headgate.instances import model
 from headgate.instances import service as instances
 from headgate.instances.model import Identity
 from headgate.instances.orders.model import PendingOrder
-from headgate.instances.reported import components
+from headgate.instances.reported import components, effective
+from headgate.instances.reported.effective import UNREAD
 from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 from headgate.instances.reported.model import Report
@@ -142,6 +143,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         raise NotOfThisFleet
     if report.wants_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
+    report = _without_secrets(report, group)
     identity = Identity(tokens.id_of(sender.token_hash), token.scope, sender.key)
     takes_place = senders.accepted(stored.instance, identity, token, at)
     if takes_place is None:
@@ -153,13 +155,25 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = Offer(decision.offer.config_hash, texts.text_of(decision.offer)) if decision.offer else None
     if decision.is_stored:
-        _write(decision, token.organization_id, at)
+        _write(decision, report, token.organization_id, at)
     if decision.gets_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
     senders.answered(decision.instance.id, sender.key)
     if decision.proves:
         deployments.prove(group)
     return _reply(decision, report, offer, group, token, at)
+
+
+def _without_secrets(report: Report, group: Deployment) -> Report:
+    """The report with the effective configuration of an observed collector redacted, and of every other one dropped."""
+    if report.files is None or not group.observed:
+        return replace(report, files=None)
+    if group.unread:
+        return replace(report, files=None, effective=UNREAD)
+    # Imported here: the parser would slow every cold start, and most messages do not need it.
+    from headgate.opamp.effective import redacted
+
+    return replace(report, files=None, effective=redacted(report.files))
 
 
 def _with_order(decision: Decision, at: datetime) -> Decision:
@@ -169,10 +183,13 @@ def _with_order(decision: Decision, at: datetime) -> Decision:
     return decision.ordering(PendingOrder.new("components", at))
 
 
-def _write(decision: Decision, organization_id: str, at: datetime) -> None:
+def _write(decision: Decision, report: Report, organization_id: str, at: datetime) -> None:
     """Store all that was decided, in one transaction. Raises LostRace."""
     before, after = decision.before, decision.instance
     beside: list[Write] = []
+    if report.effective and after.reported.effective and after.reported.effective.stored_at == at:
+        # Before the instance, so that there is no hash without its text.
+        effective.store(after.fleet_id, report.effective, at)
     if decision.notices:
         beside += notices.writes(decision.notices, organization_id, after, at)
     if decision.capture:

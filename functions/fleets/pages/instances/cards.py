@@ -51,6 +51,7 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
     "drifted": "Changed on the host",
     "restarted": "Restarted, as ordered",
     "collector_changed": "Its collector is now",
+    "configuration_changed": "It reports another configuration",
     "supervisor_changed": "Its supervisor is now",
     "supervisor_kept": "Its supervisor could not be upgraded to",
     "key_registered": "Signs its messages with its host's key from now on",

@@ -7,10 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.instances.orders.captured import CaptureNews
+from headgate.instances.reported.effective import Effective, RedactedText
 from headgate.instances.reported.host import UNKNOWN, Host, HostReport
 from headgate.instances.series.model import Totals
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headgate.deployments.programs import Program
 
 Status = Literal["unset", "applying", "applied", "failed"]
@@ -26,6 +29,7 @@ class Description:
     os: str | None = None
     arch: str | None = None
     collector_version: str | None = None
+    distribution: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Health:
 class Report:
     """One message of an agent. A field that is None has not changed since the previous message.
 
-    `cause` is why the config in it failed, None if it did not.
+    `cause` is why the config in it failed, None if it did not. `files` are its effective configuration as it came,
+    which may hold secrets, and `effective` is the same without them.
     """
 
     uid: bytes
@@ -54,6 +59,8 @@ class Report:
     leaves: bool = False
     host: HostReport | None = None
     capture: CaptureNews | None = None
+    files: Mapping[str, bytes] | None = field(default=None, repr=False)
+    effective: RedactedText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,7 @@ class Reported:
     stopped: bool = False
     uninstalled: bool = False
     host: Host = UNKNOWN
+    effective: Effective | None = None
     totals: Totals | None = field(default=None, compare=False)
 
     @property
@@ -121,6 +129,7 @@ class Reported:
             stopped=report.leaves or late,
             uninstalled=(late and self.uninstalled) or (report.leaves and said is not None and said.uninstalled),
             host=said.after(self.host) if said else silent_host,
+            effective=Effective.after(self.effective, report.effective, at) if report.effective else self.effective,
             totals=self._totals(report),
         )
 

@@ -72,6 +72,7 @@ def of_message(
     if sent and (sent_before is None or sent.offered_at != sent_before.offered_at):
         events.append(replace(entry(after, "offered", at), version=sent.assignment))
     events += _of_programs(stored, after, at)
+    events += _of_configuration(stored, after, at)
     events += _of_host(before, after, at)
     running = after.running()
     runs_anew = running is not None and running.config_hash != _hash_of_running(before)
@@ -113,6 +114,8 @@ def _digest(event: TimelineEvent) -> str:
     """What makes an event a repetition of another one: its kind, and which versions it is about and runs then."""
     running = event.running.assignment if event.running else None
     said = f"{event.event} {event.state} {event.version} {running} {event.program_version}"
+    if event.configuration:
+        said += f" {event.configuration}"
     return hashlib.sha256(said.encode()).hexdigest()[:8]
 
 
@@ -168,6 +171,14 @@ def _of_programs(stored: Instance | None, after: Instance, at: datetime) -> list
         for event, before, version in versions
         if before and before != version
     ]
+
+
+def _of_configuration(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
+    """The configuration that an observed collector reports, if it is another one than before."""
+    was, now = stored.reported.effective if stored else None, after.reported.effective
+    if stored is None or now is None or now.sha256 is None or (was and was.sha256 == now.sha256):
+        return []
+    return [replace(entry(after, "configuration_changed", at), configuration=now.sha256)]
 
 
 def _of_host(before: Instance, after: Instance, at: datetime) -> list[TimelineEvent]:

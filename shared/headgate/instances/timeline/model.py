@@ -23,6 +23,7 @@ InstanceEvent = Literal[
     "drifted",
     "restarted",  # as ordered
     "collector_changed",  # the collector that runs has another version
+    "configuration_changed",  # an observed collector reports to run another configuration
     "supervisor_changed",
     "supervisor_kept",  # it could not be upgraded as ordered
     "override",
@@ -69,7 +70,8 @@ class TimelineEvent:
 
     `version` is what the event is about, `reason` why it failed. The others belong to single events: `drifted` are the
     keys that are changed on the host, `left_out` is how many events of the hour were not written until then.
-    `program_version` is that of the collector or supervisor that changed.
+    `program_version` is that of the collector or supervisor that changed, `configuration` the hash of the text that an
+    observed collector reports to run.
     """
 
     at: datetime
@@ -86,6 +88,7 @@ class TimelineEvent:
     message: str | None = None
     left_out: int | None = None
     program_version: str | None = None
+    configuration: str | None = None
 
     @property
     def is_followed_by_others(self) -> bool:

@@ -1,0 +1,158 @@
+"""What becomes of the configuration of an observed collector if Headgate is to manage it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from headgate.configurations.documents import Unreadable, document, value_of
+from headgate.foundation.caller import Caller
+from headgate.foundation.errors import Invalid
+from headgate.foundation.yaml_text import SafeDumper
+from headgate.instances import observed
+from headgate.instances.observed import ShownConfiguration
+from headgate.instances.service import Seen
+
+REDACTED: Final = "[REDACTED]"
+_LONGEST_NAME: Final = 100
+MOST_VARIABLES: Final = 100
+LONGEST_PATH: Final = 1_000
+_OPAMP: Final = re.compile(r"opamp(?:/.*)?")
+_WITHOUT_SAMPLES: Final = (
+    "An observed collector gives no samples, so that the configuration begins without a test: take a capture after its "
+    "host is managed, and save it as one"
+)
+_ACCEPTS: Final = (
+    "Its agent accepts remote configuration: create a managed fleet, report there with that fleet's token, and roll "
+    "the configuration out"
+)
+_PASTES: Final = (
+    "Its agent accepts no remote configuration: install Headgate's supervisor on the host, or paste the text yourself"
+)
+_OWN_EXTENSION: Final = "The extension {names} is left out: Headgate's supervisor reports for the collector"
+
+
+class NotAdoptable(Invalid):
+    """The configuration cannot be made one of Headgate's."""
+
+    code = "configuration_not_adoptable"
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceholderVariable:
+    """A variable in the place of a value that was redacted."""
+
+    name: str
+    component_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """A configuration to create: its text, what to set for it, and what changes against what the collector runs."""
+
+    name: str
+    yaml: str
+    variables: list[PlaceholderVariable]
+    difference: str | None
+    accepts_remote_config: bool
+    notes: list[str]
+    seen: Seen
+    sha256: str
+
+
+def adoption(caller: Caller, fleet_id: str, instance_id: str) -> Adoption:
+    """What to create for a collector. Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable."""
+    return proposed(observed.configuration(caller, fleet_id, instance_id))
+
+
+def proposed(shown: ShownConfiguration) -> Adoption:
+    """The configuration with variables in the place of what was redacted. Raises NotAdoptable."""
+    text, variables, dropped = managed(shown.yaml)
+    accepts = shown.seen.instance.reported.accepts_config
+    notes = [_ACCEPTS if accepts else _PASTES, _WITHOUT_SAMPLES]
+    if dropped:
+        notes.append(_OWN_EXTENSION.format(names=", ".join(dropped)))
+    return Adoption(
+        name=shown.seen.instance.called[:200],
+        yaml=text,
+        variables=variables,
+        difference=observed.difference(shown.yaml, text),
+        accepts_remote_config=accepts,
+        notes=notes,
+        seen=shown.seen,
+        sha256=shown.sha256,
+    )
+
+
+def managed(text: str) -> tuple[str, list[PlaceholderVariable], list[str]]:
+    """The text as Headgate's, the variables in it, and the extensions that were left out. Raises NotAdoptable."""
+    try:
+        root = document(text)
+    except Unreadable as error:
+        raise NotAdoptable("The configuration is not YAML") from error
+    if not isinstance(root, yaml.MappingNode) or "\n---\n" in text:
+        raise NotAdoptable("The agent reports several files, as a bridge does: adopt each collector by itself")
+    dropped = _without_opamp(root)
+    variables: dict[str, PlaceholderVariable] = {}
+    for node, path in _redacted(root, ()):
+        parts = node.value.split(REDACTED)
+        value = parts[0]
+        for part in parts[1:]:
+            name = _name(path, variables)
+            variables[name] = PlaceholderVariable(name, "::".join(path)[:LONGEST_PATH])
+            value += f"${{env:{name}}}{part}"
+            if len(variables) > MOST_VARIABLES:
+                raise NotAdoptable(
+                    f"Over {MOST_VARIABLES} values were redacted, which is more than a group has variables"
+                )
+        node.value, node.style = value, None
+    written = str(yaml.serialize(root, Dumper=SafeDumper, allow_unicode=True, width=1_000_000))
+    return written, list(variables.values()), dropped
+
+
+def _redacted(node: yaml.Node, path: tuple[str, ...]) -> Iterator[tuple[yaml.ScalarNode, tuple[str, ...]]]:
+    """Values in which something was redacted, each once, with their places."""
+    waiting, seen = [(node, path)], set[int]()
+    while waiting:
+        node, path = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            waiting += [(value, (*path, str(key.value))) for key, value in reversed(node.value)]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += [(value, (*path, str(n))) for n, value in reversed(list(enumerate(node.value)))]
+        elif isinstance(node, yaml.ScalarNode) and REDACTED in node.value:
+            yield node, path
+
+
+def _name(path: tuple[str, ...], used: dict[str, PlaceholderVariable]) -> str:
+    """A variable called after the place of its value, which is not used yet."""
+    name = re.sub(r"[^A-Z0-9]+", "_", "_".join(path[1:] or path).upper()).strip("_")[:_LONGEST_NAME]
+    name = f"V_{name}" if not name or name[0].isdigit() else name
+    n = 1
+    while (numbered := name if n == 1 else f"{name}_{n}") in used:
+        n += 1
+    return numbered
+
+
+def _without_opamp(root: yaml.MappingNode) -> list[str]:
+    """Take the collector's own OpAMP extensions out. Returns their names."""
+    dropped: list[str] = []
+    extensions = value_of(root, "extensions")
+    if isinstance(extensions, yaml.MappingNode):
+        dropped = [key.value for key, _ in extensions.value if _OPAMP.fullmatch(str(key.value))]
+        extensions.value = [pair for pair in extensions.value if pair[0].value not in dropped]
+        if not extensions.value:
+            root.value = [pair for pair in root.value if pair[1] is not extensions]
+    service = value_of(root, "service")
+    enabled = value_of(service, "extensions")
+    if isinstance(enabled, yaml.SequenceNode) and isinstance(service, yaml.MappingNode):
+        enabled.value = [node for node in enabled.value if node.value not in dropped]
+        if not enabled.value:
+            service.value = [pair for pair in service.value if pair[1] is not enabled]
+    return dropped

@@ -1,0 +1,151 @@
+"""What people see of observed collectors: configurations, which collectors share one, and an inventory."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from headgate.fleets import service as fleets
+from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
+from headgate.instances import service
+from headgate.instances.reported import effective
+from headgate.instances.reported.effective import Effective
+from headgate.instances.service import Seen
+
+_MOST_LINES: Final = 5_000
+"""Lines of a text of which a difference is made: its time grows with their square."""
+MOST_DIFFERENCE: Final = 200_000
+"""Characters of a difference."""
+MOST_HOSTS: Final = 5
+MOST_VERSIONS: Final = 5
+_COLUMNS: Final = (
+    *("id", "host_name", "os", "arch", "distribution", "collector_version", "state", "state_message"),
+    *("deployment_id", "configuration", "components", "first_seen_at", "last_seen_at"),
+)
+# With these, a program for tables takes a cell for a formula.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class NothingReported(errors.NotFound):
+    """The collector reported no configuration that is stored."""
+
+    code = "no_configuration_reported"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownConfiguration:
+    """A configuration without secrets; `difference` is what changed since the one before, None if that is not known."""
+
+    sha256: str
+    yaml: str
+    at: datetime
+    former: str | None
+    difference: str | None
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class SharedConfiguration:
+    """Collectors that run the same configuration; `hosts` are some of them."""
+
+    sha256: str
+    count: int
+    hosts: Sequence[str]
+    versions: Sequence[str]
+    components: Sequence[str]
+
+
+def configuration(caller: Caller, fleet_id: str, instance_id: str, sha256: str | None = None) -> ShownConfiguration:
+    """What a collector reports to run, or an earlier text by its hash; up to five reads.
+
+    Raises FleetNotFound, InstanceNotFound, NothingReported.
+    """
+    seen = service.one(fleets.get(caller, fleet_id), instance_id, clock.now())
+    known = seen.instance.reported.effective
+    newest = _require_known(known)
+    text = effective.text(fleet_id, sha256 or newest)
+    if known is None or text is None:
+        raise NothingReported("No configuration with this hash is stored: texts are kept for 90 days")
+    former = known.former if sha256 in (None, newest) else newest
+    compared = effective.text(fleet_id, former) if former else None
+    before, after = (compared, text) if sha256 in (None, newest) else (text, compared)
+    return ShownConfiguration(sha256 or newest, text, known.at, former, difference(before, after), seen)
+
+
+def shared(caller: Caller, fleet_id: str) -> list[SharedConfiguration]:
+    """Which collectors run the same, the largest group first; a query for each megabyte of the fleet's instances."""
+    groups: dict[str, list[Seen]] = defaultdict(list)
+    for seen in service.those(fleets.get(caller, fleet_id), lambda _: True, clock.now()):
+        known = seen.instance.reported.effective
+        if known and known.sha256:
+            groups[known.sha256].append(seen)
+    return [
+        SharedConfiguration(
+            sha256,
+            len(hosts),
+            [seen.instance.called for seen in hosts[:MOST_HOSTS]],
+            sorted({seen.instance.reported.description.collector_version or "" for seen in hosts} - {""})[
+                -MOST_VERSIONS:
+            ],
+            hosts[0].instance.reported.effective.components if hosts[0].instance.reported.effective else (),
+        )
+        for sha256, hosts in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    ]
+
+
+def inventory(caller: Caller, fleet_id: str) -> str:
+    """All collectors of a fleet as CSV; a query for each megabyte of its instances. Raises FleetNotFound."""
+    written = io.StringIO()
+    table = csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    table.writerow(_COLUMNS)
+    for seen in service.those(fleets.get(caller, fleet_id), lambda _: True, clock.now()):
+        table.writerow(map(_cell, _row(seen)))
+    return written.getvalue()
+
+
+def _row(seen: Seen) -> Iterable[str | None]:
+    instance, said = seen.instance, seen.instance.reported.description
+    known = instance.reported.effective
+    return (
+        *(instance.id, instance.reported.name, said.os, said.arch, said.distribution, said.collector_version),
+        *(seen.state, seen.state_message, instance.deployment_id),
+        known.sha256 if known else None,
+        " ".join(known.components) if known else None,
+        clock.rfc3339(instance.contact.first_seen_at),
+        clock.rfc3339(instance.contact.last_seen_at),
+    )
+
+
+def _cell(value: str | None) -> str:
+    """A cell that no program for tables takes for a formula."""
+    text = value or ""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _require_known(known: Effective | None) -> str:
+    if known is None:
+        raise NothingReported(
+            "This collector reported no configuration: only those of observed fleets are read, from agents that report "
+            "their effective configuration"
+        )
+    if known.sha256 is None:
+        raise NothingReported(known.problem or "The configuration could not be read")
+    return known.sha256
+
+
+def difference(before: str | None, after: str | None) -> str | None:
+    """A unified difference; None if one of the texts is not known, or is too long."""
+    if before is None or after is None:
+        return None
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if max(len(old), len(new)) > _MOST_LINES:
+        return None
+    text = "".join(difflib.unified_diff(old, new, "before", "after"))
+    return text if len(text) <= MOST_DIFFERENCE else None

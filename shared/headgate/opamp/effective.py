@@ -1,0 +1,144 @@
+"""Effective configurations as agents report them, redacted before anything else sees them.
+
+What is taken out: values of settings whose names are those of secrets, all values of headers, and in every other text
+what has the form of a secret or looks like made by chance. More may go than is secret; the text remains YAML.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Mapping
+from typing import Final
+
+import yaml
+
+from headgate.configurations.documents import Unreadable, document, entries, value_of
+from headgate.foundation.yaml_text import SafeDumper
+from headgate.instances.reported.effective import RedactedText
+from headgate.opamp import secret_forms
+from headgate.opamp.secret_forms import REDACTED
+
+MOST_FILES: Final = 20
+LONGEST_TEXT: Final = 600_000
+MOST_COMPONENTS: Final = 40
+_LONGEST_NAME: Final = 63
+_SECTIONS: Final = ("receivers", "processors", "exporters", "connectors", "extensions")
+MOST_NODES: Final = 50_000
+MOST_SECONDS: Final = 1.0
+"""Processor time of one configuration; what is left then is redacted as a whole."""
+_MOST_KNOWN: Final = 16
+_PLAIN: Final = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("null", "bool"))
+_NUMBERS: Final = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float"))
+_TEXT: Final = "tag:yaml.org,2002:str"
+# A variable alone says nothing of its value; one with a default does.
+_REFERENCE: Final = re.compile(r"\$\{(?:env:)?[A-Za-z_][A-Za-z0-9_]{0,200}\}")
+# Settings that name where a secret is, or what it is like.
+_ABOUT: Final = re.compile(r"(?i)_(?:file|files|path|url|endpoint|type|format|length|lifetime|interval|timeout)$")
+_ALL_WITHIN: Final = frozenset({"headers", "metadata_headers", "additional_headers", "params", "endpoint_params"})
+# Names that say something only together with the one that they are in, as in `api: {key: …}`.
+_WITH_PARENT: Final = frozenset({"key", "value", "id", "inline", "data", "content", "default"})
+
+# By the hash of the clear text, in this process's memory alone: hosts with one configuration report it again and again.
+_known: Final[dict[bytes, RedactedText]] = {}
+
+
+def redacted(files: Mapping[str, bytes]) -> RedactedText:
+    """The files as one text without secrets; several are documents that begin with the file's name."""
+    if not files or len(files) > MOST_FILES:
+        return RedactedText(None, f"The configuration is empty, has over {MOST_FILES} files, or is larger than 512 KB")
+    digest = hashlib.sha256(b"\0".join(part for item in sorted(files.items()) for part in (item[0].encode(), item[1])))
+    known = _known.get(digest.digest())
+    if known is None:
+        known = _redacted(files)
+        if len(_known) >= _MOST_KNOWN:
+            _known.pop(next(iter(_known)), None)
+        _known[digest.digest()] = known
+    return known
+
+
+def _redacted(files: Mapping[str, bytes]) -> RedactedText:
+    parts, components = [], set[str]()
+    walk = _Walk()
+    for name, body in sorted(files.items()):
+        try:
+            root = document(body.decode())
+            components |= _components(root)
+            walk.visit(root, (), hides=False)
+        except (Unreadable, UnicodeDecodeError):
+            return RedactedText(None, "The configuration is not YAML, or nests too deeply")
+        if root is not None:
+            text = str(yaml.serialize(root, Dumper=SafeDumper, allow_unicode=True, width=1_000_000))
+            title = secret_forms.without_secrets(name.replace("\n", " "))
+            parts.append(f"# {title}\n{text}" if len(files) > 1 else text)
+    text = "---\n".join(parts)
+    if len(text) > LONGEST_TEXT:
+        return RedactedText(None, f"The configuration has over {LONGEST_TEXT:,} characters")
+    return RedactedText(text, components=sorted(components)[:MOST_COMPONENTS])
+
+
+def _components(root: yaml.Node | None) -> set[str]:
+    """The components that a configuration names, as `kind/type`."""
+    return {
+        f"{section.removesuffix('s')}/{key.value.partition('/')[0][:_LONGEST_NAME]}"
+        for section in _SECTIONS
+        for key, _ in entries(value_of(root, section))
+    }
+
+
+class _Walk:
+    """Replaces values in the nodes of one configuration, each node once."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[int, bool]] = set()
+        self._ends = time.thread_time() + MOST_SECONDS
+
+    def visit(self, node: yaml.Node | None, path: tuple[str, ...], *, hides: bool) -> None:
+        """`hides` is whether all that is within is secret. Raises Unreadable for too many nodes."""
+        if node is None or (id(node), hides) in self._seen:
+            return
+        self._seen.add((id(node), hides))
+        if len(self._seen) > MOST_NODES:
+            raise Unreadable
+        if isinstance(node, yaml.MappingNode):
+            named = _named_value(node)
+            for key, value in node.value:
+                name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
+                self.visit(key, (), hides=False)
+                self.visit(value, (*path, name), hides=hides or _hides_all(name) or (named and name == "value"))
+        elif isinstance(node, yaml.SequenceNode):
+            for each in node.value:
+                self.visit(each, path, hides=hides)
+        elif isinstance(node, yaml.ScalarNode):
+            self._replace(node, path, hides=hides)
+
+    def _replace(self, node: yaml.ScalarNode, path: tuple[str, ...], *, hides: bool) -> None:
+        if node.tag in _PLAIN or not node.value or _REFERENCE.fullmatch(node.value):
+            return
+        hides = hides or _is_secret(path)
+        if node.tag in _NUMBERS and not hides:
+            return
+        text = REDACTED if hides or time.thread_time() > self._ends else secret_forms.without_secrets(node.value)
+        if text != node.value:
+            node.value, node.tag, node.style = text, _TEXT, None
+
+
+def _named_value(node: yaml.MappingNode) -> bool:
+    """Whether it is a value with its name, `{name: API_KEY, value: …}`, and the name is that of a secret."""
+    names = [value.value for key, value in node.value if key.value in ("name", "key") and hasattr(value, "value")]
+    return any(isinstance(name, str) and secret_forms.is_name(name) for name in names)
+
+
+def _hides_all(name: str) -> bool:
+    return name in _ALL_WITHIN or (secret_forms.is_setting(name) and not _ABOUT.search(name))
+
+
+def _is_secret(path: tuple[str, ...]) -> bool:
+    """Whether the name of a value, or its name and that of what it is in, is that of a secret."""
+    if not path:
+        return False
+    name = path[-1]
+    if name in _WITH_PARENT and len(path) > 1:
+        name = f"{path[-2]}.{name}"
+    return secret_forms.is_name(name) and not _ABOUT.search(name)
