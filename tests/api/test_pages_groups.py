@@ -8,6 +8,7 @@ import pytest
 from fleets.app import app
 from fleets.pages import parts
 from headgate.instances.counting import shares
+from headgate_opamp import opamp_pb2 as wire
 from tests.support import released
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
 from tests.support.in_process import TestClient
@@ -258,3 +259,33 @@ def test_a_rollout_that_moves_collectors_says_where_to_and_whom_a_person_has_to_
     assert (
         "Upgrade of its supervisor: waits for the host" in browser.get(f"{fleet_path(fleet)}/collectors/{moved}").text
     )
+
+
+def test_a_version_that_is_assigned_at_once_is_applied_when_its_collectors_run_it(
+    fleet: Fleet, browser: TestClient
+) -> None:
+    def listed() -> str:
+        return re.sub(r"<[^>]+>|\s+", " ", browser.get(group_path(fleet)).text.partition("<h2>Rollouts</h2>")[2])
+
+    fleet.assign(1)
+    assert "version 1 completed" in " ".join(listed().split())
+    agents = [fleet.agent(host_name=f"edge-{number}") for number in range(2)]
+    for agent in agents:
+        agent.start()
+    said = " ".join(listed().split())
+    assert "assigned 0 of 2 run it" in said
+    assert "completed" not in said
+    agents[0].applies()
+    assert "assigned 1 of 2 run it" in " ".join(listed().split())
+    agents[1].applies()
+    assert "applied 2 of 2 run it" in " ".join(listed().split())
+
+    rollout = re.findall(rf"{group_path(fleet)}/rollouts/rol_\w+", browser.get(group_path(fleet)).text)[0]
+    assert "applied" in browser.get(rollout).text
+    fleet.assign(2)
+    said = " ".join(listed().split())
+    assert "assigned 0 of 2 run it" in said
+    assert "assigned before" in said
+    agents[0].heartbeat()
+    agents[0].report(wire.RemoteConfigStatuses_FAILED, "bind: address already in use")
+    assert "1 could not apply it 0 of 2 run it" in " ".join(listed().split())

@@ -1,5 +1,6 @@
 """The page of a deployment group: what it is assigned and runs, its rollouts and timeline, and its volume mounts."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -10,7 +11,7 @@ from fleets.pages import standing, traffic
 from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
-from fleets.pages.rollouts.parts import summary
+from fleets.pages.rollouts.parts import reach, summary
 from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
 from headgate.deployments import service as deployments
@@ -22,7 +23,9 @@ from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
 from headgate.instances.counting import fleets as counting
+from headgate.instances.counting.fleets import Counters
 from headgate.instances.series import costs
+from headgate.instances.state.model import InstanceState
 from headgate.rollouts import service as rollouts
 from web import cost_card
 from web.commands import Posted, command
@@ -130,6 +133,7 @@ def _group_page(
     shown = frame(who, caller, "fleets")
     path, csrf = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}", csrf_field(shown)
     problems = by_field(refused)
+    counters = counting.counters(caller, fleet_id, [group])
     content = html(
         _GROUP,
         home=home(caller),
@@ -141,13 +145,13 @@ def _group_page(
         path=path,
         selected=_selected(group),
         managed=managed(group.managed_by),
-        **_versions(caller, path, group, count=count),
+        **_versions(caller, path, group, counters, count=count),
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
         traffic=traffic.of_group(caller, fleet.id, group.id),
         standing=standing.card(caller, path, fleet.id, group.id, asked=day),
         costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS)),
-        rollouts=_rollouts(caller, path, csrf, group),
+        rollouts=_rollouts(caller, path, csrf, group, counters.of(group).instances),
         timeline=_timeline(caller, path, group, after, at),
         captures=_captures(caller, path, csrf, group),
         mounts=mounts_card(
@@ -170,9 +174,10 @@ def _selected(group: Deployment) -> Html:
     return html(" · for hosts with <code>{labels}</code>", labels=labels) if labels else NOTHING
 
 
-def _versions(caller: Caller, path: str, group: Deployment, *, count: bool) -> dict[str, Html | str | list[Html]]:
+def _versions(
+    caller: Caller, path: str, group: Deployment, counters: Counters, *, count: bool
+) -> dict[str, Html | str | list[Html]]:
     """What the group is assigned, and what its collectors run, by version and by state."""
-    counters = counting.counters(caller, group.fleet_id, [group])
     counted = shares_at_once(group.fleet_id, counters.census.total(counters.at), asked=count)
     instances = counters.of(group).instances
     names = names_of(caller, [group.assignment, *(counted.by_group.get(group.id, {}) if counted else ())])
@@ -184,12 +189,18 @@ def _versions(caller: Caller, path: str, group: Deployment, *, count: bool) -> d
     }
 
 
-def _rollouts(caller: Caller, path: str, csrf: Html, group: Deployment) -> Html:
+def _rollouts(caller: Caller, path: str, csrf: Html, group: Deployment, instances: Mapping[InstanceState, int]) -> Html:
     found = rollouts.rollouts(caller, group.fleet_id, group.id, _ROLLOUTS, None).entries
-    rows = [summary(caller, f"{path}/rollouts/{one.id}", csrf, one) for one in found]
+    rows = []
+    # The newest assignment at once of this version is the one that its collectors follow.
+    assigned = group.assignment
+    for rollout in found:
+        status = reach(rollout, assigned, instances)
+        rows.append(summary(caller, f"{path}/rollouts/{rollout.id}", csrf, rollout, status))
+        assigned = None if rollout.to and rollout.to.assignment == assigned else assigned
     return html(
         _LIST,
-        live="idle" if all(one.is_final for one in found) else "yes",
+        live="idle" if all(rollout.is_final for rollout in found) else "yes",
         rollouts=html('<ul class="names">{rows}</ul>', rows=rows) if rows else empty("No version was rolled out yet."),
     )
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from fleets.pages.parts import named, share_bar
+from headgate.deployments.versions import Assignment
 from headgate.foundation.caller import Caller
+from headgate.instances.state.model import InstanceState
 from headgate.rollouts.model import Rollout, Status
 from headgate.rollouts.strategy import Step
 from web.html import NOTHING, Html, html
@@ -52,7 +54,26 @@ _ROW: Final = """\
 <p class="soft small">{by}, {at}</p>{acts}</li>"""
 
 
-def summary(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
+def reach(rollout: Rollout, assigned: Assignment | None, instances: Mapping[InstanceState, int]) -> Html:
+    """The status of a rollout; of an assignment at once, how far the group's collectors run it.
+
+    `instances` are the group's collectors by state, which says what became of what it is `assigned`.
+    """
+    if rollout.strategy is not None:
+        return status_tag(rollout.status)
+    total, applied, failed = sum(instances.values()), instances.get("applied", 0), instances.get("apply_failed", 0)
+    if rollout.to is None or rollout.to.assignment != assigned:
+        return tag("assigned before")
+    if not total:
+        return status_tag("completed")
+    count = html(' <span class="soft">{applied} of {total} run it</span>', applied=f"{applied:,}", total=f"{total:,}")
+    if applied == total:
+        return html("{tag}{count}", tag=tag("applied", "good"), count=count)
+    state = tag(f"{failed:,} could not apply it", "bad") if failed else tag("assigned", "busy")
+    return html("{tag}{count}", tag=state, count=count)
+
+
+def summary(caller: Caller, path: str, csrf: Html, rollout: Rollout, status: Html) -> Html:
     """An entry of a list of rollouts. `path` is that of the rollout's page."""
     hosts, strategy = rollout.hosts, rollout.strategy
     step = f"step {rollout.progress.step} of {len(strategy.steps)}" if strategy and not rollout.is_final else ""
@@ -63,7 +84,7 @@ def summary(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
         _ROW,
         path=path,
         version=named(rollout.to),
-        status=status_tag(rollout.status),
+        status=status,
         step=" · ".join(part for part in (step, counts) if part),
         bar=share_bar(hosts.applied, hosts.total) if hosts and not rollout.is_final else NOTHING,
         reason=html('<p class="error">{reason}</p>', reason=rollout.reason) if rollout.reason else NOTHING,

@@ -11,13 +11,15 @@ from fastapi import Response
 from fleets.api import rollouts as api
 from fleets.pages.parts import named
 from fleets.pages.rollouts import cockpit
-from fleets.pages.rollouts.parts import acts, gate_words, status_tag, step_size
+from fleets.pages.rollouts.parts import acts, gate_words, reach, status_tag, step_size
 from headgate.deployments import service as deployments
+from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId, RolloutId
 from headgate.http.statuses import status_of
+from headgate.instances.counting import fleets as counting
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.hosts import Host, Phase
 from headgate.rollouts.model import Rollout
@@ -144,9 +146,15 @@ def _rollout_page(
         label=fleets.get(caller, fleet_id).label,
         group_path=group_path,
         group=group.name,
-        live="no" if rollout.is_final else "yes" if rollout.status in _MOVING else "idle",
+        live="no"
+        if rollout.is_final and rollout.strategy
+        else "idle"
+        if rollout.is_final
+        else "yes"
+        if rollout.status in _MOVING
+        else "idle",
         version=title,
-        status=status_tag(rollout.status),
+        status=_status(caller, group, rollout),
         before=named(rollout.before),
         by=rollout.created_by.name,
         at=second(rollout.created_at),
@@ -173,6 +181,13 @@ def _rollout_page(
     )
     problem, status = (refused.detail, status_of(refused)) if refused else ("", 200)
     return page(shown, f"Rollout of {title}", content, problem=problem, status=status, script="live")
+
+
+def _status(caller: Caller, group: Deployment, rollout: Rollout) -> Html:
+    if rollout.strategy is not None:
+        return status_tag(rollout.status)
+    counters = counting.counters(caller, group.fleet_id, [group])
+    return reach(rollout, group.assignment, counters.of(group).instances)
 
 
 def _not_moved(rollout: Rollout, collectors: str) -> Html:
