@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-_FOLDERS: Final = ("cli", "engine", "functions", "local", "scripts", "shared", "statemachines", "tests")
+_FOLDERS: Final = ("cli", "docs", "engine", "functions", "local", "scripts", "shared", "statemachines", "tests")
 _FILES: Final = ("pyproject.toml", "template.yaml", "layers/collector/versions/DEFAULT")
 _SECONDS: Final = 120
 # Decorators, and the `|` of types, are no behaviour that a test could see.

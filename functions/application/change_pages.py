@@ -1,7 +1,7 @@
 """The page of changes: who did what, to what, when, and what was so before; with filters."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -10,12 +10,12 @@ from fastapi import Depends, Query, Response
 from headgate.audit import service as audit
 from headgate.audit.model import NAMING, AuditRecord, Wanted
 from headgate.foundation import errors
-from headgate.storage.page import Slice
 from web.forms import Filters, read_minute
 from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, empty, home, more, nothing_yet, text
+from web.parts import empty, home, nothing_yet, second, text
+from web.table import Column, Listed, Row, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -23,23 +23,22 @@ _CHANGES: Final = """\
 <h1>Changes</h1>
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Filter the changes">
 <div class="row">{by}{about}{since}{until}<button class="plain">Filter</button></div></form>
-<div class="card" id="results"><p class="soft small" role="status">{count}</p>{list}{more}</div>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Time (UTC)</th><th>Who</th><th>Change</th><th>Credential</th></tr></thead><tbody>{rows}</tbody>
-</table>"""
+<div class="card" id="results">{chips}{list}</div>"""
+_COLUMNS: Final = (Column("Time"), Column("Who"), Column("Change"), Column("Credential"))
+_LABELS: Final[Mapping[str, str]] = {"by": "Person", "about": "Object", "since": "From", "until": "Until"}
 _CHANGES_FOR: Final = (
     "Who changed what in this organization, when, and with which credential. Nothing is ever removed from it."
 )
 _FIRST_CHANGE: Final = (
     "Nothing was changed yet: publishing a configuration, creating a fleet or inviting somebody begins it."
 )
-_NONE_FOUND: Final = "None of these changes is like that."
+_NO_MATCH: Final = "No change matches: remove a filter."
 _ASSIGNED: Final = "assigned {now}; before: {before}{why}"
 _VERSION: Final = '<a href="/organizations/{organization}/configurations/{id}/versions/{n}">{name} version {n}</a>'
-_CHANGE: Final = """\
-<tr><td class="small when">{at}</td><td><a href="{path}?by={who_id}">{who}</a></td>
-<td><code>{action}</code> {details}<div class="small soft">{target_name} {target}</div></td>\
-<td class="small soft" data-label="Credential">{credential}<br>{credential_id}</td></tr>"""
+_WHO: Final = '<a href="{path}?by={id}">{name}</a>'
+_CHANGE: Final = "<code>{action}</code> {target} {details}"
+_CREDENTIAL: Final = '<span class="small soft" title="{id}">{name}</span>'
+_SHORT: Final = re.compile(r".*\b([a-z]{3}_[0-9a-z]+(?:/versions/\d+)?)")
 _BEFORE: Final = "before_"
 # The page of a target, by its beginning. What was deleted has none.
 _PAGES: Final = tuple(
@@ -79,15 +78,14 @@ async def _filters(
 
 @router.get("/organizations/{organization_id}/changes")
 def list_changes(
-    who: Visit, caller: Member, after: After, filters: Annotated[Filters[Wanted], Depends(_filters)]
+    who: Visit, caller: Member, view: Viewed, filters: Annotated[Filters[Wanted], Depends(_filters)]
 ) -> Response:
     path, typed, problems = f"{home(caller)}/changes", filters.typed, filters.problems
     caller.require_admin()
-    part: Slice[AuditRecord] = Slice([], None)
+    listed: Listed[AuditRecord] = Listed([])
     if not problems:
-        part = audit.records(caller, ENTRIES, after, filters.wanted)
-    nothing = empty(_NONE_FOUND) if any(typed.values()) or after else nothing_yet(_CHANGES_FOR, _FIRST_CHANGE)
-    more_may_follow = "; there may be more on the next page" if part.position else ""
+        listed = read(view, lambda limit, after: audit.records(caller, limit, after, filters.wanted))
+    nothing = empty(_NO_MATCH) if any(typed.values()) or not view.is_first else nothing_yet(_CHANGES_FOR, _FIRST_CHANGE)
     content = html(
         _CHANGES,
         path=path,
@@ -105,35 +103,36 @@ def list_changes(
             )
             for name, label in (("since", "From (UTC)"), ("until", "Until (UTC)"))
         },
-        count=f"{len(part.entries)} found here{more_may_follow}",
-        list=_listed(path, home(caller), part.entries) if part.entries else nothing,
-        more=more(path, part.position, typed),
+        chips=chips(path, typed, _LABELS),
+        list=html(
+            "{pages}{table}",
+            pages=pages(view, listed, typed, "change"),
+            table=table(_COLUMNS, [_row(path, home(caller), record) for record in listed.entries]),
+        )
+        if listed.entries
+        else nothing,
     )
     status = 422 if problems else 200
     return page(frame(who, caller, "changes"), "Changes", content, status=status, script="search")
 
 
-def _listed(path: str, home: str, found: Sequence[AuditRecord]) -> Html:
-    return html(_TABLE, rows=[_row(path, home, record) for record in found])
-
-
-def _row(path: str, home: str, record: AuditRecord) -> Html:
+def _row(path: str, home: str, record: AuditRecord) -> Row:
     details: Html = _details(record.details)
     if record.details.keys() & {"version_number", "before_version_number"}:
         why = f": {record.details['message']}" if "message" in record.details else ""
         details = html(_ASSIGNED, before=_version(record, _BEFORE), now=_version(record, ""), why=why)
-    return html(
-        _CHANGE,
-        path=path,
-        at=record.at.strftime("%Y-%m-%d %H:%M:%S"),
-        who=record.actor.name,
-        who_id=record.actor.id,
-        action=record.action,
-        details=details,
-        target=_target(home, record),
-        target_name=record.target_name,
-        credential=record.credential_name,
-        credential_id=record.credential_id,
+    return Row(
+        (
+            second(record.at),
+            html(_WHO, path=path, id=record.actor.id, name=record.actor.name),
+            html(
+                _CHANGE,
+                action=record.action,
+                details=details,
+                target=_target(home, record),
+            ),
+            html(_CREDENTIAL, name=record.credential_name, id=record.credential_id),
+        )
     )
 
 
@@ -154,9 +153,14 @@ def _target(home: str, record: AuditRecord) -> Html:
     if not record.action.endswith((".deleted", ".removed")):
         matches = ((pattern.match(record.target), below) for pattern, below in _PAGES)
         found = next((html("{path}", path=match.expand(below)) for match, below in matches if match), NOTHING)
+    # What has no name is known by its id, the last in its address.
+    short = _SHORT.match(record.target)
+    name = record.target_name or (short[1] if short else record.target)
     if not found:
-        return html("{target}", target=record.target)
-    return html('<a href="{home}/{found}">{target}</a>', home=home, found=found, target=record.target)
+        return html('<span title="{target}">{name}</span>', target=record.target, name=name)
+    return html(
+        '<a href="{home}/{found}" title="{target}">{name}</a>', home=home, found=found, target=record.target, name=name
+    )
 
 
 def _version(record: AuditRecord, prefix: str) -> Html | str:

@@ -76,7 +76,7 @@ def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> Conf
 def patch_configuration(
     configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer
 ) -> ConfigurationSummary:
-    """Rename a configuration or change its description."""
+    """Rename a configuration, change its description, or say what manages it from now on."""
     return ConfigurationSummary.of(configurations.describe(caller, configuration_id, body.changes()))
 
 

@@ -15,11 +15,18 @@ app = create_app(
     [
         router,
         Part("configurations.policies", f"{PUBLIC}/policies"),
-        Part("configurations.editor_pages", f"{_PAGES}/new", f"{_PAGES}/*/edit", f"{_PAGES}/*/compare"),
+        Part(
+            "configurations.editor_pages", f"{_PAGES}/new", f"{_PAGES}/try", f"{_PAGES}/*/edit", f"{_PAGES}/*/compare"
+        ),
         Part("configurations.list_pages", _PAGES),
         Part(
             "configurations.configuration_pages",
             f"{_PAGES}/*",
+            f"{_PAGES}/*/versions",
+        ),
+        Part(
+            "configurations.keeping_pages",
+            f"{_PAGES}/*/settings",
             f"{_PAGES}/*/archive",
             f"{_PAGES}/*/restore",
             f"{_PAGES}/*/delete",

@@ -1,114 +1,194 @@
-"""The page of a configuration: its versions, where it runs, and the forms that archive, restore and delete it."""
+"""The overview of a configuration and the list of its versions."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from fastapi import Response
 
-from configurations import api
-from configurations.use_parts import use_items
+from configurations.use_parts import validity
+from headgate.checker import verdicts
 from headgate.configurations import service as configurations
-from headgate.configurations.model import Configuration, Version
-from headgate.foundation import errors
+from headgate.configurations.model import Version
+from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import ConfigurationId
-from headgate.http.statuses import status_of
 from headgate.instances.series import costs
+from headgate.instances.series import service as series
+from headgate.instances.series.model import HOUR
+from headgate.instances.series.service import Range, Series
 from headgate.usage import service as usage
 from headgate.usage.model import CountedUse
-from web import cost_card
-from web.commands import Posted, command
-from web.html import NOTHING, Html, html, joined
-from web.layout import csrf_field, page
+from headgate.version_tests import service as version_tests
+from web import charts, cost_card
+from web.html import NOTHING, Html, html
+from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, empty, home, managed, moment, more, tag
-from web.visitor import Visitor
+from web.parts import empty, home, moment, tag
+from web.rates import ACCEPTED, per_minute
+from web.table import Column, Row, Viewed, pages, read, table
+from web.workspace import heading, path_of
 
 router = page_router()
 
 _PATH: Final = "/organizations/{organization_id}/configurations/{configuration_id}"
-_THIS: Final = "/configurations/{configuration_id}"
-_DESCRIPTION: Final = '<div class="soft small">{text}</div>'
-_CONFIGURATION: Final = """\
-<p class="small"><a href="{home}/configurations">Configurations</a></p>
-<div class="heading"><h1>{name}</h1><div class="buttons">{roll_out}
-<a class="button" href="{path}/compare">Compare versions</a>
-<a class="button" href="{path}/edit">{edit}</a></div></div>{description}
-<p class="soft">{archived}<code data-copy="the id">{id}</code> · {distribution} · owned by {owner}{managed} ·
-<a href="{home}/runs?configuration_id={id}">Test runs</a></p>
-<div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th>
-<th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}
-<div class="card"><h2>Where it runs</h2>{uses}</div>{costs}{describe}{keeping}"""
-_ROLL_OUT: Final = '<a class="button main" href="{home}/fleets/roll-out?configuration_id={id}">Roll out</a>'
-_KEEPING: Final = '<div class="card"><h2>{heading}</h2><p class="soft">{about}</p>{form}</div>'
-_ARCHIVE: Final = (
-    "An archived configuration is read and restored only: it leaves the list, and is not edited, published or assigned."
-)
-_RESTORE: Final = "It is archived: it can be read, and is not edited, published or assigned until it is restored."
-_DELETE: Final = "All its versions, rules and tests are gone for good. It was never published, so nothing runs it."
-_DESCRIBE: Final = """\
-<div class="card" id="describe" data-configuration="{id}" data-name="{name}" data-description="{description}" hidden>
-</div>"""
+_DAY: Final = timedelta(days=1)
+# Each group's numbers are a query.
+_MOST_RATES: Final = 20
+_OVERVIEW: Final = """\
+{heading}<div class="tiles">
+<a class="tile" href="{path}/edit"><span class="soft small">Version {n}</span><span id="validity">{validity}</span></a>
+<a class="tile" href="{path}/tests"><span class="soft small">Tests</span>{tests}</a>
+<a class="tile" href="#where"><span class="soft small">Collectors that run it</span>{hosts}</a>
+<div class="tile"><span class="soft small">Records taken</span>{rate}</div></div>
+<div class="card" id="graph" data-configuration="{id}" data-version="{n}" data-path="{path}" hidden>
+<h2>Pipelines of version {n}</h2></div>
+<div class="card" id="where"><h2>Where it runs</h2>{uses}</div>{costs}
+<div class="card"><div class="heading"><h2>Text of version {n}</h2>
+<a class="button small" href="{path}/versions/{n}">Open version {n}</a></div>
+<pre id="yaml" tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
+_HOSTS: Final = '<strong>{running}</strong><span class="soft small">of {total} in {groups}</span>'
+_TESTS: Final = "<strong>{n}</strong><span>{state}</span>"
+_GROUP: Final = '<a href="{home}/fleets/{fleet_id}/deployments/{deployment_id}"><strong>{group}</strong></a>'
+_FLEET: Final = '<a href="{home}/fleets/{fleet_id}">{fleet}</a>'
+_VERSIONS: Final = """\
+{heading}<div class="card">{pages}{table}
+<p class="small last"><a href="{path}/compare">Compare versions</a></p></div>"""
 _VERSION: Final = """\
-<tr><td><a href="{path}"><strong>Version {n}</strong></a>{description}</td><td>{status}</td>
-<td data-label="Collector">{collector}</td><td data-label="Created by">{by}</td>
-<td class="soft small" data-label="Created">{at}</td></tr>"""
+<a href="{path}"><strong>Version {n}</strong></a> <span class="soft small">{description}</span>"""
+_USE_COLUMNS: Final = (
+    Column("Group"),
+    Column("Fleet"),
+    Column("Version"),
+    Column("Collectors that run it"),
+    Column("Records taken"),
+)
+_VERSION_COLUMNS: Final = (
+    Column("Version", "n"),
+    Column("Status", "status"),
+    Column("Collector", "collector"),
+    Column("Created by", "by"),
+    Column("Created"),
+)
 
 
 @router.get(_PATH)
-def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, after: After) -> Response:
-    return _configuration_page(who, caller, configuration_id, after)
-
-
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _configuration_page(posted.who, posted.caller, problem=error, **posted.ids)
-
-
-command(router, f"{_PATH}/archive", api.archive_configuration, _THIS, refused=_refused)
-command(router, f"{_PATH}/restore", api.restore_configuration, _THIS)
-command(router, f"{_PATH}/delete", api.delete_configuration, "/configurations", refused=_refused)
-
-
-def _configuration_page(
-    who: Visitor,
-    caller: Caller,
-    configuration_id: str,
-    after: str | None = None,
-    problem: errors.HeadgateError | None = None,
-) -> Response:
-    configuration = configurations.summary(caller, configuration_id)
+def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId) -> Response:
+    configuration, version = configurations.get(caller, configuration_id)
     uses = usage.by_groups(caller, [configuration_id])[configuration_id]
-    part = configurations.versions(caller, configuration_id, ENTRIES, after)
-    path = f"{home(caller)}/configurations/{configuration_id}"
+    day = _day_of(uses)
     content = html(
-        _CONFIGURATION,
-        home=home(caller),
-        id=configuration.id,
-        name=configuration.name,
-        description=html("<p>{text}</p>", text=configuration.description) if configuration.description else NOTHING,
-        archived=html("{tag} · ", tag=tag("archived")) if configuration.archived_at else NOTHING,
-        distribution=configuration.collector_distribution,
-        owner=_owner(caller, configuration),
-        managed=managed(configuration.managed_by),
-        rows=[_version(path, version) for version in part.entries],
-        more=more(path, part.position),
-        path=path,
-        roll_out=html(_ROLL_OUT, home=home(caller), id=configuration.id)
-        if configuration.published_version is not None and not configuration.archived_at
-        else NOTHING,
-        edit="Edit" if configuration.changeable_by(caller) else "Open",
-        uses=_uses(caller, uses),
+        _OVERVIEW,
+        heading=heading(caller, configuration, ""),
+        path=path_of(caller, configuration_id),
+        id=configuration_id,
+        n=version.n,
+        validity=_validity(caller, version),
+        tests=_tests(configuration_id, version),
+        hosts=_hosts(uses),
+        rate=_line([*day.values()]),
+        uses=_uses(caller, uses, day),
         costs=_costs(caller, uses),
-        describe=_describe(configuration) if configuration.changeable_by(caller) else NOTHING,
-        keeping=_keeping(who, path, configuration) if configuration.changeable_by(caller) else NOTHING,
+        yaml=version.yaml,
     )
-    return page(
-        frame(who, caller, "configurations"),
-        configuration.name,
-        content,
-        problem=problem.detail if problem else "",
-        status=status_of(problem) if problem else 200,
-        script="configuration",
+    return page(frame(who, caller, "configurations"), configuration.name, content, script="configuration")
+
+
+@router.get(f"{_PATH}/versions")
+def list_versions(who: Visit, caller: Member, configuration_id: ConfigurationId, view: Viewed) -> Response:
+    configuration = configurations.summary(caller, configuration_id)
+    listed = read(
+        view,
+        lambda limit, after: configurations.versions(caller, configuration_id, limit, after),
+        {
+            "n": lambda version: version.n,
+            "status": lambda version: (version.status, version.n),
+            "collector": lambda version: [int(part) for part in version.collector_version.split(".")],
+            "by": lambda version: version.created_by.name.casefold(),
+        },
+    )
+    path = path_of(caller, configuration_id)
+    content = html(
+        _VERSIONS,
+        heading=heading(caller, configuration, "versions"),
+        path=path,
+        pages=pages(view, listed, {}, "version"),
+        table=table(_VERSION_COLUMNS, [_version(path, version) for version in listed.entries], view=view),
+    )
+    return page(frame(who, caller, "configurations"), f"Versions of {configuration.name}", content)
+
+
+def _validity(caller: Caller, version: Version) -> Html:
+    """What the collector last said of this text."""
+    text = (verdicts.digest(version.yaml or ""), version.collector_version)
+    return validity(verdicts.remembered(caller.organization_id, {version.n: text}).get(version.n))
+
+
+def _tests(configuration_id: str, version: Version) -> Html:
+    """How many tests the version has, and what its last suite came to."""
+    tests, recorded = version_tests.with_evidence(configuration_id, version.n)
+    if not tests.tests:
+        return html('<span class="soft small">none yet</span>')
+    subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
+    current = next((entry for entry in recorded.entries if version_tests.is_current(entry, tests, subject)), None)
+    if current is None:
+        state = tag("not run since the last change", "warn")
+    else:
+        state = tag("passed", "good") if current.passed else tag("failed", "bad")
+    return html(_TESTS, n=len(tests.tests), state=state)
+
+
+def _hosts(uses: Sequence[CountedUse]) -> Html:
+    if not uses:
+        return html('<span class="soft small">in use nowhere</span>')
+    groups = len({use.use.deployment_id for use in uses})
+    return html(
+        _HOSTS,
+        running=f"{sum(use.instances.get('applied', 0) for use in uses):,}",
+        total=f"{sum(sum(use.instances.values()) for use in uses):,}",
+        groups=f"{groups} group{'' if groups == 1 else 's'}",
+    )
+
+
+def _day_of(uses: Sequence[CountedUse]) -> dict[str, Series]:
+    """What each group that uses it did in each hour of the last day."""
+    now = clock.now()
+    groups = [*dict.fromkeys(counted.use.deployment_id for counted in uses)][:_MOST_RATES]
+    known = series.of_groups(groups, Range.of(now - _DAY, now, HOUR))
+    return {id: numbers for id, numbers in known.items() if numbers.lines}
+
+
+def _line(groups: Sequence[Series]) -> Html:
+    """A line of what these groups took together."""
+    values = [per_minute(numbers, numbers.lines[0], ACCEPTED) for numbers in groups]
+    hours = [[value for value in hour if value is not None] for hour in zip(*values, strict=False)]
+    return charts.sparkline([sum(hour) if hour else None for hour in hours], "Records a minute", "/min")
+
+
+def _uses(caller: Caller, uses: Sequence[CountedUse], day: dict[str, Series]) -> Html:
+    if not uses:
+        return empty("No deployment group is assigned a version of it.")
+    return table(_USE_COLUMNS, [_use(caller, counted, day.get(counted.use.deployment_id)) for counted in uses])
+
+
+def _use(caller: Caller, counted: CountedUse, numbers: Series | None) -> Row:
+    use = counted.use
+    total, running = sum(counted.instances.values()), counted.instances.get("applied", 0)
+    places = {"home": home(caller), "fleet_id": use.fleet_id}
+    return Row(
+        (
+            html(_GROUP, deployment_id=use.deployment_id, group=use.deployment_name, **places),
+            html(_FLEET, fleet=use.fleet_label, **places),
+            html(
+                "version {n} {rollout}",
+                n=use.version_number,
+                rollout=tag("rolling out", "busy") if use.kind == "rollout" else NOTHING,
+            ),
+            f"{running:,} of {total:,}" if total else "none reports",
+            _line([numbers]) if numbers and use.kind != "rollout" else NOTHING,
+        )
     )
 
 
@@ -120,45 +200,13 @@ def _costs(caller: Caller, uses: Sequence[CountedUse]) -> Html:
     return cost_card.card(caller, costs.of_groups(caller, groups, cost_card.DAYS), " in these groups together")
 
 
-def _uses(caller: Caller, uses: Sequence[CountedUse]) -> Html:
-    return joined(use_items(caller, uses)) if uses else empty("No deployment group is assigned a version of it.")
-
-
-def _keeping(who: Visitor, path: str, configuration: Configuration) -> list[Html]:
-    """The forms that archive or restore it, and delete it if it was never published."""
-    csrf = csrf_field(frame(who))
-    if configuration.archived_at:
-        form = action(f"{path}/restore", csrf, "Restore", "plain", of=configuration.name)
-        cards = [html(_KEEPING, heading="Restore this configuration", about=_RESTORE, form=form)]
-    else:
-        form = action(f"{path}/archive", csrf, "Archive", "plain", of=configuration.name)
-        cards = [html(_KEEPING, heading="Archive this configuration", about=_ARCHIVE, form=form)]
-    if configuration.published_version is None:
-        form = confirmed(f"{path}/delete", csrf, "Delete", _DELETE, of=configuration.name)
-        cards.append(html(_KEEPING, heading="Delete this configuration", about=NOTHING, form=form))
-    return cards
-
-
-def _describe(configuration: Configuration) -> Html:
-    return html(_DESCRIBE, id=configuration.id, name=configuration.name, description=configuration.description or "")
-
-
-def _version(path: str, version: Version) -> Html:
-    return html(
-        _VERSION,
-        path=f"{path}/versions/{version.n}",
-        n=version.n,
-        description=_described(version.description),
-        status=tag("published", "good") if version.status == "published" else tag("draft"),
-        collector=version.collector_version,
-        by=version.created_by.name,
-        at=moment(version.created_at),
+def _version(path: str, version: Version) -> Row:
+    return Row(
+        (
+            html(_VERSION, path=f"{path}/versions/{version.n}", n=version.n, description=version.description),
+            tag("published", "good") if version.status == "published" else tag("draft"),
+            version.collector_version,
+            version.created_by.name,
+            moment(version.created_at),
+        )
     )
-
-
-def _described(text: str | None) -> Html:
-    return html(_DESCRIPTION, text=text) if text else NOTHING
-
-
-def _owner(caller: Caller, configuration: Configuration) -> str:
-    return "you" if configuration.owned_by(caller) else configuration.owner.name

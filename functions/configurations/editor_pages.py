@@ -14,6 +14,7 @@ from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
 from headgate.foundation.caller import Caller
+from headgate.foundation.settings import settings
 from headgate.http.parameters import ConfigurationId, whole_number
 from web.html import Html, html
 from web.layout import page
@@ -28,6 +29,12 @@ _NEW: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p><h1>New configuration</h1>
 <div class="card" id="new" data-home="{home}"><noscript><p class="last">This page needs JavaScript. From a terminal:
 <code>headgate config create FILE</code>.</p></noscript></div>"""
+_TRY: Final = """\
+<p class="small"><a href="{home}/configurations">Configurations</a></p><h1>Try a configuration</h1>
+<p class="soft small">Paste one, and the collector says at once whether it would start with it. Nothing is saved, and
+nothing of it runs.</p>
+<div id="try" data-home="{home}" data-collector="{collector}"><noscript><p>This page needs JavaScript. From a terminal:
+<code>headgate validate FILE</code>.</p></noscript></div>"""
 _WHERE: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a></p>"""
 _EDIT: Final = """\
@@ -53,6 +60,12 @@ data-pipelines="{pipelines}" hidden></div>
 def new_configuration(who: Visit, caller: Member) -> Response:
     content = html(_NEW, home=home(caller))
     return page(frame(who, caller, "configurations"), "New configuration", content, script="new_configuration")
+
+
+@router.get("/organizations/{organization_id}/configurations/try")
+def try_configuration(who: Visit, caller: Member) -> Response:
+    content = html(_TRY, home=home(caller), collector=settings().collector_version)
+    return page(frame(who, caller, "configurations"), "Try a configuration", content, script="trial", wide=True)
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/edit")

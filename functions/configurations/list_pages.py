@@ -15,7 +15,8 @@ from headgate.usage.listing import Described
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import After, choice, empty, home, moment, more, nothing_yet, tag, text
+from web.parts import choice, empty, hidden, home, moment, nothing_yet, tag, text
+from web.table import Column, Keys, Row, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -24,33 +25,43 @@ _ENTRIES: Final = 50
 _LONGEST: Final = 200
 _ARCHIVED: Final[Mapping[Archived, str]] = {"false": "In use", "true": "Archived", "all": "Both"}
 _PAGE: Final = """\
-<div class="heading"><h1>Configurations</h1>
-<a class="button" href="{path}/new">New configuration</a></div>
+<div class="heading"><h1>Configurations</h1><div class="buttons"><a class="button" href="{path}/try">Try one</a>
+<a class="button main" href="{path}/new">New configuration</a></div></div>
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Search the configurations">
-<div class="row">{text}{component}{archived}<button class="plain">Search</button></div></form>
-<div class="card" id="results"><p class="soft small" role="status">{count}</p>{list}{more}</div>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Configuration</th><th>Owner</th><th>Versions</th><th>Latest version</th><th>Where it runs</th>
-<th>Updated</th></tr></thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{name}</strong></a> {archived}{description}</td><td data-label="Owner">{owner}</td>
-<td data-label="Versions">{versions}</td><td data-label="Latest version">{validity}</td>
-<td data-label="Where it runs">{uses}</td><td class="soft small" data-label="Updated">{at}</td></tr>"""
+<div class="row">{text}{component}{archived}{sort}<button class="plain">Search</button></div></form>
+<div class="card" id="results">{chips}{list}{drafts}</div>"""
+_NAME: Final = '<a href="{path}"><strong>{name}</strong></a> {archived} <span class="soft small">{description}</span>'
+_LABELS: Final[Mapping[str, str]] = {"text": "Text", "component": "Component", "archived": "State"}
+_COLUMNS: Final = (
+    Column("Configuration", "name"),
+    Column("Owner", "owner"),
+    Column("Versions", "versions"),
+    Column("Latest version"),
+    Column("Where it runs"),
+    Column("Updated", "updated"),
+)
+_KEYS: Final[Keys] = {
+    "name": lambda configuration: configuration.name.casefold(),
+    "owner": lambda configuration: configuration.owner.name.casefold(),
+    "versions": lambda configuration: configuration.latest_version,
+    "updated": lambda configuration: configuration.updated_at,
+}
+_DRAFTS: Final = '<p class="soft small last">Drafts that other members have not published are not listed.</p>'
 _WHAT_FOR: Final = (
     "A configuration is the text that collectors run, kept in numbered versions. Here you see your own, and those that "
     "others have published."
 )
 _FIRST: Final = """\
 None yet: <a href="{home}/configurations/new">create one</a> from a flow of the gallery, a file or nothing, or
-<a href="{home}">paste one</a> and see first what the collector says of it."""
-_NONE_FOUND: Final = "No configuration is like that: leave something out."
+<a href="{home}/configurations/try">paste one</a> and see first what the collector says of it."""
+_NO_MATCH: Final = "No configuration matches: remove a filter."
 
 
 @router.get("/organizations/{organization_id}/configurations")
 def list_configurations(
     who: Visit,
     caller: Member,
-    after: After,
+    view: Viewed,
     words: Annotated[str, Query(alias="text", max_length=_LONGEST)] = "",
     component: Annotated[str, Query(max_length=_LONGEST)] = "",
     archived: Annotated[str, Query(max_length=5)] = "false",
@@ -59,39 +70,47 @@ def list_configurations(
     kind: Archived = next((one for one in _ARCHIVED if one == archived), "false")
     typed = {"text": words.strip(), "component": component.strip(), "archived": "" if kind == "false" else kind}
     wanted = Wanted(None, typed["text"] or None, typed["component"] or None, kind)
-    part = search.find(caller, wanted, _ENTRIES, after)
-    rows = [_row(caller, one) for one in listing.described(caller, part.entries)]
-    is_filtered = any(typed.values()) or after is not None
-    nothing = empty(_NONE_FOUND) if is_filtered else nothing_yet(_WHAT_FOR, html(_FIRST, home=home(caller)))
-    more_may_follow = "; there may be more on the next page" if part.position else ""
+    listed = read(view, lambda limit, after: search.find(caller, wanted, limit, after), _KEYS, _ENTRIES)
+    rows = [_row(caller, described) for described in listing.described(caller, listed.entries)]
+    is_filtered = any(typed.values()) or not view.is_first
+    nothing = empty(_NO_MATCH) if is_filtered else nothing_yet(_WHAT_FOR, html(_FIRST, home=home(caller)))
     content = html(
         _PAGE,
         path=path,
         text=text("text", "Name, owner or text", typed["text"], most=_LONGEST, required=False, kind="search"),
         component=text("component", "Component", typed["component"], most=_LONGEST, required=False, kind="search"),
         archived=choice("archived", "State", [*_ARCHIVED.items()], kind),
-        count=f"{len(rows)} shown{more_may_follow}",
-        list=html(_TABLE, rows=rows) if rows else nothing,
-        more=more(path, part.position, typed),
+        sort=hidden("sort", view.sort) if view.sort else NOTHING,
+        chips=chips(path, typed, _LABELS, {"archived": _ARCHIVED[kind]}),
+        list=html(
+            "{pages}{table}",
+            pages=pages(view, listed, typed, "configuration", _ENTRIES),
+            table=table(_COLUMNS, rows, view=view, filters=typed),
+        )
+        if rows
+        else nothing,
+        drafts=Html(_DRAFTS) if caller.is_admin else NOTHING,
     )
     return page(frame(who, caller, "configurations"), "Configurations", content, script="search")
 
 
-def _row(caller: Caller, described: Described) -> Html:
+def _row(caller: Caller, described: Described) -> Row:
     configuration = described.configuration
-    return html(
-        _ROW,
-        path=f"{home(caller)}/configurations/{configuration.id}",
-        name=configuration.name,
-        archived=tag("archived") if configuration.archived_at else NOTHING,
-        description=html('<div class="soft small">{text}</div>', text=configuration.description)
-        if configuration.description
-        else NOTHING,
-        owner="you" if configuration.owned_by(caller) else configuration.owner.name,
-        versions=_versions(configuration),
-        validity=validity(described.verdict),
-        uses=uses_in_short(caller, described.uses),
-        at=moment(configuration.updated_at),
+    return Row(
+        (
+            html(
+                _NAME,
+                path=f"{home(caller)}/configurations/{configuration.id}",
+                name=configuration.name,
+                archived=tag("archived") if configuration.archived_at else NOTHING,
+                description=configuration.description,
+            ),
+            "you" if configuration.owned_by(caller) else configuration.owner.name,
+            _versions(configuration),
+            validity(described.verdict),
+            uses_in_short(caller, described.uses),
+            moment(configuration.updated_at),
+        )
     )
 
 

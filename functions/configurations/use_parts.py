@@ -7,10 +7,10 @@ from headgate.foundation.caller import Caller
 from headgate.usage.model import CountedUse
 from headgate_engine.validation.model import Verdict
 from web.html import Html, html, joined
-from web.parts import home, moment, tag
+from web.parts import ago, home, tag
 
 _MOST_IN_SHORT: Final = 3
-_SEEN: Final = '{tag}<div class="soft small">seen {at}</div>'
+_SEEN: Final = '{tag} <span class="soft small">{at}</span>'
 _USE: Final = """\
 <div class="small"><a href="{home}/fleets/{fleet_id}/deployments/{deployment_id}">{group}</a> of {fleet}: {what}
 <span class="soft">{hosts}</span></div>"""
@@ -22,7 +22,7 @@ def validity(verdict: Verdict | None) -> Html:
         return tag("not checked")
     errors = f"{verdict.errors} error{'' if verdict.errors == 1 else 's'}"
     shown = tag("valid", "good") if verdict.valid else tag(errors, "bad")
-    return html(_SEEN, tag=shown, at=moment(verdict.at))
+    return html(_SEEN, tag=shown, at=ago(verdict.at))
 
 
 def uses_in_short(caller: Caller, uses: Sequence[CountedUse]) -> Html:

@@ -26,6 +26,7 @@ class CreateConfiguration(Input):
 class PatchConfiguration(Patch):
     name: Annotated[Name | None, PRESENT] = Field(default=None)
     description: Description | None = None
+    managed_by: ManagedBy = None
 
     def changes(self) -> dict[str, str | None]:
         return self.model_dump(exclude_unset=True)

@@ -64,7 +64,7 @@ _PAGES: Final = (
     Part("fleets.pages.groups.review_pages", f"{_GROUP_PAGE}/review"),
     Part("fleets.pages.groups.settings_pages", f"{_GROUP_PAGE}/settings/**"),
     Part("fleets.pages.rollouts.rollout_pages", f"{_GROUP_PAGE}/rollouts/**"),
-    Part("fleets.pages.instances.list_pages", f"{_FLEET_PAGE}/collectors"),
+    Part("fleets.pages.instances.list_pages", f"{_FLEET_PAGE}/collectors", f"{_FLEET_PAGE}/collectors/orders"),
     Part("fleets.pages.instances.instance_pages", f"{_FLEET_PAGE}/collectors/*/**"),
     Part("fleets.pages.capture_pages", f"{_FLEET_PAGE}/captures/**", f"{_GROUP_PAGE}/captures"),
 )

@@ -9,6 +9,7 @@ from web import pages
 
 _TESTING: Final = f"{PUBLIC}/testing"
 _VERSION: Final = "configurations/*/versions/*"
+_CONFIGURATION_PAGE: Final = "/organizations/*/configurations/*"
 _VERSION_PAGE: Final = f"/organizations/*/{_VERSION}"
 
 router: Final = Part("testing.api", f"{_TESTING}/runs/**", f"{_TESTING}/suites/**")
@@ -22,8 +23,8 @@ app = create_app(
         Part("testing.coverages", f"{_TESTING}/coverage/**"),
         Part("testing.version_tests", f"{PUBLIC}/{_VERSION}/tests/**"),
         Part("testing.rules", f"{APPLICATION}/{_VERSION}/validation-pipelines/**", routers=("by_hand",)),
-        Part("testing.rule_pages", _VERSION_PAGE, f"{_VERSION_PAGE}/rules"),
-        Part("testing.run_list_pages", "/organizations/*/runs"),
+        Part("testing.rule_pages", _VERSION_PAGE, f"{_VERSION_PAGE}/rules", f"{_CONFIGURATION_PAGE}/tests"),
+        Part("testing.run_list_pages", "/organizations/*/runs", f"{_CONFIGURATION_PAGE}/runs"),
         Part("testing.run_pages", f"{_VERSION_PAGE}/run"),
     ],
 )

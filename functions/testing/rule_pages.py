@@ -25,7 +25,9 @@ from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
 from web.parts import action, empty, hidden, home, moment, nothing_yet, tag
+from web.table import Column, Row, table
 from web.visitor import Visitor
+from web.workspace import heading, path_of
 
 router = page_router()
 
@@ -42,11 +44,10 @@ _VERSION: Final = """\
 _ROLL_OUT: Final = """\
 <a class="button main" href="{home}/fleets/roll-out?configuration_id={id}&amp;version_number={n}">Roll out</a>
 """
-_PIPELINE_TABLE: Final = """\
-<table><thead><tr><th>Pipeline</th><th>Validation rules</th></tr></thead><tbody>{rows}</tbody></table>"""
-_PIPELINE_ROW: Final = (
-    '<tr><td><a href="{path}"><strong>{pipeline}</strong></a></td><td data-label="Rules">{count}</td></tr>'
-)
+_PIPELINE_COLUMNS: Final = (Column("Pipeline"), Column("Rules"))
+_TESTS: Final = """\
+{heading}<p class="buttons"><a class="button main" href="{path}/versions/{n}/run">Test version {n}</a></p>{tests}
+<div class="card"><h2>Rules by pipeline</h2>{pipelines}</div>"""
 _RULES: Final = """\
 {where}<h1>Rules of {pipeline}</h1>
 <p class="soft">Test runs of this pipeline check its output against these rules. Rules may change on a published version
@@ -89,17 +90,6 @@ def _version_page(
     who: Visitor, caller: Caller, configuration_id: str, n: int, refused: errors.HeadgateError | None = None
 ) -> Response:
     configuration, version = configurations.snapshot(caller, configuration_id, n)
-    sets = {rule_set.pipeline: rule_set for rule_set in rules.saved_with(configuration_id, n)}
-    named = pipelines(version.yaml or "")
-    rows = [
-        html(
-            _PIPELINE_ROW,
-            path=_rules_path(caller, configuration_id, n, pipeline),
-            pipeline=pipeline,
-            count=_count(sets.get(pipeline)),
-        )
-        for pipeline in [*named, *(pipeline for pipeline in sets if pipeline not in named)]
-    ]
     path, shown = f"{home(caller)}/configurations/{configuration_id}", frame(who, caller, "configurations")
     overview = suites.overview_of(configuration_id, version)
     changeable = version.status == "draft" and configuration.changeable_by(caller)
@@ -116,12 +106,55 @@ def _version_page(
         by=version.created_by.name,
         at=moment(version.created_at),
         description=html("<p>{text}</p>", text=version.description) if version.description else NOTHING,
-        pipelines=html(_PIPELINE_TABLE, rows=rows) if rows else empty("This version has no pipelines."),
+        pipelines=_pipelines(caller, configuration_id, version),
         tests=tests_card.card(overview, f"{path}/versions/{n}", csrf_field(shown), changeable=changeable),
         yaml=version.yaml,
     )
     told, status = (refused.detail, status_of(refused)) if refused else ("", 200)
     return page(shown, f"{configuration.name}, version {n}", content, problem=told, status=status)
+
+
+def _pipelines(caller: Caller, configuration_id: str, version: Version) -> Html:
+    """The pipelines of the version, each with its rules."""
+    n = version.n
+    sets = {rule_set.pipeline: rule_set for rule_set in rules.saved_with(configuration_id, n)}
+    named = pipelines(version.yaml or "")
+    rows = [
+        Row(
+            (
+                html(
+                    '<a href="{path}"><strong>{pipeline}</strong></a>',
+                    path=_rules_path(caller, configuration_id, n, pipeline),
+                    pipeline=pipeline,
+                ),
+                _count(sets.get(pipeline)),
+            )
+        )
+        for pipeline in [*named, *(pipeline for pipeline in sets if pipeline not in named)]
+    ]
+    return table(_PIPELINE_COLUMNS, rows) if rows else empty("This version has no pipelines.")
+
+
+@router.get("/organizations/{organization_id}/configurations/{configuration_id}/tests")
+def show_tests(who: Visit, caller: Member, configuration_id: ConfigurationId) -> Response:
+    """The tests and rules of the latest version, under the configuration's heading."""
+    configuration, version = configurations.get(caller, configuration_id)
+    path, shown = path_of(caller, configuration_id), frame(who, caller, "configurations")
+    changeable = version.status == "draft" and configuration.changeable_by(caller)
+    content = html(
+        _TESTS,
+        heading=heading(caller, configuration, "tests"),
+        path=path,
+        n=version.n,
+        tests=tests_card.card(
+            suites.overview_of(configuration_id, version),
+            f"{path}/versions/{version.n}",
+            csrf_field(shown),
+            changeable=changeable,
+        ),
+        pipelines=_pipelines(caller, configuration_id, version),
+    )
+    return page(shown, f"Tests of {configuration.name}", content)
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules")

@@ -1,7 +1,9 @@
-"""The page with earlier test runs: what became of each, by configuration, pipeline and status."""
+"""The pages with earlier test runs, of all configurations and of one: what became of each, and the way to it."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final, Literal, get_args
 
 from fastapi import Query, Response
 
@@ -9,31 +11,26 @@ from headgate.configurations import search
 from headgate.configurations import service as configurations
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
+from headgate.http.parameters import ConfigurationId
 from headgate.runs import service as runs
 from headgate.runs.model import ListedRun, Status, Wanted
-from headgate.storage.page import Slice
-from web.html import NOTHING, Html, html
+from web.html import Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, choice, empty, home, more, nothing_yet, second, suggested, tag, text
+from web.parts import choice, empty, home, nothing_yet, second, suggested, tag, text
+from web.table import Column, Listed, Row, View, Viewed, chips, pages, read, table
+from web.workspace import heading, path_of
 
 router = page_router()
 
 _PAGE: Final = """\
-<h1>Test runs</h1>
+{heading}
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Filter the test runs">
 <div class="row">{configuration}{pipeline}{status}<button class="plain">Filter</button></div></form>
-<div class="card" id="results"><p class="soft small" role="status">{count}</p>{list}{more}</div>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Started</th><th>Result</th><th>Configuration</th><th>Pipeline</th><th>By</th><th>Sample</th></tr>
-</thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td class="when">{at}<div class="soft small"><code>{id}</code></div></td>
-<td data-label="Result">{status} {rules}<div class="soft small">{reason}</div></td>
-<td data-label="Configuration">{configuration}</td><td data-label="Pipeline"><code>{pipeline}</code></td>
-<td data-label="By">{by}</td><td data-label="Sample">{again}</td></tr>"""
+<div class="card" id="results">{chips}{list}</div>"""
+_LINK: Final = '<a href="{path}/run?run={id}"><strong>{at}</strong></a>'
 _VERSION: Final = '<a href="{path}">{name}</a> <span class="soft">version {n}</span>'
-_AGAIN: Final = '<a href="{path}/run?run={id}" aria-label="Use it again: the sample of {id}">Use it again</a>'
+_RESULT: Final = '{status} {rules} <span class="soft small">{reason}</span>'
 _RUNS_FOR: Final = (
     "A test run sends a sample through a pipeline of a real collector and checks what comes out. Runs are kept for 30 "
     "days."
@@ -41,55 +38,114 @@ _RUNS_FOR: Final = (
 _FIRST: Final = """\
 None yet: open a version of a <a href="{home}/configurations">configuration</a> and test it, or use
 <code>headgate test run</code>."""
-_NONE_FOUND: Final = "No test run is like that: leave something out."
+_NO_MATCH: Final = "No test run matches: remove a filter."
 _KINDS: Final[Mapping[str, str]] = {"Success": "good", "Fail": "bad", "Error": "bad"}
+_LABELS: Final[Mapping[str, str]] = {"configuration": "Configuration", "pipeline": "Pipeline", "status": "Status"}
+_COLUMNS: Final = (
+    Column("Started", "started"),
+    Column("Result", "result"),
+    Column("Configuration", "configuration"),
+    Column("Pipeline", "pipeline"),
+    Column("By", "by"),
+)
+_KEYS: Final = {
+    "started": lambda run: run.created_at,
+    "result": lambda run: (run.status, run.created_at),
+    "configuration": lambda run: (run.configuration_id or "", run.version_number or 0),
+    "pipeline": lambda run: run.target_pipeline,
+    "by": lambda run: run.created_by.name.casefold(),
+}
+Pipeline = Annotated[str, Query(max_length=1_024)]
+WithStatus = Annotated[str, Query(max_length=10)]
 
 
 @router.get("/organizations/{organization_id}/runs")
 def list_runs(
     who: Visit,
     caller: Member,
-    after: After,
+    view: Viewed,
     configuration: Annotated[str, Query(max_length=200)] = "",
     configuration_id: Annotated[str, Query(max_length=200)] = "",
-    pipeline: Annotated[str, Query(max_length=1_024)] = "",
-    status: Annotated[str, Query(max_length=10)] = "",
+    pipeline: Pipeline = "",
+    status: WithStatus = "",
 ) -> Response:
-    path = f"{home(caller)}/runs"
-    wanted_status = next((one for one in get_args(Status) if one == status), None)
     # Earlier links name it `configuration_id`.
     name = configuration.strip() or configuration_id.strip()
-    typed = {"configuration": name, "pipeline": pipeline.strip(), "status": wanted_status or ""}
     configuration_id, problem = _called(caller, name)
-    wanted = Wanted(configuration_id or None, typed["pipeline"] or None, wanted_status)
-    none: Slice[ListedRun] = Slice([], None)
-    part = none if problem else runs.listed(caller, wanted, ENTRIES, after)
-    suggestions = [one.name for one in configurations.visible(caller, ENTRIES, None, "all").entries]
-    found = {run.configuration_id for run in part.entries if run.configuration_id}
-    names = configurations.names(caller.organization_id, found) if found else {}
-    is_filtered = any(typed.values()) or after is not None
-    nothing = empty(_NONE_FOUND) if is_filtered else nothing_yet(_RUNS_FOR, html(_FIRST, home=home(caller)))
-    more_may_follow = "; there may be more on the next page" if part.position else ""
-    content = html(
-        _PAGE,
-        path=path,
-        configuration=suggested(
-            "configuration",
-            "Configuration",
-            [*dict.fromkeys(suggestions)],
-            name,
-            most=200,
-            required=False,
-            hint="Its name, or its id",
-            error=problem,
-        ),
-        pipeline=text("pipeline", "Pipeline", typed["pipeline"], most=1_024, required=False, kind="search"),
-        status=choice("status", "Status", [("", "Any"), *((one, one) for one in get_args(Status))], typed["status"]),
-        count=f"{len(part.entries)} shown{more_may_follow}",
-        list=html(_TABLE, rows=[_row(caller, run, names) for run in part.entries]) if part.entries else nothing,
-        more=more(path, part.position, typed),
+    filters = {"configuration": name, "pipeline": pipeline.strip(), "status": _status(status)}
+    listed: Listed[ListedRun] = Listed([]) if problem else _read(caller, view, configuration_id, filters)
+    suggestions = [entry.name for entry in configurations.visible(caller, 100, None, "all").entries]
+    field = suggested(
+        "configuration",
+        "Configuration",
+        [*dict.fromkeys(suggestions)],
+        name,
+        most=200,
+        required=False,
+        hint="Its name, or its id",
+        error=problem,
     )
+    content = _content(caller, view, listed, filters, html("<h1>Test runs</h1>"), field)
     return page(frame(who, caller, "runs"), "Test runs", content, status=422 if problem else 200, script="search")
+
+
+@router.get("/organizations/{organization_id}/configurations/{configuration_id}/runs")
+def list_runs_of_configuration(
+    who: Visit,
+    caller: Member,
+    configuration_id: ConfigurationId,
+    view: Viewed,
+    pipeline: Pipeline = "",
+    status: WithStatus = "",
+) -> Response:
+    configuration = configurations.summary(caller, configuration_id)
+    filters = {"pipeline": pipeline.strip(), "status": _status(status)}
+    listed = _read(caller, view, configuration_id, filters)
+    content = _content(caller, view, listed, filters, heading(caller, configuration, "runs"))
+    title = f"Test runs of {configuration.name}"
+    return page(frame(who, caller, "configurations"), title, content, script="search")
+
+
+def _status(word: str) -> Status | Literal[""]:
+    return next((status for status in get_args(Status) if status == word), "")
+
+
+def _read(caller: Caller, view: View, configuration_id: str, filters: Mapping[str, str]) -> Listed[ListedRun]:
+    wanted = Wanted(configuration_id or None, filters["pipeline"] or None, _status(filters["status"]) or None)
+    return read(view, lambda limit, after: runs.listed(caller, wanted, limit, after), _KEYS)
+
+
+def _content(
+    caller: Caller,
+    view: View,
+    listed: Listed[ListedRun],
+    filters: Mapping[str, str],
+    title: Html,
+    configuration: Html | str = "",
+) -> Html:
+    """The list under its filters; `configuration` is the field that filters by one."""
+    ids = {run.configuration_id for run in listed.entries if run.configuration_id}
+    names = configurations.names(caller.organization_id, ids) if ids else {}
+    is_filtered = any(filters.values()) or not view.is_first
+    nothing = empty(_NO_MATCH) if is_filtered else nothing_yet(_RUNS_FOR, html(_FIRST, home=home(caller)))
+    rows = [_row(caller, run, names) for run in listed.entries]
+    statuses = [("", "Any"), *((status, status) for status in get_args(Status))]
+    return html(
+        _PAGE,
+        heading=title,
+        path=view.path,
+        configuration=configuration,
+        pipeline=text("pipeline", "Pipeline", filters["pipeline"], most=1_024, required=False, kind="search"),
+        status=choice("status", "Status", statuses, filters["status"]),
+        chips=chips(view.path, filters, _LABELS),
+        list=html(
+            "{pages}{table}",
+            pages=pages(view, listed, filters, "run"),
+            table=table(_COLUMNS, rows, view=view, filters=filters),
+        )
+        if rows
+        else nothing,
+    )
 
 
 def _called(caller: Caller, name: str) -> tuple[str, str]:
@@ -105,23 +161,23 @@ def _called(caller: Caller, name: str) -> tuple[str, str]:
         return "", error.detail
 
 
-def _row(caller: Caller, run: ListedRun, names: Mapping[str, str]) -> Html:
-    path = f"{home(caller)}/configurations/{run.configuration_id}/versions/{run.version_number}"
+def _row(caller: Caller, run: ListedRun, names: Mapping[str, str]) -> Row:
+    """A run; its time opens it, unless it ran a text, or a version that the caller does not see."""
+    path = f"{path_of(caller, run.configuration_id or '')}/versions/{run.version_number}"
     is_seen = run.is_of_version_seen_by(caller.principal)
     name = names.get(run.configuration_id or "") if is_seen else None
-    version = html(_VERSION, path=path, name=name, n=run.version_number) if name else None
     rules = f"{run.rules_passed} of {run.rules} rules passed" if run.rules and run.rules_passed is not None else ""
-    return html(
-        _ROW,
-        at=second(run.created_at),
-        id=run.id,
-        status=tag(run.status, _KINDS.get(run.status, "")),
-        rules=rules,
-        reason=run.reason,
-        configuration=version or html('<span class="soft">{what}</span>', what=_without_page(run, is_seen)),
-        pipeline=run.target_pipeline,
-        by=run.created_by.name,
-        again=html(_AGAIN, path=path, id=run.id) if name else NOTHING,
+    at = second(run.created_at)
+    return Row(
+        (
+            html(_LINK, path=path, id=run.id, at=at) if name else at,
+            html(_RESULT, status=tag(run.status, _KINDS.get(run.status, "")), rules=rules, reason=run.reason),
+            html(_VERSION, path=path, name=name, n=run.version_number)
+            if name
+            else html('<span class="soft">{what}</span>', what=_without_page(run, is_seen)),
+            html("<code>{pipeline}</code>", pipeline=run.target_pipeline),
+            run.created_by.name,
+        )
     )
 
 

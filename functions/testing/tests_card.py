@@ -8,6 +8,7 @@ from web import charts
 from web.charts import Part
 from web.html import NOTHING, Html, html
 from web.parts import confirmed, empty, hidden, moment, nothing_yet, tag
+from web.table import Column, Row, table
 
 _CARD: Final = '<div class="card"><h2>Tests</h2>{state}{tests}</div>'
 _TESTS_FOR: Final = (
@@ -17,12 +18,14 @@ _FIRST_TEST: Final = (
     "None yet: choose Test above, run a sample, and save it as a test. `headgate config push` saves those in files."
 )
 _STATE: Final = '<p>{tag} <span class="soft">{text}</span></p>'
-_TABLE: Final = """\
-<table><thead><tr><th>Test</th><th>Pipeline</th><th>Expects</th><th>Last suite</th><th>Suites</th><td></td></tr></thead>
-<tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><strong>{name}</strong></td><td data-label="Pipeline">{pipeline}</td><td data-label="Expects">{expects}</td>
-<td data-label="Last suite">{status}</td><td data-label="Suites">{history}</td><td class="end">{delete}</td></tr>"""
+_COLUMNS: Final = (
+    Column("Test"),
+    Column("Pipeline"),
+    Column("Expects"),
+    Column("Last suite"),
+    Column("Suites"),
+    Column(""),
+)
 _LOSS: Final = "Its sample and its rules are deleted for good."
 
 
@@ -44,7 +47,7 @@ def card(overview: Overview, path: str, csrf: Html, *, changeable: bool) -> Html
         )
         for test in tests
     ]
-    return html(_CARD, state=_state(overview, current), tests=html(_TABLE, rows=rows))
+    return html(_CARD, state=_state(overview, current), tests=table(_COLUMNS, rows))
 
 
 def _state(overview: Overview, current: Shown | None) -> Html:
@@ -81,17 +84,16 @@ def _history(name: str, overview: Overview) -> Html:
     return charts.outcomes(outcomes, f"{name} in {len(outcomes)} {'suite' if len(outcomes) == 1 else 'suites'}")
 
 
-def _row(test: Listed, status: str, history: Html, delete: Html) -> Html:
+def _row(test: Listed, status: str, history: Html, delete: Html) -> Row:
     expects = [f"{test.rules} {'rule' if test.rules == 1 else 'rules'}"] if test.rules else []
     expects += ["an output"] if test.expects_output else []
-    return html(
-        _ROW,
-        name=test.name,
-        history=history,
-        delete=delete,
-        pipeline=test.target_pipeline,
-        expects=", ".join(expects),
-        status=tag(status, "good" if status == "Success" else "bad")
-        if status
-        else html('<span class="soft">none</span>'),
+    return Row(
+        (
+            html("<strong>{name}</strong>", name=test.name),
+            test.target_pipeline,
+            ", ".join(expects),
+            tag(status, "good" if status == "Success" else "bad") if status else html('<span class="soft">none</span>'),
+            history,
+            delete,
+        )
     )

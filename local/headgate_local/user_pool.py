@@ -57,11 +57,11 @@ class HashedPassword(str):
         hashed.salt, hashed.digest = salt, digest
         return hashed
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and secrets.compare_digest(_digest(other, self.salt), self.digest)
+    def __eq__(self, password: object) -> bool:
+        return isinstance(password, str) and secrets.compare_digest(_digest(password, self.salt), self.digest)
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __ne__(self, password: object) -> bool:
+        return not self == password
 
     def __hash__(self) -> int:
         return hash(self.digest)

@@ -27,8 +27,13 @@ def content(
         f"{len(entries) - len(untried)} processors, connectors and extensions of {version} were tried with {values:,} "
         f"values at the places of their schemas; `validate` accepts {valid:,} of these texts."
     )
-    known = {_kind(one) for one in mistakes}
-    beside = [(other, one) for other, tried in others.items() for one in _mistakes(tried) if _kind(one) not in known]
+    known = {_kind(mistake) for mistake in mistakes}
+    beside = [
+        (version_beside, mistake)
+        for version_beside, tried in others.items()
+        for mistake in _mistakes(tried)
+        if _kind(mistake) not in known
+    ]
     tables = [
         ("| Setting | Value | `code` | Message |", [_mistake(item) for item in mistakes]),
         (
@@ -37,7 +42,7 @@ def content(
         ),
         (
             "| Version | Setting | Value | `code` | Message |",
-            [f"| {other} {_mistake(one)}" for other, one in beside],
+            [f"| {version_beside} {_mistake(mistake)}" for version_beside, mistake in beside],
         ),
         ("| Component | Why |", [_row(f"`{name}`", _cell(why)) for name, why in untried]),
     ]

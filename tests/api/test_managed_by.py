@@ -1,4 +1,4 @@
-"""What created a configuration, a fleet or a group, by its own words: said once, and never changed."""
+"""What created a configuration, a fleet or a group, by its own words, or took it over."""
 
 import pytest
 
@@ -57,13 +57,17 @@ def test_pages_show_it_as_text(ann: Member, made: dict[str, str]) -> None:
         assert "managed by <code>headgate &lt;apply&gt; sva_1</code>" in shown
 
 
-def test_no_change_touches_it(ann: Member, made: dict[str, str]) -> None:
+def test_only_a_change_that_names_it_changes_it(ann: Member, made: dict[str, str]) -> None:
     for path in made:
         if path.count("/") != 2 or path.startswith("/configurations"):
-            refused = ann.http.patch(f"{API}{path}", json={"managed_by": "me"})
             renamed = ann.http.patch(f"{API}{path}", json={"name": "another"})
-            assert (refused.status_code, renamed.status_code) == (422, 200)
-            assert renamed.json()["managed_by"] == MARK
+            taken_over = ann.http.patch(f"{API}{path}", json={"managed_by": "me"})
+            assert (renamed.json()["managed_by"], taken_over.json()["managed_by"]) == (MARK, "me")
+            released = ann.http.patch(f"{API}{path}", json={"managed_by": None})
+            assert released.json()["managed_by"] is None
+            assert ann.http.get(f"{API}{path}").json()["name"] == "another"
+            assert ann.http.patch(f"{API}{path}", json={"managed_by": "a\nb"}).status_code == 422
+            ann.http.patch(f"{API}{path}", json={"managed_by": MARK})
     configuration = next(iter(made))
     assert ann.http.post(f"{API}{configuration}/versions", json={"yaml": "a: 2", "managed_by": "me"}).status_code == 422
     assert ann.http.post(f"{API}{configuration}/versions", json={"yaml": "a: 2"}).is_success

@@ -101,7 +101,7 @@ def test_the_list_is_searched_by_text_component_and_state(ann: Member, pages: Pa
     assert [*rows(pages.shown("configurations?text=BATCH"))] == ["Batch"]
     assert [*rows(pages.shown("configurations?component=batch&archived=all"))] == ["Batch"]
     assert [*rows(pages.shown("configurations?archived=true"))] == ["Archived"]
-    assert "No configuration is like that" in pages.shown("configurations?text=nowhere")
+    assert "No configuration matches" in pages.shown("configurations?text=nowhere")
 
 
 def owner(pages: Pages, name: str = "Mine") -> str:
@@ -118,14 +118,67 @@ def owner(pages: Pages, name: str = "Mine") -> str:
     return f"{pages.home}/configurations/{made.json()['id']}"
 
 
-def test_a_draft_is_archived_restored_and_deleted_by_forms(pages: Pages) -> None:
+def test_a_draft_is_renamed_archived_restored_and_deleted_in_its_settings_only(pages: Pages) -> None:
     page = owner(pages)
-    for act, shown in (("archive", "Restore this configuration"), ("restore", "Archive this configuration")):
-        assert send_form(pages.http, page, f"/{act}").headers["location"] == page
-        assert shown in pages.http.get(page).text
+    settings_page = f"{page}/settings"
+    for place in ("", "/versions"):
+        assert "Archive this configuration" not in pages.http.get(f"{page}{place}").text
+
+    named = {"name": "Edge <b>", "description": "What it is for"}
+    assert send_form(pages.http, page, "/settings", **named).headers["location"] == settings_page
+    shown = pages.http.get(page).text
+    assert "<h1>Edge &lt;b&gt; " in shown
+    assert "What it is for" in shown
+    refused = send_form(pages.http, page, "/settings", name=" ", description="stays")
+    assert refused.status_code == 422
+    assert 'id="name-error"' in refused.text
+    assert "stays</textarea>" in refused.text
+
+    for act, offered in (("archive", "Restore this configuration"), ("restore", "Archive this configuration")):
+        assert send_form(pages.http, page, f"/{act}").headers["location"] == settings_page
+        assert offered in pages.http.get(settings_page).text
 
     assert send_form(pages.http, page, "/delete").headers["location"] == f"{pages.home}/configurations"
     assert pages.http.get(page).status_code == 404
+
+
+def test_each_tab_of_a_configuration_is_a_page_with_the_same_heading(
+    ann: Member, pages: Pages, run_pages: Pages
+) -> None:
+    configuration_id = published(ann, "Edge")
+    run = queued(ann, published=True, configuration_id=configuration_id, version_number=1, target_pipeline="logs")
+    there = queued(ann, published=True, configuration_id=published(ann, "Core"), version_number=1)
+    path = f"configurations/{configuration_id}"
+    tabs = {
+        "": pages.shown(path),
+        "/versions": pages.shown(f"{path}/versions"),
+        "/tests": run_pages.shown(f"{path}/tests"),
+        "/runs": run_pages.shown(f"{path}/runs"),
+    }
+    for place, shown in tabs.items():
+        assert f'href="{pages.home}/{path}{place}" aria-current="page"' in shown
+        assert '<h1>Edge <span class="tag good">version 1 published</span>' in " ".join(shown.split())
+        # Whoever may not change it has no settings.
+        assert f"{path}/settings" not in shown
+    assert run.id in tabs["/runs"]
+    assert there.id not in tabs["/runs"]
+    assert "Only its owner or an Admin" in pages.http.get(f"{pages.home}/{path}/settings").text
+
+
+def test_versions_are_sorted_by_the_heads_of_their_table(ann: Member, pages: Pages) -> None:
+    configuration_id = published(ann, "Edge")
+    for n in (2, 3):
+        cfg.append(ann, configuration_id, f"a: {n}")
+        cfg.publish(ann, configuration_id, n)
+    path = f"configurations/{configuration_id}/versions"
+
+    def listed(query: str) -> list[str]:
+        return re.findall(r"<strong>Version (\d+)", pages.shown(f"{path}{query}"))
+
+    assert [listed(""), listed("?sort=n"), listed("?sort=-n")] == [["3", "2", "1"], ["1", "2", "3"], ["3", "2", "1"]]
+    assert '<th scope="col" aria-sort="ascending"' in pages.shown(f"{path}?sort=n")
+    assert "3 versions" in pages.shown(path)
+    assert listed("?sort=nothing") == ["3", "2", "1"]
 
 
 def test_the_page_of_a_configuration_in_use_says_what_uses_it(ann: Member, fleet: Fleet, pages: Pages) -> None:
@@ -148,8 +201,9 @@ def test_somebody_else_sees_where_it_runs_and_no_forms(ann: Member, fleet: Fleet
     fleet.assign(1)
     shown = pages.shown(f"configurations/{fleet.configuration_id}")
 
-    assert "Default</a> of Edge: version 1" in shown
-    assert "no collector heard of" in shown
+    assert "<strong>Default</strong>" in shown
+    assert "version 1" in shown
+    assert "none reports" in shown
     assert "Archive this configuration" not in shown
 
 

@@ -62,7 +62,7 @@ def pages(browser: TestClient, path: str) -> list[str]:
         shown = browser.get(following)
         assert shown.status_code == 200, shown.text
         found.append(shown.text)
-        link = re.search(r'<a href="([^"]*)">More</a>', shown.text)
+        link = re.search(r'rel="next" href="([^"]*)"', shown.text)
         following = urljoin(path, html.unescape(link[1])) if link else None
     return found
 

@@ -412,7 +412,8 @@ def test_a_page_of_a_list_begins_where_a_page_said_only(after: str, ada: Person,
     caller = sessions.caller(sessions.begin(ada.user, "browser", clock.now())[0], ada.organization_id)
     created, _ = configurations.create(caller, "a", "a: b", DISTRIBUTION, None)
     home = f"/organizations/{ada.organization_id}"
-    lists = ["members", "changes", "service-accounts", "configurations", f"configurations/{created.id}", "fleets"]
+    versions = f"configurations/{created.id}/versions"
+    lists = ["members", "changes", "service-accounts", "configurations", versions, "fleets"]
 
     answers = {http.get(f"{home}/{name}", params={"after": after}).status_code for name in lists}
 

@@ -90,6 +90,36 @@ def test_a_forged_state_removes_nothing_that_another_folder_applied_with_the_sam
     assert set(configurations(cli)) == {"c0", "c1", "mine"}
 
 
+def test_a_folder_changes_nothing_of_another_one_unless_it_takes_it_over(cli: Cli) -> None:
+    filled(cli, 1)
+    cli.write("all/fleets/servers.yaml", PLAIN)
+    applied(cli, "--yes")
+    (cli.folder / "all").rename(cli.folder / "theirs")
+    filled(cli, 1)
+    cli.write("all/fleets/servers.yaml", PLAIN)
+    assert applied(cli, "--yes")["steps"] == [], "both want the same"
+    cli.write("all/configurations/c0.yaml", EDGE.replace("5s", "9s"))
+    refused = applied(cli, "--yes", code=1)
+    adopted = applied(cli, "--adopt", "--yes")
+    again = applied(cli, "--yes")
+    (cli.folder / "all").rename(cli.folder / "ours")
+    (cli.folder / "theirs").rename(cli.folder / "all")
+    back = applied(cli, "--prune", "--yes", code=1)
+
+    assert steps(refused)[:1] == ["refused configuration c0: none"]
+    assert "another folder applies it" in refused["steps"][0]["reason"]
+    assert steps(adopted) == [
+        "change configuration c0: done",
+        "publish configuration c0: done",
+        "change group servers/Default: done",
+        "assign group servers/Default: done",
+    ]
+    assert adopted["steps"][0]["changes"][0] == "taken over from another folder"
+    assert again["steps"] == []
+    assert {step["action"] for step in back["steps"]} == {"refused"}
+    assert configurations(cli)["c0"]["latest_version"] == 2
+
+
 def test_an_archived_one_that_no_apply_created_is_not_an_applys_after_it_was_restored(cli: Cli) -> None:
     with cli.api() as api:
         made = api.post("/configurations", json={"name": "c0", "yaml": EDGE}).json()["id"]

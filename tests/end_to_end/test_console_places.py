@@ -48,10 +48,10 @@ def test_lists_follow_what_one_types_and_names_stay_names(here: Visit, service: 
         api.delete(f"/fleets/{made}").raise_for_status()
     page.goto(f"{here.home}/changes")
     page.get_by_label("Object").fill(made)
-    expect(page.get_by_text("2 found here")).to_be_visible()
+    expect(page.get_by_text("2 changes", exact=True)).to_be_visible()
     expect(page.get_by_role("row").nth(1)).to_contain_text(label)
     page.get_by_label("Person").fill("nobody")
-    expect(page.get_by_text("0 found here")).to_be_visible()
+    expect(page.get_by_text("No change matches")).to_be_visible()
     assert violations(page) == []
 
     page.goto(f"{here.home}/webhooks")

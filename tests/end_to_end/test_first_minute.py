@@ -26,24 +26,32 @@ def test_somebody_new_signs_in_by_the_link_and_sees_what_the_collector_says(
             expect(page.get_by_text("✓ nothing")).to_be_visible()
             assert violations(page) == []
 
+            page.set_viewport_size({"width": 1440, "height": 900})
+            page.get_by_role("link", name="Paste a configuration").click()
             page.get_by_role("button", name="Use an example with a mistake").click()
             expect(page.locator("#verdict")).to_contain_text("Not valid on collector")
+            # Text, verdict and findings are seen beside each other, without scrolling.
+            for seen in (page.locator(".code-host"), page.locator("#verdict"), page.get_by_role("tabpanel")):
+                expect(seen).to_be_in_viewport(ratio=1)
             page.get_by_role("button", name=re.compile("unknown unit")).click()
-            # The click has chosen the line of the mistake.
-            page.keyboard.type("    timeout: 5s")
+            # The click has led to the line of the mistake.
+            page.keyboard.press("End")
+            page.keyboard.press("Shift+Home")
+            page.keyboard.type("timeout: 5s")
             expect(page.locator("#verdict")).to_contain_text("✓ Valid on collector")
             page.get_by_role("tab", name="Graph").click()
             graph = page.get_by_role("group", name="All pipelines")
             expect(graph.get_by_role("button", name=re.compile("filelog"))).to_be_visible()
             assert violations(page) == []
             page.reload()
-            expect(page.get_by_label("Configuration, YAML")).to_have_value(re.compile("timeout: 5s"))
+            expect(page.get_by_label("Configuration, YAML")).to_contain_text("timeout: 5s")
 
             expect(page.locator("#verdict")).to_contain_text("✓ Valid on collector")
             page.get_by_role("button", name="Use an example with a mistake").click()
             expect(page.locator("#verdict")).to_contain_text("Not valid on collector")
+            page.get_by_role("button", name="Save as a configuration").click()
             page.get_by_label("Name").fill("Shop")
-            page.get_by_role("button", name="Save as a new configuration").click()
+            page.get_by_role("button", name="Save and edit").click()
             page.wait_for_url(re.compile(r"/cfg_[0-9a-z]+/edit"))
 
             page.goto(here.home)

@@ -32,23 +32,6 @@ MACHINE = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
 OTHER = "amd64" if MACHINE == "arm64" else "arm64"
 SHELLS = [one for one in ("dash", "bash --posix", "busybox sh") if shutil.which(one.split()[0])]
 
-# What stands in for systemd, which a container does not have: it starts what the unit says, as a process, which
-# has none of the script's files open, as a service has not.
-SYSTEMCTL = """\
-#!/bin/sh
-echo "systemctl $*" >>"{folder}/calls"
-case $1 in
-  restart | start)
-    [ "$1" = start ] && [ -f "{folder}/pid" ] && kill -0 "$(cat "{folder}/pid")" && exit 0
-    [ -f "{folder}/pid" ] && kill "$(cat "{folder}/pid")" && sleep 2
-    command=$(sed -n 's/^ExecStart=//p' "{folder}/headgate-supervisor.service")
-    sh -c "exec $command" </dev/null >"{folder}/journal" 2>&1 9<&- &
-    echo $! >"{folder}/pid"
-    ;;
-  disable) kill "$(cat "{folder}/pid")" && rm "{folder}/pid" ;;
-esac
-"""
-
 
 def script_of(host: Host) -> bytes:
     """What the line fetches."""
@@ -311,51 +294,3 @@ def test_an_upgrade_replaces_the_program_and_keeps_the_instance(
     assert (host.root / "bin" / "headgate-supervisor").read_bytes().endswith(b"\0")
     assert host.wait_for("applied", n)["id"] == before
     fleet_host.until(host.sends, host.log)
-
-
-def test_a_service_is_set_up_by_its_unit_and_removed_with_it(
-    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name, text in {
-        "systemctl": SYSTEMCTL.format(folder=tmp_path),
-        # Whoever runs the tests is root to the script, and has no such account.
-        "sudo": '#!/bin/sh\nexec "$@"\n',
-        "id": '#!/bin/sh\n[ "$1" = -u ] && echo 0\n',
-        "useradd": f'#!/bin/sh\necho "useradd $*" >>"{tmp_path}/calls"\n',
-        "chown": f'#!/bin/sh\necho "chown $*" >>"{tmp_path}/calls"\n',
-        "selinuxenabled": "#!/bin/sh\n",
-        "chcon": f'#!/bin/sh\necho "chcon $*" >>"{tmp_path}/calls"\n',
-        "restorecon": f'#!/bin/sh\necho "restorecon $*" >>"{tmp_path}/calls"\n',
-    }.items():
-        (programs / name).write_text(text)
-        (programs / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    monkeypatch.setenv("SYSTEMD_UNITS", str(tmp_path))
-    monkeypatch.setenv("SYSTEMD_RUNNING", str(tmp_path))
-    root = tmp_path / "plain"
-    host.command = host.command.replace("--no-systemd", "--systemd").replace(f"'{host.root}'", str(root))
-    host.root = root
-
-    host.install()
-    unit = (tmp_path / "headgate-supervisor.service").read_text()
-    host.wait_for("idle", None)
-    said = (tmp_path / "calls").read_text()
-    assert f'ExecStart="{root}/bin/headgate-supervisor" --environment "{root}/etc/environment"' in unit
-    assert "User=headgate-supervisor\n" in unit
-    assert "NoNewPrivileges=yes\n" in unit
-    assert f"chown -R -h headgate-supervisor {root}/etc {root}/var" in said
-    assert "systemctl enable --quiet headgate-supervisor" in said
-    # What was moved into its place has the label of where it was made.
-    assert f"chcon -t bin_t {root}/bin/headgate-supervisor {root}/bin/otelcol-contrib" in said
-    assert said.index("chcon") < said.index("systemctl enable")
-    host.install()
-    again = (tmp_path / "calls").read_text().removeprefix(said).splitlines()
-    assert again[-2:] == ["systemctl start headgate-supervisor", "systemctl is-active --quiet headgate-supervisor"]
-    another = host.command.replace(str(root), f"{root}-2")
-    assert f"the service runs from {root} already" in refused(another)
-
-    assert host.uninstall() == f"Removed from {root}.\n"
-    assert not (tmp_path / "headgate-supervisor.service").exists()
-    assert not root.exists()

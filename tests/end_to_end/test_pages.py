@@ -92,7 +92,7 @@ def test_a_rule_is_added_edited_and_removed_by_hand(page: Page, service: LocalSe
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Configurations", exact=True).click()
     page.locator(f'a[href$="{made.configuration_id}"]').click()
-    page.get_by_role("link", name="Version 1").click()
+    page.get_by_role("link", name="Tests", exact=True).click()
     page.get_by_role("link", name="logs", exact=True).click()
     expect(page.get_by_text("by the API").first).to_be_visible()
     expect(page.get_by_role("button", name="Remove")).to_have_count(0)

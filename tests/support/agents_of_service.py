@@ -22,13 +22,16 @@ def post_to(client: httpx.Client, api: httpx.Client, fleet_id: str, deployment_i
     headers = {"Authorization": f"Bearer {token}", "X-Deployment-Id": deployment_id}
 
     def post(message: bytes) -> bytes:
+        # As a supervisor, it sends again what was throttled or not answered: what it said of an apply is not lost.
         for attempt in range(_ATTEMPTS):
-            # As a supervisor, it sends a message again that was not answered: what it said of an apply is not lost.
-            with suppress(httpx.HTTPError):
+            pause = _PAUSE * (attempt + 1)
+            with suppress(httpx.TransportError):
                 response = client.post("/v1/opamp", content=message, headers=headers)
-                response.raise_for_status()
-                return response.content
-            time.sleep(_PAUSE * (attempt + 1))
+                if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                    response.raise_for_status()
+                    return response.content
+                pause = float(response.headers["Retry-After"])
+            time.sleep(pause)
         raise httpx.TransportError("The service does not answer")
 
     return post

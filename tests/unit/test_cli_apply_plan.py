@@ -10,7 +10,7 @@ import pytest
 from headgate_cli.apply.found import Caller, Found, FoundConfiguration, FoundFleet, FoundGroup, Version, is_known
 from headgate_cli.apply.plan import plan
 from headgate_cli.apply.state import Entry, Seen, State, digest_of_tests
-from headgate_cli.apply.steps import FOLDER_UNKNOWN, NOT_CREATED, Plan, Publish, SaveConfiguration
+from headgate_cli.apply.steps import ANOTHERS, FOLDER_UNKNOWN, NOT_CREATED, Plan, Publish, SaveConfiguration
 from headgate_cli.apply.wanted import Configuration, Policies, Wanted
 from headgate_cli.apply.wanted_fleets import Assignment, Fleet, Group
 from headgate_cli.checks.checked import Checked
@@ -486,3 +486,37 @@ def test_what_is_published_in_the_same_plan_is_what_a_group_gets() -> None:
     assert isinstance(publish, Publish)
     assert (save.n, save.appends, publish.n) == (2, True, 2)
     assert assign.changes == ["shop v2 at once"]
+
+
+OTHERS = replace(TOKEN, folder="f1").mark
+
+
+@pytest.mark.parametrize(
+    ("mark", "adopt", "told_of_it"),
+    [
+        (OTHERS, False, [f"refused configuration shop: {ANOTHERS}"]),
+        (OTHERS, True, ["change configuration shop: taken over from another folder, text (+1 -1 lines)"]),
+        # Of another credential of the same folder, of an earlier release, and by hand.
+        (replace(TOKEN, id="sva_9").mark, False, ["change configuration shop: text (+1 -1 lines)"]),
+        (TOKEN.mark_without_folder, False, ["change configuration shop: text (+1 -1 lines)"]),
+        ("terraform folder x", False, ["change configuration shop: text (+1 -1 lines)"]),
+    ],
+)
+def test_what_another_folder_applies_is_refused_or_taken_over(mark: str, adopt: bool, told_of_it: list[str]) -> None:
+    there, wants = replace(THERE, managed_by=mark), wanted(replace(WANTED, text="a: 2\n"))
+
+    assert told(plan(wants, found(there), State(), prune=False, secrets={}, adopt=adopt)) == told_of_it
+
+
+@pytest.mark.parametrize("default", [True, False])
+def test_a_group_of_another_folders_fleet_is_refused_or_taken_over(default: bool) -> None:
+    marks = {"managed_by": OTHERS} if default else {}
+    group = replace(GROUP, configuration_id="", version_number=0, is_default=default)
+    group = replace(group, managed_by="" if default else OTHERS)
+    there, wants = found(PUBLISHED, fleet=replace(EDGE, **marks, groups={"web": group})), of_group()
+    refused = plan(wants, there, State(), prune=False, secrets={})
+    adopted = plan(wants, there, State(), prune=False, secrets={}, adopt=True)
+
+    assert told(refused) == [f"refused group edge/web: {ANOTHERS}"]
+    assert told(adopted)[0] == "change group edge/web: taken over from another folder"
+    assert [step.action for step in adopted.steps] == ["change", "assign"]

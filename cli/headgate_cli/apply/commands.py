@@ -37,6 +37,7 @@ _TESTS_STAY: Final = (
 @click.command()
 @click.option("-f", "--folder", required=True, metavar="FOLDER", help="The folder to apply.")
 @click.option("--prune", is_flag=True, help="Also remove what was applied before and is not in the folder any longer.")
+@click.option("--adopt", is_flag=True, help="Take over what another folder applies; it is refused otherwise.")
 @click.option("--dry-run", is_flag=True, help="Print the plan; change nothing, here or on the server.")
 @click.option("--exit-code", is_flag=True, help=f"With --dry-run: end with {_DIFFERENCES} if something would change.")
 @click.option("--refresh", is_flag=True, help="Read every configuration, also what did not change since an apply.")
@@ -50,6 +51,7 @@ def apply(
     api: Api,
     folder: str,
     prune: bool,
+    adopt: bool,
     dry_run: bool,
     exit_code: bool,
     refresh: bool,
@@ -65,7 +67,8 @@ def apply(
     does not name stays as it is. docs/gitops.md describes the folder.
 
     What was applied is recorded in the folder's .headgate, which belongs into git: --prune removes only what an apply
-    created, as the server says too. A configuration that was published is archived, any other deleted.
+    created, as the server says too. A configuration that was published is archived, any other deleted. What another
+    folder applies is refused, unless --adopt takes it over: that folder's next apply is refused then.
 
     Texts are validated with the variables that the folder's groups have, a stand-in for each secret; --env and
     --env-file add values for the check.
@@ -99,7 +102,7 @@ def apply(
         if name in wants.configurations and wants.configurations[name].tests is None:
             say(f"configuration {one_line(name)}: {_TESTS_STAY}")
     there = found.read(api, caller, wants, recorder.state)
-    planned = plan.plan(wants, there, recorder.state, prune=prune, secrets=secrets)
+    planned = plan.plan(wants, there, recorder.state, prune=prune, secrets=secrets, adopt=adopt)
     if not as_json:
         show.show(planned)
     if prune and recorder.state == State():

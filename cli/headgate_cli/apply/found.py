@@ -44,6 +44,11 @@ class Caller:
         """Whether an apply of this folder created it, or may have before folders were told apart."""
         return managed_by in (self.mark, self.mark_without_folder)
 
+    def is_of_another_folder(self, managed_by: str) -> bool:
+        """Whether an apply of another folder manages it, by any credential."""
+        applied, _, folder = managed_by.partition(" folder ")
+        return applied.startswith("headgate apply ") and folder not in ("", self.folder)
+
     @property
     def is_admin(self) -> bool:
         return self.kind == "user" and self.role == "admin"

@@ -9,6 +9,8 @@ from headgate_cli.apply import plan_fleets
 from headgate_cli.apply.found import Found, FoundConfiguration
 from headgate_cli.apply.state import Entry, State
 from headgate_cli.apply.steps import (
+    ADOPTED,
+    ANOTHERS,
     Plan,
     Publish,
     RemoveConfiguration,
@@ -28,21 +30,28 @@ _RULE_DEFAULTS: Final = {"severity": "warning", "suppressible": True}
 _PRUNES: Final = "it is not in the folder any longer: --prune {does} it"
 
 
-def plan(wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Mapping[str, str]) -> Plan:
+def plan(
+    wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Mapping[str, str], adopt: bool = False
+) -> Plan:
     """The steps in a safe order: drafts with tests, policies, what is published, fleets with what they run, removals.
 
-    `secrets` has the values that may be stored, by name.
+    `secrets` has the values that may be stored, by name. Without `adopt`, what another folder applies is not changed.
     """
     saved: list[Step] = []
     published: list[Publish] = []
     for name, configuration in wanted.configurations.items():
         there = found.configurations.get(name)
-        step = _configuration(configuration, there, state.configurations.get(name), found.caller.mark)
+        anothers = there is not None and found.caller.is_of_another_folder(there.managed_by)
+        mark = found.caller.mark
+        step = _configuration(configuration, there, state.configurations.get(name), mark, adopts=anothers and adopt)
+        publish = [*_published(configuration, there, step)]
+        if anothers and not adopt and (step or publish):
+            step, publish = Step(kind="configuration", name=name, action="refused", reason=ANOTHERS), []
         saved += [step] if step else []
-        published += _published(configuration, there, step)
+        published += publish
     refused = {step.name for step in saved if step.action == "refused"}
     publishing = {step.name: step.n for step in published}
-    fleets = plan_fleets.plan(wanted, found, state, refused, publishing, prune=prune, secrets=secrets)
+    fleets = plan_fleets.plan(wanted, found, state, refused, publishing, prune=prune, secrets=secrets, adopt=adopt)
     users = plan_fleets.users(found, fleets)
     removed = _removed(wanted, found, state, users, prune=prune)
     steps = [*saved, *_policies(wanted, found), *published, *fleets, *removed]
@@ -57,7 +66,7 @@ def plan(wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Ma
 
 
 def _configuration(
-    wanted: Configuration, there: FoundConfiguration | None, entry: Entry | None, mark: str
+    wanted: Configuration, there: FoundConfiguration | None, entry: Entry | None, mark: str, *, adopts: bool
 ) -> Step | None:
     name = wanted.name
     if there is None and entry and entry.id:
@@ -86,6 +95,8 @@ def _configuration(
     described = {"name": name} if there.name != name else {}
     if wanted.description is not None and wanted.description != there.description:
         described["description"] = wanted.description
+    if adopts:
+        described["managed_by"] = mark
     if not (touched or described or there.archived):
         return None
     before = there.version.yaml if there.version else ""
@@ -94,6 +105,7 @@ def _configuration(
         name=name,
         action="change",
         changes=[
+            *([ADOPTED] if adopts else []),
             *(["restored from the archive"] if there.archived else []),
             *([f"name, now {there.name}"] if "name" in described else []),
             *(["description"] if "description" in described else []),

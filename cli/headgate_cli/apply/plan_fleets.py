@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from headgate_cli.apply.found import Found, FoundConfiguration, FoundFleet, FoundGroup
+from headgate_cli.apply.found import Caller, Found, FoundConfiguration, FoundFleet, FoundGroup
 from headgate_cli.apply.state import State
 from headgate_cli.apply.steps import (
+    ADOPTED,
+    ANOTHERS,
+    IDLE,
     Assign,
     ChangeGroup,
     CreateFleet,
@@ -42,6 +45,7 @@ def plan(
     *,
     prune: bool,
     secrets: Mapping[str, str],
+    adopt: bool,
 ) -> list[Step]:
     """`refused` are the names of configurations that are not saved, `publishing` the versions to publish by name."""
 
@@ -63,6 +67,8 @@ def plan(
             continue
         for group in fleet.groups.values():
             fields, runs = _group(fleet, group, there, resolve, secrets)
+            if _is_anothers(found.caller, there, group.name):
+                fields, runs = _taken_over(found.caller, fleet, group, there, fields, runs, adopt=adopt)
             changed += fields
             running += runs
     return [*changed, *running, *_removed(wanted, found, state, prune=prune)]
@@ -139,6 +145,45 @@ def _group(
         )
         return [created, *_fields(fleet, group, name, None, missing)], []
     return [*_fields(fleet, group, name, is_there, missing)], [*_runs(fleet, group, name, is_there, target)]
+
+
+def _is_anothers(caller: Caller, there: FoundFleet | None, name: str) -> bool:
+    """Whether another folder applies the group; the default group of a fleet is that of the folder that made both."""
+    group = there.groups.get(name) if there else None
+    if there is None or group is None:
+        return False
+    return caller.is_of_another_folder(group.managed_by or (there.managed_by if group.is_default else ""))
+
+
+def _taken_over(
+    caller: Caller,
+    fleet: Fleet,
+    group: Group,
+    there: FoundFleet | None,
+    fields: list[Step],
+    runs: list[Step],
+    *,
+    adopt: bool,
+) -> tuple[list[Step], list[Step]]:
+    """The steps of a group of another folder: with `adopt` it becomes this one's, otherwise they are refused."""
+    name = f"{fleet.label}/{group.name}"
+    steps = [*fields, *runs]
+    if any(step.action == "refused" for step in steps):
+        return fields, runs
+    if not adopt:
+        refused = Step(kind="group", name=name, action="refused", reason=ANOTHERS)
+        return ([refused], []) if any(step.action not in IDLE for step in steps) else (fields, runs)
+    taken = ChangeGroup(
+        kind="group",
+        name=name,
+        action="change",
+        changes=[ADOPTED],
+        fleet=fleet.label,
+        group=group,
+        found=there.groups.get(group.name) if there else None,
+        fields={"managed_by": caller.mark},
+    )
+    return [taken, *fields], runs
 
 
 def _target(assignment: Assignment, wanted: Wanted, found: Found, publishing: Mapping[str, int]) -> Target:

@@ -28,6 +28,12 @@ FOLDER_UNKNOWN: Final = (
     "it by hand (`headgate config archive` or `delete`, `headgate fleet delete`), or delete its entry in .headgate"
 )
 
+ANOTHERS: Final = (
+    "another folder applies it, or this one did before its .headgate was lost: leave it out of the folder, or take it "
+    "over with --adopt"
+)
+ADOPTED: Final = "taken over from another folder"
+
 
 def stays(managed_by: str, caller: Caller) -> str:
     """Why --prune does not remove what has this `managed_by`; empty if an apply of the folder created it."""

@@ -59,7 +59,7 @@ export const expressions = [field, coloured];
 export function located(state: EditorState, items: LintItem[]): StateEffect<RangeSet<Expression>> {
   const ranges: Range<Expression>[] = [];
   for (const { location, expression, context } of items) {
-    if (location.line === null || location.line > state.doc.lines || context === null) continue;
+    if (!location.line || location.line > state.doc.lines || context === null) continue;
     const line = state.doc.line(location.line);
     const from = line.from + unitOf(line.text, location.column ?? 1);
     // Behind a quote or the mark of a block, as it stands in the text; an expression with escapes ends with its line.

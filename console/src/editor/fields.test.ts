@@ -10,6 +10,7 @@ const field = (path: string, values: string[] = []): Field => ({
   description: "",
   values,
   deprecated: false,
+  secret: false,
 });
 const fields = new Fields(
   [

@@ -20,6 +20,7 @@ const finding = (parts: Partial<ListedFinding>): ListedFinding => ({
 const check = (findings: ListedFinding[]): Check => ({
   valid: false,
   version: "0.139.0",
+  distribution: "contrib",
   errors: [],
   warnings: [],
   environment: [],

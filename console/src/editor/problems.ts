@@ -22,12 +22,12 @@ export function shown(check: Check): Shown[] {
     .map(({ severity, source, code, message, way_out, component_path, line, column, fix }): Shown => ({
       severity: severity === "note" ? "info" : severity,
       message,
-      wayOut: way_out,
+      wayOut: way_out ?? "",
       source: source === "policy" && code !== "not_checked" ? code : SOURCES[source],
-      path: component_path,
-      line,
-      column,
-      fix,
+      path: component_path ?? "",
+      line: line ?? null,
+      column: column ?? null,
+      fix: fix ?? null,
     }))
     .sort(
       (a, b) =>

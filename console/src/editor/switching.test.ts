@@ -4,7 +4,7 @@ import { listed, summary } from "./switching";
 
 const nothing = { new_errors: [], new_warnings: [], renames: [], deprecations: [], defaults: [] };
 const rename = { component_path: "exporters::otlp", line: 3, column: 5, from: "otlp", to: "otlp_grpc" };
-const finding = { message: "m", component_path: "", code: "other", line: 1, column: 1 };
+const finding = { message: "m", component_path: "", code: "other" as const, line: 1, column: 1 };
 
 test("a version that changes nothing says so", () => {
   assert.equal(

@@ -1,21 +1,9 @@
 // What another collector version would make of the text.
 import type { Api } from "../lib/api";
 import { h } from "../lib/dom";
-import type { Finding } from "../lib/types";
+import type { UpgradeReport } from "../lib/shapes";
 
-interface Place {
-  component_path: string;
-  line: number;
-  column: number;
-}
-
-export interface Report {
-  new_errors: Finding[];
-  new_warnings: Finding[];
-  renames: (Place & { from: string; to: string })[];
-  deprecations: (Place & { message: string; new: boolean })[];
-  defaults: (Place & { key: string; before: unknown; after: unknown })[];
-}
+export type Report = Pick<UpgradeReport, "new_errors" | "new_warnings" | "renames" | "deprecations" | "defaults">;
 
 interface Change {
   what: string;
@@ -86,7 +74,7 @@ export function details(report: Report, goTo: (line: number, column: number) => 
 }
 
 export function listed(report: Report): Change[] {
-  const at = ({ line, column }: { line: number | null; column: number | null }) => ({ line, column });
+  const at = ({ line = null, column = null }: { line?: number | null; column?: number | null }) => ({ line, column });
   return [
     ...report.new_errors.map((one) => ({ what: "New error", text: one.message, ...at(one) })),
     ...report.new_warnings.map((one) => ({ what: "New warning", text: one.message, ...at(one) })),

@@ -1,12 +1,14 @@
 // The graph of a configuration as SVG, and the same as a table.
-import { graphlib, layout } from "@dagrejs/dagre";
 import type { Shown } from "../editor/problems";
 import { h, svg } from "../lib/dom";
 import type { Graph, Listed, Pipeline } from "../lib/types";
-import { connected, drawn, type Edge, type Facts, type Node, searched } from "./model";
+import { connected, drawn, type Edge, type Facts, type Lane, type Node, searched } from "./model";
+import { Viewport } from "./viewport";
 
 const HEIGHT = 46;
 const NOTE_HEIGHT = 15;
+// Between nodes across and down, within a frame, and its title.
+const [ACROSS, DOWN, PADDING, TITLE, BETWEEN] = [28, 12, 12, 22, 18];
 const KIND: Record<string, string> = {
   receivers: "receiver",
   processors: "processor",
@@ -29,31 +31,83 @@ export interface Asked {
 /** More would be a picture that nobody reads, and seconds of layout. */
 export const MOST_PIPELINES = 40;
 
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
 /** The picture of one pipeline with those that it is connected to, of those that a search finds, or of all. */
 export function picture({ graph, problems, facts, chosen, words }: Asked, goTo: GoTo): HTMLElement {
   const pipelines = chosen ? connected(graph, chosen) : searched(graph.pipelines, words);
   if (pipelines.length === 0) return h("p", { class: "soft" }, nothing(graph, chosen));
-  const { nodes, edges } = drawn(graph, pipelines.slice(0, MOST_PIPELINES), problems, facts, chosen, words);
-  const laid = new graphlib.Graph()
-    .setGraph({ rankdir: "LR", nodesep: 14, ranksep: 44, marginx: 8, marginy: 8 })
-    .setDefaultEdgeLabel(() => ({}));
-  for (const node of nodes) laid.setNode(node.key, { width: widthOf(node), height: heightOf(node) });
-  for (const { from, to } of edges) laid.setEdge(from, to);
-  layout(laid);
-  const { width = 0, height = 0 } = laid.graph();
-  const lines = edges.map((edge) => line(edge, laid.edge(edge.from, edge.to).points ?? [], chosen));
-  const boxes = nodes.map((node) => box(node, laid.node(node.key), goTo));
+  const { lanes, edges } = drawn(graph, pipelines.slice(0, MOST_PIPELINES), problems, facts, chosen, words);
+  const { nodes, frames, width, height } = placed(lanes);
   const label = chosen ? `Pipeline ${chosen} and those connected to it` : "All pipelines";
   const more = pipelines.length - MOST_PIPELINES;
+  const content = [
+    ...lanes.map((lane, at) => frame(lane, frames[at] ?? { x: 0, y: 0, width: 0, height: 0 }, lane.id === chosen)),
+    ...edges.map((edge) => line(edge, nodes.get(edge.from), nodes.get(edge.to), chosen)),
+    ...lanes.map((lane) =>
+      svg(
+        "g",
+        { role: "group", "aria-label": `Pipeline ${lane.id}` },
+        ...lane.columns.flat().map((node) => box(node, nodes.get(node.key), goTo)),
+      ),
+    ),
+  ];
+  const view = new Viewport(label, width, height, content, [...nodes.values()]);
   return h(
     "div",
     {},
-    h(
-      "div",
-      { class: "graph", tabindex: 0, role: "group", "aria-label": label },
-      svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, ...lines, ...boxes),
-    ),
+    view.element,
     more > 0 && h("p", { class: "soft" }, `${more} more pipelines are not drawn: search, or read the table.`),
+  );
+}
+
+/** Where everything stands: pipelines below each other, each column of a pipeline as wide as its widest node. */
+function placed(lanes: Lane[]): { nodes: Map<string, Box>; frames: Box[]; width: number; height: number } {
+  const nodes = new Map<string, Box>();
+  const frames: Box[] = [];
+  let [y, widest] = [1, 0];
+  for (const { id, columns } of lanes) {
+    const heights = columns.map((column) => column.reduce((sum, node) => sum + heightOf(node) + DOWN, -DOWN));
+    const inner = Math.max(HEIGHT, ...heights);
+    let x = PADDING + 1;
+    for (const [at, column] of columns.entries()) {
+      const width = Math.max(0, ...column.map(widthOf));
+      let top = y + TITLE + PADDING + (inner - (heights[at] ?? 0)) / 2;
+      for (const node of column) {
+        nodes.set(node.key, { x, y: top, width, height: heightOf(node) });
+        top += heightOf(node) + DOWN;
+      }
+      if (column.length > 0) x += width + ACROSS;
+    }
+    const frame = {
+      x: 1,
+      y,
+      width: Math.max(x - ACROSS + PADDING, id.length * 8 + 24),
+      height: inner + TITLE + 2 * PADDING,
+    };
+    frames.push(frame);
+    widest = Math.max(widest, frame.width);
+    y += frame.height + BETWEEN;
+  }
+  return {
+    nodes,
+    frames: frames.map((frame) => ({ ...frame, width: widest })),
+    width: widest + 2,
+    height: y - BETWEEN + 1,
+  };
+}
+
+function frame({ id }: Lane, at: Box, isChosen: boolean): SVGElement {
+  return svg(
+    "g",
+    { class: isChosen ? "frame chosen" : "frame" },
+    svg("rect", { ...at, rx: 8 }),
+    svg("text", { x: at.x + PADDING, y: at.y + 19 }, id),
   );
 }
 
@@ -62,17 +116,40 @@ function nothing(graph: Graph, chosen: string): string {
   return graph.pipelines.length ? "No pipeline has what you search." : "There are no pipelines to draw.";
 }
 
-function line({ pipeline, signal }: Edge, points: { x: number; y: number }[], chosen: string): SVGElement {
-  const path = points.map(({ x, y }, at) => `${at ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(" ");
+function line(
+  { pipeline, signal, joins }: Edge,
+  from: Box | undefined,
+  to: Box | undefined,
+  chosen: string,
+): SVGElement {
   const dim = chosen === "" ? "" : chosen === pipeline ? " chosen" : " dim";
+  const known = ["logs", "metrics", "traces"].includes(signal) ? signal : "other";
   return svg(
     "path",
-    { d: path, class: `edge signal-${["logs", "metrics", "traces"].includes(signal) ? signal : "other"}${dim}` },
+    {
+      d: from && to ? (joins ? across(from, to) : along(from, to)) : "",
+      class: `edge signal-${known}${joins ? " joins" : ""}${dim}`,
+    },
     svg("title", {}, pipeline),
   );
 }
 
-function box(node: Node, at: { x: number; y: number; width: number; height: number }, goTo: GoTo): SVGElement {
+function along(from: Box, to: Box): string {
+  const [x1, y1, x2, y2] = [from.x + from.width, from.y + from.height / 2, to.x, to.y + to.height / 2];
+  const middle = (x1 + x2) / 2;
+  return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+}
+
+/** From a connector to itself in another pipeline, which stands below or above. */
+function across(from: Box, to: Box): string {
+  const isBelow = to.y > from.y;
+  const [x1, y1] = [from.x + from.width / 2, isBelow ? from.y + from.height : from.y];
+  const [x2, y2] = [to.x + to.width / 2, isBelow ? to.y : to.y + to.height];
+  const bend = (isBelow ? 1 : -1) * Math.max(24, Math.abs(y2 - y1) / 2);
+  return `M${x1} ${y1} C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
+}
+
+function box(node: Node, at: Box = { x: 0, y: 0, width: 0, height: 0 }, goTo: GoTo): SVGElement {
   const go = (): void => goTo(node.line);
   const { severity, problems } = node;
   const kind = KIND[node.section] ?? node.section;
@@ -97,7 +174,7 @@ function box(node: Node, at: { x: number; y: number; width: number; height: numb
     "g",
     {
       class: classes.filter(Boolean).join(" "),
-      transform: `translate(${(at.x - at.width / 2).toFixed(1)} ${(at.y - at.height / 2).toFixed(1)})`,
+      transform: `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)})`,
       tabindex: 0,
       role: "button",
       "aria-label": name,
@@ -141,14 +218,12 @@ export function table({ graph, problems, facts, chosen, words }: Asked, goTo: Go
   if (pipelines.length === 0) return h("p", { class: "soft" }, nothing(graph, chosen));
   const lines = new Map(graph.components.map(({ section, id, line }) => [`${section}::${id}`, line]));
   // The same notes as in the picture.
+  const { lanes } = drawn(graph, pipelines, problems, facts);
   const nodes = new Map(
-    drawn(graph, pipelines, problems, facts).nodes.map((node) => [
-      `${node.section}::${node.id}::${node.pipeline}`,
-      node,
-    ]),
+    lanes.flatMap(({ id, columns }) => columns.flat().map((node) => [`${id}/${node.section}/${node.id}`, node])),
   );
   const known = ({ section, id }: Listed, { id: pipeline }: Pipeline): string => {
-    const node = nodes.get(`${section}::${id}::${section === "processors" ? pipeline : ""}`);
+    const node = nodes.get(`${pipeline}/${section}/${id}`);
     const findings = node?.severity ? [`${node.problems} ${node.problems === 1 ? "finding" : "findings"}`] : [];
     return [...findings, ...(node?.notes ?? []).map(({ text }) => text)].join(", ");
   };

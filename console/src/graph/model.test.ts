@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Shown } from "../editor/problems";
 import type { Graph, Listed } from "../lib/types";
 import { healthOf } from "./health";
-import { connected, drawn, searched } from "./model";
+import { connected, drawn, type Node, searched } from "./model";
 
 const of = (section: string, ...ids: string[]): Listed[] => ids.map((id) => ({ id, section }));
 const graph: Graph = {
@@ -55,40 +55,48 @@ const problem = (path: string, severity: Shown["severity"]): Shown => ({
   fix: null,
 });
 
-test("a connector joins the pipelines on both of its sides", () => {
+const nodesOf = (...asked: Parameters<typeof drawn>): Node[] =>
+  drawn(...asked).lanes.flatMap(({ columns }) => columns.flat());
+
+test("data flows through each pipeline, and connectors join the pipelines on both of their sides", () => {
   const { edges } = drawn(graph, graph.pipelines.slice(0, 2), []);
   assert.deepEqual(
-    edges.map(({ from, to }) => `${from} ${to}`),
+    edges.map(({ from, to, joins }) => `${from} ${to}${joins ? " joins" : ""}`),
     [
-      "receivers/otlp processors/logs/0",
-      "processors/logs/0 exporters/debug",
-      "processors/logs/0 connectors/count",
-      "connectors/count exporters/debug",
+      "logs/in/receivers/otlp logs/0/processors/batch",
+      "logs/0/processors/batch logs/out/exporters/debug",
+      "logs/0/processors/batch logs/out/connectors/count",
+      "metrics/in/connectors/count metrics/out/exporters/debug",
+      "logs/out/connectors/count metrics/in/connectors/count joins",
     ],
   );
 });
 
-test("each pipeline has its own processor, and shares receivers and exporters", () => {
-  const keys = drawn(graph, graph.pipelines, []).nodes.map(({ key }) => key);
+test("pipelines stand in the order of the text, each with its own components", () => {
+  const turned = [...graph.pipelines].reverse();
+  const { lanes } = drawn(graph, turned, []);
   assert.deepEqual(
-    keys.filter((key) => key.includes("batch") || key.startsWith("processors")),
-    ["processors/logs/0", "processors/traces/0"],
+    lanes.map(({ id, columns }) => [id, ...columns.map((column) => column.map((node) => node.id).join())]),
+    [
+      ["logs", "otlp", "batch", "debug,count"],
+      ["metrics", "count", "debug"],
+      ["traces", "otlp", "batch", "gone"],
+    ],
   );
-  assert.equal(keys.filter((key) => key === "receivers/otlp").length, 1);
 });
 
 test("a component that is not declared is drawn at its pipeline's line", () => {
-  const gone = drawn(graph, graph.pipelines, []).nodes.find(({ id }) => id === "gone");
+  const gone = nodesOf(graph, graph.pipelines, []).find(({ id }) => id === "gone");
   assert.deepEqual([gone?.section, gone?.line], ["", 13]);
 });
 
 test("a node shows the worst of its own problems", () => {
-  const nodes = drawn(graph, graph.pipelines, [
+  const nodes = nodesOf(graph, graph.pipelines, [
     problem("processors::batch", "info"),
     problem("processors::batch::timeout", "error"),
     problem("processors::batch2", "error"),
-  ]).nodes;
-  const batch = nodes.find(({ key }) => key === "processors/logs/0");
+  ]);
+  const batch = nodes.find(({ key }) => key === "logs/0/processors/batch");
   assert.deepEqual([batch?.severity, batch?.problems], ["error", 2]);
   assert.equal(nodes.find(({ id }) => id === "otlp")?.severity, null);
 });
@@ -112,11 +120,11 @@ const host = (state: string, exporters = {}) => ({
   last_seen_at: "2026-11-22T20:00:00.000Z",
 });
 const notes = (health: ReturnType<typeof healthOf> | null, tests = new Map<string, number>()): string[] =>
-  drawn(graph, graph.pipelines, [], { tests, health }).nodes.map(
+  nodesOf(graph, graph.pipelines, [], { tests, health }).map(
     (node) => `${node.key}: ${node.notes.map(({ text, kind }) => `${text} (${kind})`).join("; ")}`,
   );
 
-test("a node has the tests of the pipelines that it is in, each pipeline once", () => {
+test("a node has the tests of its pipeline", () => {
   const told = notes(
     null,
     new Map([
@@ -124,9 +132,9 @@ test("a node has the tests of the pipelines that it is in, each pipeline once", 
       ["traces", 1],
     ]),
   );
-  assert.ok(told.includes("receivers/otlp: 3 tests (plain)"), told.join("\n"));
-  assert.ok(told.includes("processors/traces/0: 1 test (plain)"));
-  assert.ok(told.includes("connectors/count: 2 tests (plain)"));
+  assert.ok(told.includes("logs/in/receivers/otlp: 2 tests (plain)"), told.join("\n"));
+  assert.ok(told.includes("traces/0/processors/batch: 1 test (plain)"));
+  assert.ok(told.includes("metrics/in/connectors/count: "));
 });
 
 test("an exporter tells what hosts counted, and others only that they run", () => {
@@ -135,9 +143,11 @@ test("an exporter tells what hosts counted, and others only that they run", () =
     host("applied", { debug: { sent: 5, failed: 0, queue: 0.1 } }),
   ]);
   const told = notes(health);
-  assert.ok(told.includes("receivers/otlp: runs on 2 hosts (plain)"), told.join("\n"));
+  assert.ok(told.includes("logs/in/receivers/otlp: runs on 2 hosts (plain)"), told.join("\n"));
   assert.ok(
-    told.includes("exporters/debug: runs on 2 hosts (plain); sent 15 (plain); ! failed 2 (bad); ! queue 90 % (bad)"),
+    told.includes(
+      "logs/out/exporters/debug: runs on 2 hosts (plain); sent 15 (plain); ! failed 2 (bad); ! queue 90 % (bad)",
+    ),
   );
   assert.deepEqual(health.records, { accepted: 10, refused: 2 });
 });
@@ -145,8 +155,8 @@ test("an exporter tells what hosts counted, and others only that they run", () =
 test("what is not heard lately counts for nothing, and is old news if it is all there is", () => {
   const quiet = host("silent", { debug: { sent: 10, failed: 2, queue: 0.9 } });
   assert.deepEqual(healthOf([quiet, host("applied")]).exporters.size, 0);
-  assert.ok(notes(healthOf([quiet])).includes("exporters/debug: last heard 11-22 20:00 (old)"));
-  assert.ok(notes(healthOf([])).includes("exporters/debug: "));
+  assert.ok(notes(healthOf([quiet])).includes("logs/out/exporters/debug: last heard 11-22 20:00 (old)"));
+  assert.ok(notes(healthOf([])).includes("logs/out/exporters/debug: "));
 });
 
 test("a search finds pipelines by their name and by their components", () => {

@@ -37,10 +37,19 @@ export interface Edge {
   to: string;
   pipeline: string;
   signal: string;
+  /** It leads from a pipeline's connector to the same connector of another one. */
+  joins: boolean;
+}
+
+/** A pipeline: its receivers, each processor, and its exporters from left to right. */
+export interface Lane {
+  id: string;
+  line: number;
+  columns: Node[][];
 }
 
 export interface Drawn {
-  nodes: Node[];
+  lanes: Lane[];
   edges: Edge[];
 }
 
@@ -74,7 +83,10 @@ function listedIn(one: Pipeline): Listed[] {
   return [...one.receivers, ...one.processors, ...one.exporters];
 }
 
-/** `chosen` is the id of a pipeline, `words` what was searched; both may be empty. */
+/**
+ * The nodes of each pipeline are its own, so that pipelines are framed in the order of the text; connectors join them.
+ * `chosen` is the id of a pipeline, `words` what was searched; both may be empty.
+ */
 export function drawn(
   graph: Graph,
   pipelines: Pipeline[],
@@ -84,59 +96,64 @@ export function drawn(
   words = "",
 ): Drawn {
   const lines = new Map(graph.components.map(({ section, id, line }) => [`${section}::${id}`, line]));
-  const nodes = new Map<string, Node>();
   const edges = new Map<string, Edge>();
-  const tests = new Map<string, number>();
-  // A component may stand twice in one pipeline.
-  const counted = new Set<string>();
-  const testsOf = ({ id }: Pipeline): number => facts.tests.get(id) ?? 0;
-  const node = (listed: Listed, pipeline: Pipeline, key: string): string => {
-    const path = `${listed.section}::${listed.id}`;
-    const known = nodes.get(key);
-    if (known) {
-      tests.set(key, (tests.get(key) ?? 0) + (counted.has(`${key}|${pipeline.id}`) ? 0 : testsOf(pipeline)));
-      known.isChosen ||= pipeline.id === chosen;
-    } else {
-      tests.set(key, testsOf(pipeline));
+  const ordered = [...pipelines].sort((a, b) => a.line - b.line);
+  const lanes = ordered.map((pipeline): Lane => {
+    const tests = facts.tests.get(pipeline.id) ?? 0;
+    const node = (listed: Listed, place: string): Node => {
+      const path = `${listed.section}::${listed.id}`;
       const own =
         listed.section === "" ? [] : problems.filter((one) => one.path === path || one.path.startsWith(`${path}::`));
       const severity = own.map((one) => one.severity).sort((a, b) => RANK.indexOf(b) - RANK.indexOf(a))[0] ?? null;
-      nodes.set(key, {
-        key,
+      return {
+        key: `${pipeline.id}/${place}/${listed.section}/${listed.id}`,
         ...listed,
         pipeline: listed.section === "processors" ? pipeline.id : "",
         line: lines.get(path) ?? pipeline.line,
         severity,
         problems: own.length,
-        notes: ofHealth(listed, facts.health),
+        notes: [
+          ...(tests > 0 ? [{ text: tests === 1 ? "1 test" : `${tests} tests`, kind: "plain" } as const] : []),
+          ...ofHealth(listed, facts.health),
+        ],
         isFound: words.trim() !== "" && matches(listed.id, words),
         isChosen: pipeline.id === chosen,
-      });
-    }
-    counted.add(`${key}|${pipeline.id}`);
-    return key;
-  };
-  for (const pipeline of pipelines) {
-    const shared = (listed: Listed, side: string): string =>
-      node(
-        listed,
-        pipeline,
-        listed.section === "" ? `?${side}/${pipeline.id}/${listed.id}` : `${listed.section}/${listed.id}`,
-      );
-    const chain = pipeline.processors.map((listed, at) => node(listed, pipeline, `processors/${pipeline.id}/${at}`));
-    const layers = [
-      pipeline.receivers.map((one) => shared(one, "in")),
-      ...chain.map((key) => [key]),
-      pipeline.exporters.map((one) => shared(one, "out")),
+      };
+    };
+    // A component may stand twice in a list.
+    const unique = (listed: Listed[], place: string): Node[] => [
+      ...new Map(listed.map((one) => [`${one.section}/${one.id}`, node(one, place)])).values(),
     ];
-    for (const [at, layer] of layers.entries())
-      for (const from of layer)
-        for (const to of layers[at + 1] ?? [])
-          edges.set(`${pipeline.id}|${from}|${to}`, { from, to, pipeline: pipeline.id, signal: pipeline.signal });
-  }
-  for (const [key, count] of tests)
-    if (count > 0) nodes.get(key)?.notes.unshift({ text: count === 1 ? "1 test" : `${count} tests`, kind: "plain" });
-  return { nodes: [...nodes.values()], edges: [...edges.values()] };
+    const columns = [
+      unique(pipeline.receivers, "in"),
+      ...pipeline.processors.map((listed, at) => [node(listed, String(at))]),
+      unique(pipeline.exporters, "out"),
+    ];
+    for (const [at, column] of columns.entries())
+      for (const from of column)
+        for (const to of columns[at + 1] ?? [])
+          edges.set(`${from.key}|${to.key}`, {
+            from: from.key,
+            to: to.key,
+            pipeline: pipeline.id,
+            signal: pipeline.signal,
+            joins: false,
+          });
+    return { id: pipeline.id, line: pipeline.line, columns };
+  });
+  for (const from of lanes)
+    for (const to of lanes)
+      for (const out of from.columns.at(-1) ?? [])
+        for (const into of to.columns[0] ?? [])
+          if (out.section === "connectors" && into.section === "connectors" && out.id === into.id)
+            edges.set(`${out.key}|${into.key}`, {
+              from: out.key,
+              to: into.key,
+              pipeline: to.id,
+              signal: ordered.find(({ id }) => id === to.id)?.signal ?? "",
+              joins: true,
+            });
+  return { lanes, edges: [...edges.values()] };
 }
 
 /** Hosts tell what each exporter did; of other components only that they run. */

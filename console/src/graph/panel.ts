@@ -19,6 +19,11 @@ export class GraphPanel {
     spellcheck: "false",
   });
   private readonly health = h("p", { class: "soft small", hidden: true });
+  private readonly stale = h(
+    "p",
+    { class: "stale-note small", hidden: true },
+    "The text has changed since it was checked: this is drawn of the text before.",
+  );
   private readonly place = h("div", {});
   private readonly facts: Facts = { tests: new Map(), health: null };
   private last: { graph: Graph | null; problems: Shown[]; why: string } = {
@@ -43,7 +48,7 @@ export class GraphPanel {
       "aria-pressed": "false",
     });
     const above = h("div", { class: "row" }, h("div", {}, this.choice), h("div", {}, this.search), across);
-    this.element = h("div", {}, above, this.health, this.place);
+    this.element = h("div", {}, above, this.health, this.stale, this.place);
   }
 
   /** Draws as one of both from now on, or nothing while another panel is open. */
@@ -52,14 +57,24 @@ export class GraphPanel {
     this.draw();
   }
 
+  /** Whether the text has changed since it was checked. */
+  set isStale(isStale: boolean) {
+    const shows = isStale && this.last.graph !== null;
+    this.stale.hidden = !shows;
+    this.place.classList.toggle("stale", shows);
+  }
+
   show(graph: Graph | null, problems: Shown[], why: string): void {
+    this.isStale = false;
     this.last = { graph, problems, why };
     const ids = graph?.pipelines.map(({ id }) => id) ?? [];
     const chosen = ids.includes(this.choice.value) ? this.choice.value : "";
     const all =
       ids.length > MOST_PIPELINES
         ? `The first ${MOST_PIPELINES} of ${ids.length} pipelines`
-        : `All pipelines (${ids.length})`;
+        : ids.length === 1
+          ? "The pipeline"
+          : `All pipelines (${ids.length})`;
     this.choice.replaceChildren(...options([["", all], ...ids.map((id): [string, string] => [id, id])], chosen));
     this.draw();
   }

@@ -1268,6 +1268,7 @@ export interface PartProblem {
 export interface PatchConfiguration {
   name?: string | null;
   description?: string | null;
+  managed_by?: string | null;
 }
 
 export interface PatchDeployment {
@@ -1278,6 +1279,7 @@ export interface PatchDeployment {
   namespace?: string | null;
   reads_configurations?: boolean | null;
   message?: string | null;
+  managed_by?: string | null;
 }
 
 export interface PatchEnv {

@@ -1,42 +1,46 @@
-// A configuration's name and description, changed in place.
-import { Api, ApiError } from "../lib/api";
-import { h } from "../lib/dom";
+// The overview of a configuration: its graph, with what hosts report of the version.
+import { question } from "../editor/question";
+import { shown } from "../editor/problems";
+import { followHosts } from "../graph/health";
+import { GraphPanel } from "../graph/panel";
+import { Api } from "../lib/api";
+import { byId, h } from "../lib/dom";
 import { given, page } from "../lib/page";
-import { field, mark, Notice } from "../lib/ui";
+import type { Check, Version } from "../lib/types";
+import { messageOf, notChecked } from "../lib/ui";
 
-const card = document.getElementById("describe");
-if (card) {
-  const api = new Api(page());
-  const notice = new Notice();
-  const name = h("input", {
-    id: "name",
-    required: true,
-    maxlength: 200,
-    value: given(card, "name"),
-    spellcheck: "false",
-  });
-  const description = h("textarea", { id: "description", rows: 3, maxlength: 2_000 }, given(card, "description"));
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    mark("name", "");
-    try {
-      await api.request("PATCH", `/configurations/${given(card, "configuration")}`, {
-        body: { name: name.value, description: description.value.trim() || null },
-      });
-      location.reload();
-    } catch (error) {
-      const own = error instanceof ApiError ? error.problem.errors?.find(({ loc }) => loc.includes("name")) : undefined;
-      if (own) mark("name", own.message);
-      else notice.failed(error);
-    }
-  };
-  const form = h(
-    "form",
-    { submit: (event) => void save(event) },
-    field("Name", name),
-    field("Description", description),
-    h("button", { class: "plain" }, "Save"),
-  );
-  card.append(h("h2", {}, "Name and description"), notice.element, form);
-  card.hidden = false;
+const card = byId("graph", HTMLElement);
+const api = new Api(page());
+const [configuration, n] = [given(card, "configuration"), Number(given(card, "version"))];
+const panel = new GraphPanel((line) => location.assign(`${given(card, "path")}/edit?version=${n}&line=${line}`));
+card.append(panel.element);
+card.hidden = false;
+panel.open("Graph");
+void draw();
+
+async function draw(): Promise<void> {
+  try {
+    const version = await api.get<Version>(`/configurations/${configuration}/versions/${n}`);
+    const check = (await api.request<Check>("POST", "/validate?graph=true", { body: question(version) })).body;
+    const errors = shown(check).filter(({ severity }) => severity === "error").length;
+    const verdict = check.valid ? "valid" : errors === 1 ? "1 error" : `${errors} errors`;
+    byId("validity", HTMLElement).replaceChildren(h("span", { class: `tag ${check.valid ? "good" : "bad"}` }, verdict));
+    const part = check.graph;
+    const graph = part && "pipelines" in part ? part : null;
+    panel.show(graph, shown(check), part && "problem" in part ? part.problem.detail : "");
+    if (version.status !== "published") return;
+  } catch (error) {
+    return panel.show(null, [], notChecked(error)[0]);
+  }
+  try {
+    await followHosts(
+      api,
+      configuration,
+      n,
+      (health) => panel.reported(health),
+      () => true,
+    );
+  } catch (error) {
+    panel.reported(null, `What hosts report could not be read: ${messageOf(error)}`);
+  }
 }

@@ -132,6 +132,8 @@ collector.addEventListener("change", () => {
 });
 changed(editor.text);
 void listCollectors();
+const line = Number(new URLSearchParams(location.search).get("line"));
+if (line > 0) editor.goTo(line);
 
 async function ask(yaml: string): Promise<Check> {
   const path = "/validate?lint=true&policies=true&graph=true";
@@ -156,6 +158,7 @@ function changed(text: string): void {
     panels.graph.reported(null, "Hosts run published versions, and not this text.");
   }
   latest = null;
+  panels.graph.isStale = true;
   // The verdict was about another text.
   if (verdict.textContent !== CHECKING) verdict.textContent = CHECKING;
   checks.typed(text);

@@ -3,10 +3,10 @@ import { type Api, ApiError } from "../lib/api";
 import { h } from "../lib/dom";
 import type { LintItem } from "../lib/types";
 import { button, field, mark, options } from "../lib/ui";
-import type { Expect, RuleIn } from "./types";
+import type { Context, Expect, RuleIn } from "./types";
 
 // The first is the one that a rule has unless it says otherwise.
-const CONTEXTS: Record<string, string[]> = {
+const CONTEXTS: Record<string, Context[]> = {
   logs: ["log", "resource", "scope", "component_error"],
   traces: ["span", "spanevent", "resource", "scope", "component_error"],
   metrics: ["datapoint", "metric", "resource", "scope", "component_error"],
@@ -62,7 +62,10 @@ export class Rules {
         {
           name: unique,
           condition: text,
-          context: context.value,
+          context:
+            Object.values(CONTEXTS)
+              .flat()
+              .find((name) => name === context.value) ?? null,
           expect: EXPECTS.map(([key]) => key).find((key) => key === expect.value) ?? "any",
           ...(isCount && min.value !== "" && { min: Number(min.value) }),
           ...(isCount && max.value !== "" && { max: Number(max.value) }),

@@ -2,6 +2,7 @@
 import type { Api, List } from "../lib/api";
 import { h } from "../lib/dom";
 import { field, mark, type Notice, options } from "../lib/ui";
+import type { FlowDetail } from "../lib/shapes";
 import type { Listed, NamedTest, RuleIn, Run } from "./types";
 
 /** What came along with a sample. */
@@ -9,10 +10,6 @@ export interface Taken {
   pipeline: string;
   rules: RuleIn[];
   seconds: number | null;
-}
-
-interface FlowTest extends NamedTest {
-  signal_type: string;
 }
 
 const MOST_BYTES = 900_000;
@@ -114,7 +111,7 @@ export class Samples {
   }
 
   private async fromFlow(slug: string): Promise<void> {
-    const { tests } = await this.api.get<{ tests: FlowTest[] }>(`/flows/${encodeURIComponent(slug)}`);
+    const { tests } = await this.api.get<FlowDetail>(`/flows/${encodeURIComponent(slug)}`);
     const test = tests.find(({ signal_type }) => signal_type === this.of.signal()) ?? tests[0];
     if (!test) mark("from-flow", "This flow has no sample");
     // Its rules are of its own pipelines, which a configuration that was made of it has, too.

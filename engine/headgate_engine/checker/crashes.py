@@ -12,7 +12,7 @@ _LONGEST: Final = 1 << 16
 def report(said: str) -> str:
     """The last report of a crash in a standard error, without what is beyond 64 KB; empty if there is none."""
     begins = [beginning.start() for beginning in _BEGINNING.finditer(said)]
-    told = said[begins[-1] :][:_LONGEST] if begins else ""
-    if "\ngoroutine " not in told or any(words in said for words in _OF_LIMITS):
+    crash = said[begins[-1] :][:_LONGEST] if begins else ""
+    if "\ngoroutine " not in crash or any(words in said for words in _OF_LIMITS):
         return ""
-    return told
+    return crash

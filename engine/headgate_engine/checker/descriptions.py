@@ -65,8 +65,12 @@ class Descriptions:
         with self._lock:
             asking = self._asking.setdefault(path, threading.Lock())
         with asking:
-            of, answer = self._known.get(path, (None, None))
-            if answer is None or of != binary or (isinstance(answer, _Unusable) and time.monotonic() >= answer.until):
+            described, answer = self._known.get(path, (None, None))
+            if (
+                answer is None
+                or described != binary
+                or (isinstance(answer, _Unusable) and time.monotonic() >= answer.until)
+            ):
                 answer = self._ask(path)
                 self._known[path] = binary, answer
         match answer:

@@ -202,7 +202,7 @@ def filter_system_calls(libc: ctypes.CDLL, instructions: list[list[int | str]], 
     """
     known = {"pid": os.getpid(), "empty_path_low": empty_path & 0xFFFFFFFF, "empty_path_high": empty_path >> 32}
     filled = (Instruction * len(instructions))(
-        *(Instruction(*(known[word] if isinstance(word, str) else word for word in one)) for one in instructions)
+        *(Instruction(*(known[word] if isinstance(word, str) else word for word in words)) for words in instructions)
     )
     program = Program(len(filled), filled)
     if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0:

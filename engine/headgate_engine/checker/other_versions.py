@@ -39,19 +39,19 @@ class OtherVersions:
         with self._lock:
             if self._closed:
                 raise CheckerFailed(SHUT_DOWN)
-            replaced = [one for one in self._pools if one.path == path and one != asked]
-            retired = [self._pools.pop(one) for one in replaced]
+            replaced = [binary for binary in self._pools if binary.path == path and binary != asked]
+            retired = [self._pools.pop(binary) for binary in replaced]
             pool = self._pools.get(asked) or Pool(path, self._limits, max_asking=self._max_asking, max_bound=1)
             self._pools[asked] = pool
             self._pools.move_to_end(asked)
-            self._asked_at = {one: self._asked_at.get(one, 0) for one in self._pools}
+            self._asked_at = {binary: self._asked_at.get(binary, 0) for binary in self._pools}
             self._asked_at[asked] = time.monotonic()
             crowded_out = list(self._pools.values())[:-_MAX_VERSIONS]
             self._set_timer()
-        for one in retired:
-            one.retire()
-        for one in crowded_out:
-            one.rest()
+        for outdated in retired:
+            outdated.retire()
+        for unused in crowded_out:
+            unused.rest()
         return pool
 
     def pids(self, path: Path) -> list[int]:
@@ -63,7 +63,7 @@ class OtherVersions:
     def end(self, path: Path) -> None:
         """End the processes of the binary with that path, which is about to go."""
         with self._lock:
-            pools = [self._pools.pop(one) for one in list(self._pools) if one.path == path]
+            pools = [self._pools.pop(binary) for binary in list(self._pools) if binary.path == path]
         for pool in pools:
             pool.close()
 
@@ -87,7 +87,7 @@ class OtherVersions:
         with self._lock:
             self._timer = None
             since = time.monotonic() - self._limits.idle_seconds
-            idle = [pool for one, pool in self._pools.items() if self._asked_at[one] <= since]
+            idle = [pool for binary, pool in self._pools.items() if self._asked_at[binary] <= since]
             asked_since = len(idle) < len(self._pools)
         for pool in idle:
             pool.rest()

@@ -179,8 +179,8 @@ class Pool:
 
         If there are several, it takes the one that was used last, so that they do not all wear out at the same time.
         """
-        for wanted in (organization_id, None):
-            for child in [idle for idle in reversed(self._idle) if self._tenants.get(idle) == wanted]:
+        for tenant in (organization_id, None):
+            for child in [idle for idle in reversed(self._idle) if self._tenants.get(idle) == tenant]:
                 if not child.alive():
                     logger.warning("checker_died_idle", extra={"pid": child.pid})
                     self._take_out(child)
@@ -235,8 +235,8 @@ class Pool:
     def _start_missing(self) -> None:
         """Have as many fresh processes as there are waiting questions, and at least the spares."""
         unread = sum(child not in self._tenants for child in self._idle) + self._starting
-        wanted = max(self._limits.spares, self._wanting, 0 if self._serving else 1)
-        for _ in range(wanted - unread):
+        needed = max(self._limits.spares, self._wanting, 0 if self._serving else 1)
+        for _ in range(needed - unread):
             full = len(self._serving) + self._starting >= self._max_asking + self._limits.spares
             if not self._may_start() or (full and not self._retire_one()):
                 return

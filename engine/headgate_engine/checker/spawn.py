@@ -136,7 +136,7 @@ def _spawn(plan: dict[str, object], program: int | None, files: dict[str, str], 
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=_to_find_its_library(),
-                pass_fds=(reported, *(one for one in (channel, program) if isinstance(one, int))),
+                pass_fds=(reported, *(descriptor for descriptor in (channel, program) if isinstance(descriptor, int))),
                 start_new_session=True,
             )
     except OSError:

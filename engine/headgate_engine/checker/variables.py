@@ -33,7 +33,7 @@ class Renamed:
     def in_the_callers_names(self, message: str) -> str:
         """The collector's message with the caller's names."""
         ours = re.compile(re.escape(self.prefix) + r"(\d+)_")
-        return ours.sub(lambda found: self.names[int(found[1])], message)
+        return ours.sub(lambda match: self.names[int(match[1])], message)
 
 
 def rename(yaml: str, env: Mapping[str, str]) -> Renamed:
@@ -55,7 +55,7 @@ def rename(yaml: str, env: Mapping[str, str]) -> Renamed:
     names = tuple(dict.fromkeys(name for _, name, _ in _REFERENCE.findall(yaml)))
     ours = {name: f"{prefix}{number}_" for number, name in enumerate(names)}
     return Renamed(
-        yaml=_REFERENCE.sub(lambda found: f"${{{found[1] or ''}{ours[found[2]]}{found[3]}}}", yaml),
+        yaml=_REFERENCE.sub(lambda match: f"${{{match[1] or ''}{ours[match[2]]}{match[3]}}}", yaml),
         env={ours[name]: value for name, value in env.items() if name in ours},
         prefix=prefix,
         names=names,

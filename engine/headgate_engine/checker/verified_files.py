@@ -54,8 +54,8 @@ def descriptor_of(binary: str) -> int | None:
 def version_of(binary: Path) -> str | None:
     """The version of the collector that was registered with that path, None for an installed one."""
     descriptor = descriptor_of(str(binary))
-    found = None if descriptor is None else _verified.get(descriptor)
-    return None if found is None else found.version
+    verified = None if descriptor is None else _verified.get(descriptor)
+    return None if verified is None else verified.version
 
 
 def is_unchanged(binary: Path) -> bool:
@@ -64,8 +64,8 @@ def is_unchanged(binary: Path) -> bool:
     The kernel notes the time of each write, and a process cannot choose that time.
     """
     descriptor = descriptor_of(str(binary))
-    found = None if descriptor is None else _verified.get(descriptor)
-    return descriptor is not None and found is not None and _state(descriptor) == found.state
+    verified = None if descriptor is None else _verified.get(descriptor)
+    return descriptor is not None and verified is not None and _state(descriptor) == verified.state
 
 
 def require_unchanged(descriptor: int) -> None:

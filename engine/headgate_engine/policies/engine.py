@@ -128,14 +128,14 @@ def tried(rules: Sequence[Rule], *, asker: Asker) -> list[TriedRule]:
     }
     with _failures(asker, "the rules were not tried"):
         try:
-            found = read(_Tried, asker.ask("policy_rules", request, version=asker.default_version)).rules
+            answered = read(_Tried, asker.ask("policy_rules", request, version=asker.default_version)).rules
         except Refused as refused:
             if refused.code == TOO_COSTLY:
                 raise TooCostly(refused.message, ("body", "rules")) from refused
             raise
-    if [one.name for one in found] != [rule.name for rule in rules]:
+    if [rule.name for rule in answered] != [rule.name for rule in rules]:
         raise NotChecked("The collector's checker answered about other rules; the rules were not tried")
-    return found
+    return answered
 
 
 def _asked(rule: Rule) -> dict[str, object]:

@@ -22,37 +22,41 @@ def judge(settings: Settings, text: Text, *, asker: Asker, timeout: float | None
     answer = engine.broken(text, settings, asker=asker, timeout=timeout)
     own = {rule.name: rule.severity for rule in settings.rules}
     findings = [*_judged(answer.findings, settings, own)]
-    failed = [FailedRule(one.name, own.get(one.name, "warning"), one.error) for one in answer.failed_rules]
-    passed = not any(one.counts for one in findings) and not any(one.severity == "error" for one in failed)
+    failed = [FailedRule(rule.name, own.get(rule.name, "warning"), rule.error) for rule in answer.failed_rules]
+    passed = not any(finding.counts for finding in findings) and not any(
+        finding.severity == "error" for finding in failed
+    )
     return PolicyResult(
         passed=passed,
         findings=findings,
         suppressions=[
-            Suppression(one.code, one.line, one.until or None, one.reason, one.used, one.problem)
-            for one in answer.suppressions
+            Suppression(
+                comment.code, comment.line, comment.until or None, comment.reason, comment.used, comment.problem
+            )
+            for comment in answer.suppressions
         ],
         failed_rules=failed,
     )
 
 
-def _judged(found: Sequence[Found], settings: Settings, own: dict[str, Severity]) -> Iterator[PolicyFinding]:
+def _judged(findings: Sequence[Found], settings: Settings, own: dict[str, Severity]) -> Iterator[PolicyFinding]:
     """The findings as the organization judges them, without those that it has switched off."""
-    for one in found:
-        severity = own.get(one.code) or settings.severity(one.code, one.severity)
+    for finding in findings:
+        severity = own.get(finding.code) or settings.severity(finding.code, finding.severity)
         if severity == "off":
             continue
         yield PolicyFinding(
-            code=one.code,
+            code=finding.code,
             severity=severity,
-            message=one.message,
-            way_out=one.way_out,
-            component_path=one.component_path,
-            line=one.line or None,
-            column=one.column or None,
-            suppressed=_suppressed(one),
+            message=finding.message,
+            way_out=finding.way_out,
+            component_path=finding.component_path,
+            line=finding.line or None,
+            column=finding.column or None,
+            suppressed=_suppressed(finding),
         )
 
 
-def _suppressed(found: Found) -> Suppressed | None:
-    by = found.suppressed
+def _suppressed(finding: Found) -> Suppressed | None:
+    by = finding.suppressed
     return None if by is None else Suppressed(by.line, by.until or None, by.reason)

@@ -41,28 +41,28 @@ def fields(schema: Schema) -> list[Field]:
 
     A path that the schema has in several forms of the same place, as a list's entries may have, is one field.
     """
-    found: dict[str, Field] = {}
+    by_path: dict[str, Field] = {}
     read = _Reader(_mapping(schema.get("$defs"))).inside(schema, "", ())
     for field in itertools.islice(read, _MOST_READ):
-        if field.path in found:
-            found[field.path] = _both(found[field.path], field)
-        elif len(found) == MOST_FIELDS:
+        if field.path in by_path:
+            by_path[field.path] = _both(by_path[field.path], field)
+        elif len(by_path) == MOST_FIELDS:
             break
         else:
-            found[field.path] = field
-    return list(found.values())
+            by_path[field.path] = field
+    return list(by_path.values())
 
 
-def _both(one: Field, other: Field) -> Field:
+def _both(first: Field, second: Field) -> Field:
     return replace(
-        one,
-        type=" or ".join(dict.fromkeys([*one.type.split(" or "), *other.type.split(" or ")])),
-        default=one.default if one.default == other.default else None,
-        description=one.description or other.description,
+        first,
+        type=" or ".join(dict.fromkeys([*first.type.split(" or "), *second.type.split(" or ")])),
+        default=first.default if first.default == second.default else None,
+        description=first.description or second.description,
         # If one form takes any word, the others' words do not list all.
-        values=tuple(dict.fromkeys(one.values + other.values)) if one.values and other.values else (),
-        deprecated=one.deprecated and other.deprecated,
-        secret=one.secret or other.secret,
+        values=tuple(dict.fromkeys(first.values + second.values)) if first.values and second.values else (),
+        deprecated=first.deprecated and second.deprecated,
+        secret=first.secret or second.secret,
     )
 
 
@@ -92,7 +92,11 @@ class _Reader:
             type=self._types(parts, through) or "any",
             default=None if default is None else json.dumps(default, ensure_ascii=False),
             description=next((str(layer["description"]) for layer in layers if layer.get("description")), ""),
-            values=tuple(one if isinstance(one, str) and one else json.dumps(one) for one in values if one is not None),
+            values=tuple(
+                value if isinstance(value, str) and value else json.dumps(value)
+                for value in values
+                if value is not None
+            ),
             deprecated=any(layer.get("deprecated") is True for layer in layers),
             secret=any(layer.get("x-secret") is True for layer in layers),
         )
@@ -106,7 +110,7 @@ class _Reader:
             if name not in through:
                 yield from self._parts(_mapping(self._definitions.get(name)), (*through, name))
         elif reference is None:
-            choices = [one for word in ("anyOf", "oneOf", "allOf") for one in _list(schema.get(word))]
+            choices = [choice for word in ("anyOf", "oneOf", "allOf") for choice in _list(schema.get(word))]
             if not choices or "properties" in schema or "type" in schema:
                 yield schema, through
             for choice in choices:
@@ -122,7 +126,7 @@ class _Reader:
         written = part.get("format")
         listed = [kinds] if isinstance(kinds, str) else _list(kinds)
         # A text may stand for a list or a mapping as a `${…}`, or as a list's one entry.
-        apart = "string" if {"array", "object"} & {str(one) for one in listed} else None
+        apart = "string" if {"array", "object"} & {str(name) for name in listed} else None
         for kind in listed:
             match kind:
                 case "null":
@@ -130,7 +134,7 @@ class _Reader:
                 case _ if kind == apart:
                     continue
                 case "array":
-                    entries = [one for one, _ in self._parts(_mapping(part.get("items")), through)]
+                    entries = [entry for entry, _ in self._parts(_mapping(part.get("items")), through)]
                     inner = self._types(entries, through)
                     yield f"list of {inner}" if inner else "list"
                 case _:

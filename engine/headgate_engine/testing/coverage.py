@@ -169,9 +169,11 @@ def cases(request: JsonValue, asker: Asker) -> Sequence[Case]:
     unchanged = [
         _case(asked, name, test, run, asked.yaml) for name, test in tests.items() for run in (_ORIGINAL, _AGAIN)
     ]
-    made = _Questions(asked, asker).mutants(tests)
+    making = _Questions(asked, asker).mutants(tests)
     changed = [
-        _case(asked, name, tests[name], one.id, one.yaml) for one in made.mutants for name in _reaching(one, tests)
+        _case(asked, name, tests[name], mutant.id, mutant.yaml)
+        for mutant in making.mutants
+        for name in _reaching(mutant, tests)
     ]
     return unchanged + changed
 
@@ -181,20 +183,20 @@ def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult],
     asked = Request.model_validate(request)
     questions = _Questions(asked, asker)
     tests = _tests(asked)
-    made = questions.mutants(tests)
+    making = questions.mutants(tests)
     by_id = {result.case.id: result for result in results}
     ran: JsonValue = {"from": begun.isoformat(), "until": (begun + LONGEST).isoformat()}
     judged: list[JsonValue] = []
     for name, test in tests.items():
-        ids = [one.id for one in made.mutants if name in _reaching(one, tests)]
-        one = _Runs(name, test, {run: by_id[_id(name, run)] for run in (_ORIGINAL, _AGAIN, *ids)}, ran)
-        judged.append({"name": name, **questions.judged(one).model_dump(mode="json")})
-    document: JsonValue = questions.score(made, judged).model_dump(mode="json")
+        ids = [mutant.id for mutant in making.mutants if name in _reaching(mutant, tests)]
+        runs = _Runs(name, test, {run: by_id[_id(name, run)] for run in (_ORIGINAL, _AGAIN, *ids)}, ran)
+        judged.append({"name": name, **questions.judged(runs).model_dump(mode="json")})
+    document: JsonValue = questions.score(making, judged).model_dump(mode="json")
     return document
 
 
 def _tests(asked: Request) -> Mapping[str, NamedTest]:
-    return {one.name: one.test() for one in asked.tests}
+    return {test.name: test.test() for test in asked.tests}
 
 
 def _id(test: str, run: str) -> str:
@@ -272,25 +274,25 @@ class _Questions:
     def mutants(self, tests: Mapping[str, NamedTest]) -> _Making:
         """As many as are asked for and as there is room for. Raises Unworkable, Unavailable."""
         room = (MAX_CASES - 2 * len(tests)) // len(tests)
-        wanted = min(self._asked.max_mutants, room)
+        most = min(self._asked.max_mutants, room)
         pipelines = sorted({test.target_pipeline for test in tests.values()})
         env = {name: value for test in tests.values() for name, value in test.stand_ins.env.items()}
-        made = _Making(mutants=[], places=0, refused=0, left_out=0, next=0, untested=[])
+        making = _Making(mutants=[], places=0, refused=0, left_out=0, next=0, untested=[])
         for _ in range(_QUESTIONS):
-            if made.next is None or len(made.mutants) >= wanted:
+            if making.next is None or len(making.mutants) >= most:
                 break
             question = {
                 "yaml": self._asked.yaml,
                 "env": env,
                 "pipelines": pipelines,
-                "max": wanted - len(made.mutants),
-                "after": made.next,
+                "max": most - len(making.mutants),
+                "after": making.next,
             }
             more = self._ask("mutants", question, _Making)
-            more.mutants, more.refused = made.mutants + more.mutants, made.refused + more.refused
-            made = more
-        made.mutants.sort(key=lambda one: (one.line, one.column, one.id))
-        return made
+            more.mutants, more.refused = making.mutants + more.mutants, making.refused + more.refused
+            making = more
+        making.mutants.sort(key=lambda mutant: (mutant.line, mutant.column, mutant.id))
+        return making
 
     def judged(self, runs: _Runs) -> _Judged:
         """What a test made of the mutants. Raises Unworkable, Unavailable."""
@@ -306,24 +308,24 @@ class _Questions:
             raise ValueError("a test has one question at least")
         return whole
 
-    def score(self, made: _Making, judged: Sequence[JsonValue]) -> CoverageResult:
+    def score(self, making: _Making, judged: Sequence[JsonValue]) -> CoverageResult:
         """Raises Unworkable, Unavailable."""
         question = {
-            "mutants": [one.model_dump(exclude={"yaml"}) for one in made.mutants],
+            "mutants": [mutant.model_dump(exclude={"yaml"}) for mutant in making.mutants],
             "tests": judged,
-            **made.model_dump(exclude={"mutants", "next"}),
+            **making.model_dump(exclude={"mutants", "next"}),
         }
         return self._ask("mutants_score", question, CoverageResult)
 
-    def _ask(self, op: str, question: Mapping[str, object], of: type[_Answer]) -> _Answer:
+    def _ask(self, op: str, question: Mapping[str, object], answer_type: type[_Answer]) -> _Answer:
         try:
             answer = self._asker.ask(op, question, version=self._version)
-            return of.model_validate(answer)
+            return answer_type.model_validate(answer)
         except (NoChecker, NotInstalled):
             if self._version == self._asker.default_version:
                 raise
             self._version = self._asker.default_version
-            return self._ask(op, question, of)
+            return self._ask(op, question, answer_type)
         except Refused as refused:
             raise Unworkable(refused.message) from refused
         except ValidationError as error:

@@ -40,7 +40,7 @@ def results(cases: Sequence[Case], binary: Callable[[str], Path], *, asker: Aske
     preparing, judge = Preparing(asker), Judge(asker)
     ready = [preparing.prepare(case) for case in cases]
     left = run([(case, prepared) for case, (_, prepared) in zip(cases, ready, strict=True) if prepared], binary)
-    return [judge.result(case, found, left.get(case.id)) for case, (found, _) in zip(cases, ready, strict=True)]
+    return [judge.result(case, prepared, left.get(case.id)) for case, (prepared, _) in zip(cases, ready, strict=True)]
 
 
 def run(prepared: Sequence[tuple[Case, Prepared]], binary: Callable[[str], Path]) -> dict[str, Left]:
@@ -71,9 +71,9 @@ def run(prepared: Sequence[tuple[Case, Prepared]], binary: Callable[[str], Path]
         finally:
             _end(process)
         words.seek(0)
-        told = words.read()[-_MOST_WORDS:].decode(errors="replace").strip()
+        stderr = words.read()[-_MOST_WORDS:].decode(errors="replace").strip()
     if process.returncode != 0 or len(written) > _MOST_RESULTS:
-        last = told.splitlines()[-1:] or [f"it ended with status {process.returncode}"]
+        last = stderr.splitlines()[-1:] or [f"it ended with status {process.returncode}"]
         raise SandboxFailed(f"The collector's sandbox failed: {last[0]}")
     left = _read(written)
     if set(left) != {case.id for case, _ in prepared}:
@@ -104,7 +104,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read(written: bytes) -> dict[str, Left]:
-    found: dict[str, Left] = {}
+    results: dict[str, Left] = {}
     for line in written.splitlines():
         try:
             left = Left.model_validate_json(line)
@@ -112,5 +112,5 @@ def _read(written: bytes) -> dict[str, Left]:
             raise SandboxFailed("The collector's sandbox sent something else than a result") from error
         if not left.outcome.executed and left.outcome.reason.startswith(_NO_SANDBOX):
             raise NoSandbox(left.outcome.reason)
-        found[left.id] = left
-    return found
+        results[left.id] = left
+    return results

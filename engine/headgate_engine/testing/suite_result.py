@@ -89,13 +89,13 @@ def fitted(tests: Sequence[TestOutcome], room: int = _ROOM) -> list[TestOutcome]
 
     Each test is cut only if it has more than its share.
     """
-    outputs = [one.output for one in tests]
-    fitting = [one.model_copy(update={"output": None, "output_left_out": one.output is not None}) for one in tests]
-    sizes = [_size(one) for one in fitting]
+    outputs = [test.output for test in tests]
+    fitting = [test.model_copy(update={"output": None, "output_left_out": test.output is not None}) for test in tests]
+    sizes = [_size(test) for test in fitting]
     share = room // max(1, len(tests))
     if sum(sizes) > room:
-        fitting = [_cut(one) if size > share else one for one, size in zip(fitting, sizes, strict=True)]
-        sizes = [_size(one) for one in fitting]
+        fitting = [_cut(test) if size > share else test for test, size in zip(fitting, sizes, strict=True)]
+        sizes = [_size(test) for test in fitting]
     left = room - sum(sizes)
     for place in sorted(range(len(tests)), key=lambda place: len(outputs[place] or "")):
         output = outputs[place]
@@ -133,24 +133,24 @@ def _cut(outcome: TestOutcome) -> TestOutcome:
     )
 
 
-def _fewer(found: Differences) -> Differences:
+def _fewer(differences: Differences) -> Differences:
     """The first differences, without fields that are large, and without counts by path."""
-    kept = [_smaller(one) for one in found.differences[:_CUT_DIFFERENCES]]
+    shown = [_smaller(difference) for difference in differences.differences[:_CUT_DIFFERENCES]]
     signals = {
         signal: summary.model_copy(update={"fields": [], "complete": summary.complete and not summary.fields})
-        for signal, summary in found.signals.items()
+        for signal, summary in differences.signals.items()
     }
-    left_out = found.left_out + len(found.differences) - len(kept)
-    return found.model_copy(update={"differences": kept, "left_out": left_out, "signals": signals})
+    left_out = differences.left_out + len(differences.differences) - len(shown)
+    return differences.model_copy(update={"differences": shown, "left_out": left_out, "signals": signals})
 
 
 def _smaller(difference: Difference) -> Difference:
-    kept = [one for one in difference.fields[:_CUT_FIELDS] if len(one.model_dump_json()) <= _CUT_FIELD]
+    shown = [field for field in difference.fields[:_CUT_FIELDS] if len(field.model_dump_json()) <= _CUT_FIELD]
     left_out = difference.fields_left_out
     if left_out >= 0:
-        left_out += len(difference.fields) - len(kept)
+        left_out += len(difference.fields) - len(shown)
     name = _shortened(difference.name, _CUT_MESSAGE)
-    return difference.model_copy(update={"name": name, "fields": kept, "fields_left_out": left_out})
+    return difference.model_copy(update={"name": name, "fields": shown, "fields_left_out": left_out})
 
 
 def _shortened(text: str, limit: int) -> str:

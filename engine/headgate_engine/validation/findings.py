@@ -67,28 +67,35 @@ def listed(
     start: StartResult | None = None,
 ) -> list[ListedFinding]:
     """All findings. Parts that were not checked are told without a place: nothing that is not said counts as right."""
-    found = [
+    findings = [
         *_of_verdict(verdict, lint),
         *(_of_lint(lint, verdict) if lint else ()),
         *(_of_policies(policies) if policies else ()),
         *(_of_start(start, lint) if start else ()),
     ]
     # A text that is not YAML has neither lint nor policies, and says so.
-    if not any(one.code == "yaml_syntax" for one in found):
-        found += [
+    if not any(finding.code == "yaml_syntax" for finding in findings):
+        findings += [
             ListedFinding("warning", source, NOT_CHECKED, f"Not checked: {reason}") for source, reason in not_checked
         ]
-    unique = {(one.line, one.column, one.code, one.message): one for one in reversed(found)}
-    return [_with_end(one, ends) for one in sorted(unique.values(), key=_order)]
+    unique = {(finding.line, finding.column, finding.code, finding.message): finding for finding in reversed(findings)}
+    return [_with_end(finding, ends) for finding in sorted(unique.values(), key=_order)]
 
 
-def _order(one: ListedFinding) -> tuple[bool, int, int, int, str, str]:
-    return not one.line, one.line or 0, one.column or 0, _RANK[one.severity], one.code, one.message
+def _order(finding: ListedFinding) -> tuple[bool, int, int, int, str, str]:
+    return (
+        not finding.line,
+        finding.line or 0,
+        finding.column or 0,
+        _RANK[finding.severity],
+        finding.code,
+        finding.message,
+    )
 
 
-def _with_end(one: ListedFinding, ends: Ends) -> ListedFinding:
-    end = ends.get((one.line or 0, one.column or 0))
-    return one if end is None else replace(one, end_line=end[0], end_column=end[1])
+def _with_end(finding: ListedFinding, ends: Ends) -> ListedFinding:
+    end = ends.get((finding.line or 0, finding.column or 0))
+    return finding if end is None else replace(finding, end_line=end[0], end_column=end[1])
 
 
 def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[ListedFinding]:
@@ -99,9 +106,9 @@ def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[
         ("warning", [*verdict.warnings, *(inside.warnings if inside else ())]),
     )
     for severity, findings in lists:
-        for one in findings:
-            if not any(_same(one, item) for item in errors):
-                yield _of_collector(one, severity, "collector")
+        for finding in findings:
+            if not any(_same(finding, item) for item in errors):
+                yield _of_collector(finding, severity, "collector")
 
 
 def _of_start(start: StartResult, lint: LintResult | None) -> Iterator[ListedFinding]:
@@ -131,24 +138,24 @@ def _errors(lint: LintResult | None) -> Sequence[LintItem]:
     return [item for item in lint.items if item.error] if lint else []
 
 
-def _same(one: Finding, item: LintItem) -> bool:
+def _same(finding: Finding, item: LintItem) -> bool:
     """Whether the linter says the same of an expression of the component, at the expression's own place."""
-    if one.code not in _OF_A_VALUE or not one.component_path or not item.error:
+    if finding.code not in _OF_A_VALUE or not finding.component_path or not item.error:
         return False
-    if item.location.path.split("::")[:2] != one.component_path.split("::")[:2]:
+    if item.location.path.split("::")[:2] != finding.component_path.split("::")[:2]:
         return False
-    if (one.line, one.column) == (item.location.line, item.location.column):
+    if (finding.line, finding.column) == (item.location.line, item.location.column):
         return True
-    said, linted = (_POSITION.sub("", message).strip() for message in (one.message, item.error))
+    said, linted = (_POSITION.sub("", message).strip() for message in (finding.message, item.error))
     return linted in said
 
 
 def _of_lint(lint: LintResult, verdict: ValidationResult) -> Iterator[ListedFinding]:
-    split = {(one.line, one.column) for one in verdict.errors if one.code == "wrong_type"}
+    split = {(error.line, error.column) for error in verdict.errors if error.code == "wrong_type"}
     for item in lint.items:
         # The verdict on what YAML reads as a mapping says more.
         if item.error and (item.location.line, item.location.column) not in split:
-            same = (one for one in verdict.errors if one.fix and _same(one, item))
+            same = (error for error in verdict.errors if error.fix and _same(error, item))
             # The verdict says the same, and why YAML ended the expression.
             mended = next(same, None)
             message, fix = (item.error, None) if mended is None else (mended.message, mended.fix)
@@ -165,17 +172,17 @@ def _at(at: Location, severity: Severity, code: str, message: str, way_out: str)
 
 def _of_policies(policies: PolicyResult) -> Iterator[ListedFinding]:
     """Those without a comment that suppresses them, comments that fail to, and rules that could not be evaluated."""
-    for one in policies.findings:
-        if one.suppressed is None:
+    for finding in policies.findings:
+        if finding.suppressed is None:
             yield ListedFinding(
-                _OF_POLICIES[one.severity],
+                _OF_POLICIES[finding.severity],
                 "policy",
-                one.code,
-                one.message,
-                one.way_out,
-                one.component_path,
-                one.line,
-                one.column,
+                finding.code,
+                finding.message,
+                finding.way_out,
+                finding.component_path,
+                finding.line,
+                finding.column,
             )
     for comment in policies.suppressions:
         if comment.problem is not None:

@@ -60,23 +60,23 @@ def grouped(texts: Sequence[Sequence[ListedFinding]]) -> list[FindingGroup]:
     """The groups of the findings of each text: errors first, and of those the largest first."""
     entries: dict[_Key, list[_Entry]] = {}
     for at, findings in enumerate(texts):
-        for one in findings:
-            entries.setdefault(_key(one), []).append((at, one))
+        for finding in findings:
+            entries.setdefault(_key(finding), []).append((at, finding))
     groups = [_group(key, members) for key, members in entries.items()]
     return sorted(groups, key=lambda group: (_RANK[group.severity], -group.count, group.message))
 
 
-def _key(one: ListedFinding) -> _Key:
-    cause = one.cause
-    if one.code == "depends_on_host":
-        return one.severity, "depends_on_host", ""
+def _key(finding: ListedFinding) -> _Key:
+    cause = finding.cause
+    if finding.code == "depends_on_host":
+        return finding.severity, "depends_on_host", ""
     if cause is None:
-        return one.severity, "finding", f"{one.code} {_PARTS.sub('…', _ADDED.sub('', one.message))}"
-    if cause.kind == "variable" and one.code == "unset_variable" and all(map(of_platform, cause.names)):
-        return one.severity, "variable_of_host", ""
+        return finding.severity, "finding", f"{finding.code} {_PARTS.sub('…', _ADDED.sub('', finding.message))}"
+    if cause.kind == "variable" and finding.code == "unset_variable" and all(map(of_platform, cause.names)):
+        return finding.severity, "variable_of_host", ""
     if cause.kind == "other_distribution":
-        return one.severity, cause.kind, cause.instead
-    return one.severity, cause.kind, one.code if cause.kind == "variable" else ""
+        return finding.severity, cause.kind, cause.instead
+    return finding.severity, cause.kind, finding.code if cause.kind == "variable" else ""
 
 
 def of_platform(name: str) -> bool:
@@ -87,7 +87,7 @@ def of_platform(name: str) -> bool:
 def _group(key: _Key, members: Sequence[_Entry]) -> FindingGroup:
     severity, kind, _ = key
     first = members[0][1]
-    causes = [one.cause for _, one in members if one.cause]
+    causes = [finding.cause for _, finding in members if finding.cause]
     message, way_out = _words(kind, members, causes)
     return FindingGroup(
         kind=_kind(kind),
@@ -96,7 +96,7 @@ def _group(key: _Key, members: Sequence[_Entry]) -> FindingGroup:
         message=message,
         way_out=way_out,
         count=len(members),
-        fixable=sum(bool(one.fix) for _, one in members),
+        fixable=sum(bool(finding.fix) for _, finding in members),
         names=_names(causes)[:_MOST_NAMES],
         texts=sorted({at for at, _ in members}),
     )
@@ -122,8 +122,8 @@ def _words(kind: str, members: Sequence[_Entry], causes: Sequence[Cause]) -> tup
     match kind:
         case "newer_release" | "older_release":
             release = "newer" if kind == "newer_release" else "older"
-            renamed = dict.fromkeys(f"{one.names[0]} is {one.instead} here" for one in causes if one.instead)
-            unknown = dict.fromkeys(one.names[0] for one in causes if not one.instead)
+            renamed = dict.fromkeys(f"{cause.names[0]} is {cause.instead} here" for cause in causes if cause.instead)
+            unknown = dict.fromkeys(cause.names[0] for cause in causes if not cause.instead)
             parts = [*renamed, *([f"{_listed([*unknown])} not known here"] if unknown else [])]
             way_out = (
                 "a fix renames them" if renamed and not unknown else "rename them, or choose a version that has them"
@@ -131,7 +131,8 @@ def _words(kind: str, members: Sequence[_Entry], causes: Sequence[Cause]) -> tup
             return f"written for a {release} collector: {_listed(parts)}", way_out
         case "removed":
             replaced = dict.fromkeys(
-                f"{one.names[0]}, in its place {one.instead}" if one.instead else one.names[0] for one in causes
+                f"{cause.names[0]}, in its place {cause.instead}" if cause.instead else cause.names[0]
+                for cause in causes
             )
             return f"removed from the collector: {_listed([*replaced], '; ')}", "replace them"
         case "other_distribution":
@@ -149,16 +150,16 @@ def _words(kind: str, members: Sequence[_Entry], causes: Sequence[Cause]) -> tup
             return f"Kubernetes or the host sets {_listed(names)}", ""
         case "depends_on_host":
             return f"the host decides: {_listed(_components(members))}", ""
-    same = len({one.message for _, one in members}) == 1
+    same = len({finding.message for _, finding in members}) == 1
     return (first.message if same else f"{first.message} (and {len(members) - 1} more of this kind)"), first.way_out
 
 
 def _names(causes: Sequence[Cause]) -> list[str]:
-    return [*dict.fromkeys(name for one in causes for name in one.names)]
+    return [*dict.fromkeys(name for cause in causes for name in cause.names)]
 
 
 def _components(members: Sequence[_Entry]) -> list[str]:
-    return [*dict.fromkeys("::".join(one.component_path.split("::")[:2]) for _, one in members)]
+    return [*dict.fromkeys("::".join(finding.component_path.split("::")[:2]) for _, finding in members)]
 
 
 def _listed(names: Sequence[str], separator: str = ", ") -> str:
@@ -168,12 +169,12 @@ def _listed(names: Sequence[str], separator: str = ", ") -> str:
 
 def merged(findings: Sequence[ListedFinding]) -> Iterator[ListedFinding]:
     """The findings of a text, with variables that its platform sets as one, at the place of the first."""
-    of_host = [one for one in findings if _key(one)[1] == "variable_of_host"]
-    names = _names([one.cause for one in of_host if one.cause])
-    for one in findings:
-        if one not in of_host or len(of_host) == 1:
-            yield one
-        elif one is of_host[0]:
+    of_host = [finding for finding in findings if _key(finding)[1] == "variable_of_host"]
+    names = _names([finding.cause for finding in of_host if finding.cause])
+    for finding in findings:
+        if finding not in of_host or len(of_host) == 1:
+            yield finding
+        elif finding is of_host[0]:
             message = f"the environment variables {', '.join(names[:_MOST_NAMES])} have no value here"
-            told = f"{message}; Kubernetes or the host sets them"
-            yield replace(one, message=told, cause=Cause("variable", names))
+            explained = f"{message}; Kubernetes or the host sets them"
+            yield replace(finding, message=explained, cause=Cause("variable", names))

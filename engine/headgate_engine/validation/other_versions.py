@@ -48,18 +48,20 @@ def explained(result: ValidationResult, *, asker: Asker) -> ValidationResult:
 
     Versions that cannot be asked are passed over.
     """
-    found = {
-        _path(one): None for one in (*result.errors, *result.warnings) if one.code in _ABOUT_KEYS and _is_open(one)
+    paths = {
+        _path(finding): None
+        for finding in (*result.errors, *result.warnings)
+        if finding.code in _ABOUT_KEYS and _is_open(finding)
     }
-    if not found:
+    if not paths:
         return result
-    words = _words([*found][:_MOST_KEYS], result.version, asker)
+    words = _words([*paths][:_MOST_KEYS], result.version, asker)
     if not words:
         return result
     return replace(
         result,
-        errors=[_with(one, words) for one in result.errors],
-        warnings=[_with(one, words) for one in result.warnings],
+        errors=[_with(finding, words) for finding in result.errors],
+        warnings=[_with(finding, words) for finding in result.warnings],
     )
 
 
@@ -80,30 +82,30 @@ def _with(finding: Finding, words: Mapping[_Path, _Told]) -> Finding:
     more = words.get(_path(finding)) if finding.code in _ABOUT_KEYS and _is_open(finding) else None
     if not more:
         return finding
-    told, cause = more
-    return replace(finding, message=f"{_GUESS.sub('', finding.message)}; {told}", cause=cause)
+    message, cause = more
+    return replace(finding, message=f"{_GUESS.sub('', finding.message)}; {message}", cause=cause)
 
 
 def _words(paths: Sequence[_Path], version: str, asker: Asker) -> dict[_Path, _Told]:
     """What the nearest of the other versions know, the newer ones first."""
     words: dict[_Path, _Told] = {}
-    for other in _nearest(version, asker):
+    for neighbour in _nearest(version, asker):
         left = [path for path in paths if path not in words]
-        for path, setting in zip(left, _asked(left, other, asker), strict=False):
+        for path, setting in zip(left, _asked(left, neighbour, asker), strict=False):
             if setting.known:
-                words[path] = _told(path, setting, other, version, asker)
+                words[path] = _told(path, setting, neighbour, version, asker)
     return words
 
 
-def _told(path: _Path, setting: Setting, other: str, version: str, asker: Asker) -> _Told:
-    if by_age(other) > by_age(version):
-        return f"collector {other} knows it, and {version} does not yet", Cause("newer_release", [path[-1]])
+def _told(path: _Path, setting: Setting, neighbour: str, version: str, asker: Asker) -> _Told:
+    if by_age(neighbour) > by_age(version):
+        return f"collector {neighbour} knows it, and {version} does not yet", Cause("newer_release", [path[-1]])
     here = next(iter(_asked([path], version, asker)), None)
     new = sorted(set(here.beside) - set(setting.beside)) if here else []
     names = ", ".join(new) if 0 < len(new) <= _MOST_NAMED else ""
     instead = f"; new in its place: {names}" if names else ""
-    told = f"collector {other} knows it, and {version} does not any more{instead}"
-    return told, Cause("removed", [path[-1]], names)
+    message = f"collector {neighbour} knows it, and {version} does not any more{instead}"
+    return message, Cause("removed", [path[-1]], names)
 
 
 def _nearest(version: str, asker: Asker) -> list[str]:
@@ -111,9 +113,9 @@ def _nearest(version: str, asker: Asker) -> list[str]:
         installed = asker.collectors.installed(asker=asker)
     except Unavailable:
         return []
-    others = [one for one in installed if one != version and VERSION.fullmatch(one)]
-    newer = sorted((one for one in others if by_age(one) > by_age(version)), key=by_age)
-    older = sorted((one for one in others if by_age(one) < by_age(version)), key=by_age, reverse=True)
+    others = [candidate for candidate in installed if candidate != version and VERSION.fullmatch(candidate)]
+    newer = sorted((candidate for candidate in others if by_age(candidate) > by_age(version)), key=by_age)
+    older = sorted((candidate for candidate in others if by_age(candidate) < by_age(version)), key=by_age, reverse=True)
     return [*newer, *older][:_MOST_VERSIONS]
 
 

@@ -216,7 +216,9 @@ def _require_in_build(message: str, version: str, asker: Asker) -> None:
     unknown = list(plain_messages.unknown_components(message))
     if not unknown:
         return
-    lacking = {(one.kind, _short(one.kind, one.type)) for one in collectors.lacks(version, asker=asker)}
+    lacking = {
+        (component.kind, _short(component.kind, component.type)) for component in collectors.lacks(version, asker=asker)
+    }
     for section, kind, type_ in unknown:
         if (kind, _short(kind, type_)) in lacking:
             raise ComponentNotInBuild(
@@ -273,4 +275,4 @@ def _lint(request: Mapping[str, object], version: str | None, asker: Asker, time
 
 def _places(error: ValidationError) -> str:
     """The paths of the answer's errors, without values, which may quote the configuration."""
-    return ", ".join(".".join(str(part) for part in one["loc"]) for one in error.errors())
+    return ", ".join(".".join(str(part) for part in problem["loc"]) for problem in error.errors())

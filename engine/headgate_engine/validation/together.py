@@ -41,10 +41,10 @@ def asked(question: Mapping[str, object], parts: Sequence[str], version: str, *,
     return replace(asker, answers=answers), _ends(answer.get("ends"))
 
 
-def _ends(told: object) -> Ends:
+def _ends(answer: object) -> Ends:
     """Nothing for an answer in another form: findings do without."""
     try:
-        ends = _ENDS.validate_python(told)
+        ends = _ENDS.validate_python(answer)
     except ValidationError:
         return {}
     return {(line, column): (last, end) for line, column, last, end in ends[:_MOST_ENDS]}

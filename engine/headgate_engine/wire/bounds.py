@@ -62,9 +62,9 @@ _made: Final[ContextVar[_Made | None]] = ContextVar("errors_made", default=None)
 @contextmanager
 def _counting() -> Iterator[_Made]:
     """The count of the body that is validated; the outermost object begins it."""
-    made = _made.get()
-    if made is not None:
-        yield made
+    count = _made.get()
+    if count is not None:
+        yield count
         return
     token = _made.set(_Made())
     try:
@@ -75,19 +75,19 @@ def _counting() -> Iterator[_Made]:
 
 def _counted(value: object, validate: core_schema.ValidatorFunctionWrapHandler) -> object:
     """An entry of a list or an object. Once there are enough errors, it is left out unseen."""
-    made = _made.get()
-    if made is None:
+    count = _made.get()
+    if count is None:
         return validate(value)
-    if made.enough:
+    if count.enough:
         raise PydanticOmit
-    return made.of(value, validate)
+    return count.of(value, validate)
 
 
 def _at_most(limit: int, kind: str) -> _Check:
     def check(value: object) -> object:
-        made = _made.get()
-        if made is not None:
-            made.require_room()
+        count = _made.get()
+        if count is not None:
+            count.require_room()
         if isinstance(value, list | dict) and len(value) > limit:
             lengths = {"field_type": kind, "max_length": limit, "actual_length": len(value)}
             raise PydanticKnownError("too_long", lengths)
@@ -167,13 +167,13 @@ class Bounded(BaseModel):
     @validator_of_model(mode="wrap")
     @classmethod
     def _within_bounds(cls, value: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        with _counting() as made:
-            made.require_room()
+        with _counting() as count:
+            count.require_room()
             if isinstance(value, dict):
                 cls._refuse_many_unknown(value)
-            validated = made.of(value, validate)
+            validated = count.of(value, validate)
             # Entries after so many errors were left out, so this may not be the whole of what was sent.
-            made.require_room()
+            count.require_room()
             return validated
 
     @classmethod

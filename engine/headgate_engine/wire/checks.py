@@ -130,7 +130,9 @@ class ValidationResults(BaseModel):
         items = [_named(name, result) for name, result in zip(names, results, strict=True)]
         if not groups:
             return cls(items=items)
-        return cls(items=items, groups=grouped([one.findings if isinstance(one, NamedResult) else [] for one in items]))
+        return cls(
+            items=items, groups=grouped([item.findings if isinstance(item, NamedResult) else [] for item in items])
+        )
 
 
 def _named(name: str | None, result: Checked | Invalid | Unavailable) -> NamedResult | NamedProblem:

@@ -63,6 +63,7 @@ class PatchDeployment(Patch):
         ),
     ] = None
     message: Annotated[Message | None, PRESENT] = Field(default=None)
+    managed_by: ManagedBy = None
 
     @model_validator(mode="before")
     @classmethod

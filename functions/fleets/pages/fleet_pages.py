@@ -37,6 +37,7 @@ from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import ENTRIES, After, choice, confirmed, home, managed, moment, more, nothing_yet, tag, text
+from web.table import Column, Keys, Row, View, Viewed, pages, read, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -45,7 +46,7 @@ _FLEET_PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
 _TYPES: Final = {"server-supervisor": "Servers", "kubernetes-supervisor": "Kubernetes"}
 
 _FLEETS: Final = """\
-<h1>Fleets</h1><div class="card" id="now" data-live="idle">{list}</div>{more}
+<h1>Fleets</h1><div class="card" id="now" data-live="idle">{list}</div>
 <div class="card" id="new-fleet"><h2>New fleet</h2>
 <form method="post" action="{home}/fleets">{csrf}{label}<div class="two">{type}{expires}</div><button>Create</button>
 </form></div>
@@ -58,14 +59,20 @@ _EXPIRIES: Final[tuple[tuple[ExpiresIn, str], ...]] = (
     ("2y", "In two years"),
 )
 _NOTHING_TYPED: Final[Mapping[str, str]] = {}
-_FLEET_TABLE: Final = """\
-<table><thead><tr><th>Fleet</th><th>Type</th><th>Collectors</th><th>Taken in a day</th><th>Created</th>
-</tr></thead><tbody>{rows}</tbody>
-</table>"""
-_FLEET_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{label}</strong></a></td><td>{type}</td>
-<td data-label="Collectors">{instances}</td><td data-label="Taken in a day">{line}</td>
-<td class="soft small" data-label="Created">{at}, {by}</td></tr>"""
+_LINK: Final = '<a href="{path}"><strong>{label}</strong></a>'
+_FLEET_COLUMNS: Final = (
+    Column("Fleet", "label"),
+    Column("Type", "type"),
+    Column("Collectors", "collectors"),
+    Column("Taken in a day"),
+    Column("Created", "created"),
+)
+_FLEET_KEYS: Final[Keys] = {
+    "label": lambda counted: counted.fleet.label.casefold(),
+    "type": lambda counted: counted.fleet.type,
+    "collectors": lambda counted: counted.total,
+    "created": lambda counted: counted.fleet.created_at,
+}
 _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
@@ -90,17 +97,14 @@ _COLLECTORS: Final = """\
 _LOSS: Final = """\
 Its tokens, its Default group and what is known of its collectors are deleted. Delete its other groups first; no
 collector may report any longer."""
-_GROUP_TABLE: Final = """\
-<table><thead><tr><th>Group</th><th>Assigned</th><th>Running</th></tr></thead><tbody>{rows}</tbody></table>"""
-_GROUP_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{name}</strong></a> {tags}{rollout}</td><td data-label="Assigned">{assigned}</td>
-<td data-label="Running">{running}</td></tr>"""
+_GROUP_COLUMNS: Final = (Column("Group"), Column("Assigned"), Column("Running"))
+_GROUP: Final = '<a href="{path}"><strong>{name}</strong></a> {tags}{rollout}'
 _ROLLING: Final = '<div class="small"><a href="{path}/rollouts/{id}">Rollout of {version}</a> {status}</div>'
 
 
 @router.get("/organizations/{organization_id}/fleets")
-def list_fleets(who: Visit, caller: Member, after: After) -> Response:
-    return _list(who, caller, after)
+def list_fleets(who: Visit, caller: Member, view: Viewed) -> Response:
+    return _list(who, caller, view)
 
 
 def _not_created(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -121,37 +125,30 @@ command(
 def _list(
     who: Visitor,
     caller: Caller,
-    after: str | None = None,
+    view: View | None = None,
     *,
     typed: Mapping[str, str] = _NOTHING_TYPED,
     refused: errors.HeadgateError | None = None,
 ) -> Response:
     """The list; after a refusal, with what was typed, and the reason beside its field or at the top."""
     shown = frame(who, caller, "fleets")
-    part = counting.fleets(caller, ENTRIES, after)
-    lines = traffic.lines_of(traffic.day_of(counted.fleet.id for counted in part.entries if counted.total))
-    rows = [
-        html(
-            _FLEET_ROW,
-            path=f"{home(caller)}/fleets/{counted.fleet.id}",
-            label=counted.fleet.label,
-            type=_TYPES[counted.fleet.type],
-            instances=_instances(counted),
-            line=lines.get(counted.fleet.id, NOTHING),
-            at=moment(counted.fleet.created_at),
-            by=counted.fleet.created_by.name,
-        )
-        for counted in part.entries
-    ]
-    listed = html(_FLEET_TABLE, rows=rows) if rows else nothing_yet(_FLEETS_FOR, Html(_FIRST_FLEET))
+    view = view or View(f"{home(caller)}/fleets")
+    listed = read(view, lambda limit, after: counting.fleets(caller, limit, after), _FLEET_KEYS)
+    lines = traffic.lines_of(traffic.day_of(counted.fleet.id for counted in listed.entries if counted.total))
+    rows = [_fleet_row(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in listed.entries]
     problems = by_field(refused) if isinstance(refused, errors.Invalid) else {}
     if isinstance(refused, LabelTaken):
         problems = {"label": refused.detail}
     content = html(
         _FLEETS,
-        list=listed,
+        list=html(
+            "{pages}{table}",
+            pages=pages(view, listed, {}, "fleet"),
+            table=table(_FLEET_COLUMNS, rows, view=view),
+        )
+        if rows
+        else nothing_yet(_FLEETS_FOR, Html(_FIRST_FLEET)),
         home=home(caller),
-        more=more(f"{home(caller)}/fleets", part.position),
         csrf=csrf_field(shown),
         label=text("label", "Label", typed.get("label", ""), most=200, error=problems.get("label", "")),
         type=choice("type", "Type", [*_TYPES.items()], typed.get("type", ""), error=problems.get("type", "")),
@@ -166,6 +163,19 @@ def _list(
     )
     told = "" if refused is None else "The fleet was not created" if problems else refused.detail
     return page(shown, "Fleets", content, problem=told, status=status_of(refused) if refused else 200)
+
+
+def _fleet_row(caller: Caller, counted: CountedFleet, line: Html) -> Row:
+    fleet = counted.fleet
+    return Row(
+        (
+            html(_LINK, path=f"{home(caller)}/fleets/{fleet.id}", label=fleet.label),
+            _TYPES[fleet.type],
+            _instances(counted),
+            line,
+            html('{at} <span class="soft small">by {by}</span>', at=moment(fleet.created_at), by=fleet.created_by.name),
+        )
+    )
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}")
@@ -241,7 +251,7 @@ def _groups(
 ) -> Html:
     rolling = {rollout.deployment_id: rollout for rollout in rollouts.open_in(groups)}
     rows = [_group_row(caller, path, group, rolling.get(group.id), counts, names) for group in groups]
-    return html(_GROUP_TABLE, rows=rows)
+    return table(_GROUP_COLUMNS, rows)
 
 
 def _group_row(
@@ -251,18 +261,23 @@ def _group_row(
     rollout: Rollout | None,
     counts: Shares | None,
     names: Mapping[str, str],
-) -> Html:
+) -> Row:
     own = f"{path}/deployments/{group.id}"
-    return html(
-        _GROUP_ROW,
+    link = html(
+        _GROUP,
         path=own,
         name=group.name,
         tags=group_tags(group),
         rollout=html(_ROLLING, path=own, id=rollout.id, version=named(rollout.to), status=status_tag(rollout.status))
         if rollout
         else NOTHING,
-        assigned=version(caller, group.assignment, names, "nothing assigned"),
-        running=bars(caller, path, group, counts, names),
+    )
+    return Row(
+        (
+            link,
+            version(caller, group.assignment, names, "nothing assigned"),
+            bars(caller, path, group, counts, names),
+        )
     )
 
 

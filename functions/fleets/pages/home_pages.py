@@ -41,25 +41,21 @@ _TITLES: Final[dict[NoticeKind, tuple[str, str]]] = {
     "draft_unchecked": ("Draft not checked", ""),
 }
 _HOME: Final = """\
-<div class="heading"><h1>{name}</h1><a class="button" href="{home}/settings">Settings</a></div>
+<div class="heading"><h1>{name}</h1><a class="button" href="{home}/configurations/try">Try a configuration</a></div>
 {begin}<div id="now" data-live="idle" data-again="check=true">{tiles}<div class="card"><h2>Needs you</h2>{notices}
 {check}</div>
 <div class="card"><h2>Collectors</h2>{fleets}</div></div>
-{tokens}{trial}"""
-_TRIAL: Final = """\
-<div id="try" data-home="{home}"></div>
-<noscript><p class="soft">With scripts, a configuration can be pasted here and checked at once. Without them,
-<code>headgate validate FILE</code> says the same.</p></noscript>"""
+{tokens}"""
 _BEGIN: Final = """\
 <div class="card" id="begin"><h2>Begin here</h2><ul class="begin">
-<li><a href="#try"><strong>Paste a configuration</strong></a>
+<li><a href="{home}/configurations/try"><strong>Paste a configuration</strong></a>
 and see at once what the collector says of it, and its graph.</li>
 <li><a href="{home}/flows"><strong>Take a flow</strong></a>
 of the gallery, which is tested, and make it yours.</li>
 <li><a href="{home}/fleets"><strong>Connect a host</strong></a>:
 create a fleet, and run the command that its page composes.</li>
 </ul><p class="soft small last">To look around first, <code>headgate demo</code> fills this organization with
-examples, and <code>headgate demo --remove</code> takes them away again.</p></div>{trial}"""
+examples, and <code>headgate demo --remove</code> takes them away again.</p></div>"""
 _NOTICES: Final = """\
 <table class="notices"><thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Reason</th>
 <th scope="col">Since</th></tr></thead><tbody>{rows}</tbody></table>"""
@@ -94,22 +90,18 @@ _STATE: Final = '<a class="tag {kind}" href="{path}/collectors?state={state}">{n
 def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
     overview = service.overview(caller, check=check)
     day = traffic.day_of(counted.fleet.id for counted in overview.fleets if counted.total)
-    trial = html(_TRIAL, home=home(caller))
     begins = not (overview.has_configurations and overview.fleets)
-    # Where nothing needs anybody yet, beginning comes first.
-    tries_first = begins and not overview.notices
     content = html(
         _HOME,
         name=caller.organization_name,
         home=home(caller),
-        begin=html(_BEGIN, home=home(caller), trial=trial if tries_first else NOTHING) if begins else NOTHING,
+        begin=html(_BEGIN, home=home(caller)) if begins else NOTHING,
         notices=_notices(caller, overview),
         check=html(_CHECK, home=home(caller)) if _unchecked(overview) else NOTHING,
         fleets=_fleets(caller, overview, day),
         tiles=_tiles(caller, overview, day),
         # The function that serves this page may not read them.
         tokens=html(_TOKENS, home=home(caller)) if caller.is_admin else NOTHING,
-        trial=NOTHING if tries_first else trial,
     )
     return page(frame(who, caller, "home"), caller.organization_name, content, script="home")
 

@@ -8,17 +8,16 @@ from typing import Final
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances.series import service
-from headgate.instances.series.model import HOUR, MINUTE, NUMBERS
-from headgate.instances.series.service import Line, Range, Series
-from headgate.instances.state.intervals import unwritten
+from headgate.instances.series.model import HOUR
+from headgate.instances.series.service import Range, Series
 from headgate.instances.timeline import history
 from web import charts
 from web.charts import Part
 from web.html import NOTHING, Html, html
+from web.rates import ACCEPTED, ACCEPTED_BYTES, DROPPED, FAILED, REFUSED, SENT, SENT_BYTES, per_minute
 
 _DAY: Final = timedelta(days=1)
-_ACCEPTED, _REFUSED, _SENT, _FAILED, _DROPPED, _ACCEPTED_BYTES, _SENT_BYTES = range(len(NUMBERS))
-_SHOWN: Final = (("taken", _ACCEPTED), ("sent", _SENT), ("failed", _FAILED), ("dropped", _DROPPED))
+_SHOWN: Final = (("taken", ACCEPTED), ("sent", SENT), ("failed", FAILED), ("dropped", DROPPED))
 _CARD: Final = """\
 <div class="card" id="traffic"><h2>What flows through</h2>{chart}{parts}
 <p class="soft small last">Reported by {hosts} since {begin}; what is below {resolution} s is spread evenly.
@@ -66,7 +65,7 @@ def day_of(fleet_ids: Iterable[str]) -> Mapping[str, Series]:
 def lines_of(day: Mapping[str, Series]) -> Mapping[str, Html]:
     """A line for each fleet: what its collectors took in each hour of the day."""
     return {
-        fleet_id: charts.sparkline(_values(series, series.lines[0], _ACCEPTED), "Records a minute", "/min")
+        fleet_id: charts.sparkline(per_minute(series, series.lines[0], ACCEPTED), "Records a minute", "/min")
         for fleet_id, series in day.items()
     }
 
@@ -74,7 +73,7 @@ def lines_of(day: Mapping[str, Series]) -> Mapping[str, Html]:
 def together(day: Mapping[str, Series]) -> tuple[Html, Html]:
     """A line of all fleets for what was taken, and one for what failed to be sent."""
     known = [(series, series.lines[0]) for series in day.values()]
-    taken, failed = ([_values(series, line, place) for series, line in known] for place in (_ACCEPTED, _FAILED))
+    taken, failed = ([per_minute(series, line, place) for series, line in known] for place in (ACCEPTED, FAILED))
     return (
         charts.sparkline(_summed(taken), "Records a minute", "/min"),
         charts.sparkline(_summed(failed), "Records a minute that failed to be sent", "/min"),
@@ -99,9 +98,9 @@ def _card(series: Series, fleet_id: str, parts: Html = NOTHING) -> Html:
     chart = charts.area(
         "Records a minute",
         [
-            charts.Line(name, _values(series, line, place))
+            charts.Line(name, per_minute(series, line, place))
             for name, place in _SHOWN
-            if line.total(place) or place == _ACCEPTED
+            if line.total(place) or place == ACCEPTED
         ],
         [service.at(start).strftime("%H:%M UTC") for start in series.range.starts],
         "/min",
@@ -124,31 +123,19 @@ def _rows(series: Series) -> Html:
             _PART,
             name=line.name,
             spark=charts.sparkline(
-                _values(series, line, _SENT if line.kind == "exporter" else _ACCEPTED), line.name, "/min"
+                per_minute(series, line, SENT if line.kind == "exporter" else ACCEPTED), line.name, "/min"
             ),
-            taken="" if line.kind == "exporter" else charts.short(line.total(_ACCEPTED)),
-            sent="" if line.kind == "receiver" else charts.short(line.total(_SENT)),
-            failed=charts.short(line.total(_FAILED) + line.total(_REFUSED)),
-            dropped=charts.short(line.total(_DROPPED)),
-            bytes=charts.short(max(line.total(_ACCEPTED_BYTES), line.total(_SENT_BYTES)))
+            taken="" if line.kind == "exporter" else charts.short(line.total(ACCEPTED)),
+            sent="" if line.kind == "receiver" else charts.short(line.total(SENT)),
+            failed=charts.short(line.total(FAILED) + line.total(REFUSED)),
+            dropped=charts.short(line.total(DROPPED)),
+            bytes=charts.short(max(line.total(ACCEPTED_BYTES), line.total(SENT_BYTES)))
             if line.measures_bytes
             else "not measured",
         )
         for line in series.lines
     ]
     return html(_PARTS, rows=rows) if rows else NOTHING
-
-
-def _values(series: Series, line: Line, place: int) -> list[float | None]:
-    """Numbers a minute; None where no host counted, and where not all hosts can have told yet."""
-    step, end = series.range.step, series.range.end
-    told = end - unwritten(quick=False)
-    return [
-        point.numbers[place] * MINUTE / min(step, end - point.start)
-        if point.is_known and (step >= HOUR or point.start + step <= told)
-        else None
-        for point in line.points
-    ]
 
 
 def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:

@@ -52,16 +52,16 @@ def append(caller: Caller, action: Action, target: str, **details: str) -> None:
     store.append(_record(caller, action, target, details))
 
 
-def records(caller: Caller, limit: int, after: str | None, wanted: Wanted = ANY) -> Slice[AuditRecord]:
+def records(caller: Caller, limit: int, after: str | None, filters: Wanted = ANY) -> Slice[AuditRecord]:
     """The organization's records, newest first; one query. Raises AdminRequired.
 
     If `wanted` leaves out some between others, `_MOST_READ` records are looked through, and the slice may have fewer
     than there are: its position says whether more may follow.
     """
     caller.require_admin()
-    size = _MOST_READ if wanted.filters else limit
-    page = store.records(caller.organization_id, size, after, wanted.since, wanted.until)
-    matching = [record for record in page.entries if wanted.has(record)]
+    size = _MOST_READ if filters.filters else limit
+    page = store.records(caller.organization_id, size, after, filters.since, filters.until)
+    matching = [record for record in page.entries if filters.has(record)]
     if len(matching) > limit:
         return Slice(matching[:limit], store.position(matching[limit - 1]))
     return Slice(matching, page.position)

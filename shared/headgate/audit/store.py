@@ -37,9 +37,9 @@ def records(
         before = clock.rfc3339(until)
         after = before if after is None else min(after, before)
     part = table.identity.list(keys.partition(organization_id), "", limit, after, newest_first=True)
-    found = [_RECORDS.read(item) for item in part.entries]
-    kept = [record for record in found if since is None or record.at >= since]
-    return Slice(kept, part.position if len(kept) == len(found) else None)
+    records = [_RECORDS.read(item) for item in part.entries]
+    recent = [record for record in records if since is None or record.at >= since]
+    return Slice(recent, part.position if len(recent) == len(records) else None)
 
 
 def position(record: AuditRecord) -> str:

@@ -14,15 +14,15 @@ DISCARDING: Final[frozenset[str]] = frozenset({"debug", "logging", "nop"})
 def delivering(text: str) -> Mapping[str, Sequence[str]]:
     """The ids of the exporters that deliver, by the signals of the text's pipelines; empty for one without any."""
     connectors = {component for section, component in components(text) if section == "connectors"}
-    found: dict[str, list[str]] = {}
+    by_signal: dict[str, list[str]] = {}
     for pipeline, listed in exporters(text).items():
-        of_signal = found.setdefault(pipeline.partition("/")[0].strip(), [])
+        of_signal = by_signal.setdefault(pipeline.partition("/")[0].strip(), [])
         of_signal += [
             exporter
             for exporter in listed
             if exporter not in connectors and exporter.partition("/")[0].strip() not in DISCARDING
         ]
-    return found
+    return by_signal
 
 
 def undelivered(before: str, after: str) -> list[str]:

@@ -53,21 +53,21 @@ def differences(before: str, after: str) -> list[Difference] | None:
     except (Unreadable, RecursionError):
         # Through aliases, a text nests as deep as it is long, or contains itself.
         return None
-    found = [
+    differences = [
         Difference(*key, "changed" if key in old else "added", old[key].line if key in old else None, part.line)
         for key, part in new.items()
         if key not in old or old[key].digest != part.digest
     ]
-    found += [Difference(*key, "removed", part.line, None) for key, part in old.items() if key not in new]
+    differences += [Difference(*key, "removed", part.line, None) for key, part in old.items() if key not in new]
     sections = [*SECTIONS, _PIPELINES, _SERVICE]
-    return sorted(found, key=lambda one: sections.index(one.section))
+    return sorted(differences, key=lambda difference: sections.index(difference.section))
 
 
 def _parts(text: str) -> dict[tuple[str, str], _Part]:
     """Components, pipelines and settings of `service`, by section and id. Raises Unreadable."""
     digests = _Digests()
     root = digests.entries(document(text))
-    found = {
+    parts = {
         (section, id_): _Part(digests.of(value), key.start_mark.line + 1)
         for section in SECTIONS
         if section in root
@@ -75,13 +75,13 @@ def _parts(text: str) -> dict[tuple[str, str], _Part]:
     }
     for name, (key, value) in digests.entries(root[_SERVICE][1] if _SERVICE in root else None).items():
         if name == _PIPELINES:
-            found |= {
+            parts |= {
                 (_PIPELINES, id_): _Part(digests.of(pipeline), at.start_mark.line + 1)
                 for id_, (at, pipeline) in digests.entries(value).items()
             }
         else:
-            found[_SERVICE, name] = _Part(digests.of(value), key.start_mark.line + 1)
-    return found
+            parts[_SERVICE, name] = _Part(digests.of(value), key.start_mark.line + 1)
+    return parts
 
 
 _Entries = Mapping[str, tuple[yaml.Node, yaml.Node]]
@@ -117,8 +117,8 @@ class _Digests:
             if key.tag != _MERGE:
                 own[_name(key)] = key, value
                 continue
-            for one in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                for name, entry in self.entries(one).items():
+            for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                for name, entry in self.entries(mapping).items():
                     self._left -= 1
                     merged.setdefault(name, entry)
             if self._left < 0:

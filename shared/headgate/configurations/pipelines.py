@@ -47,20 +47,26 @@ def pipelines(text: str) -> list[str]:
     collections are nested too deeply or too many tags are declared, so the time grows with the text's length only.
     """
     level = [_root(text)]
-    for wanted in _WANTED:
-        level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
+    for name in _WANTED:
+        level = [value for key, value in _entries(level) if key == name and value is not None and value.is_mapping]
     return list(dict.fromkeys(key for key, _ in _entries(level) if key is not None))
 
 
 def members(text: str, pipeline: str) -> tuple[list[str], list[str]] | None:
     """The receivers and the processors of a pipeline, None if the text has no such pipeline; bounded as above."""
     level = [_root(text)]
-    for wanted in (*_WANTED, pipeline):
-        level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
+    for name in (*_WANTED, pipeline):
+        level = [value for key, value in _entries(level) if key == name and value is not None and value.is_mapping]
     if not level:
         return None
     receivers, processors = (
-        [one for key, value in _entries(level) if key == kind and value is not None for one, _ in value.entries if one]
+        [
+            component
+            for key, value in _entries(level)
+            if key == kind and value is not None
+            for component, _ in value.entries
+            if component
+        ]
         for kind in ("receivers", "processors")
     )
     return receivers, processors
@@ -69,8 +75,8 @@ def members(text: str, pipeline: str) -> tuple[list[str], list[str]] | None:
 def exporters(text: str) -> dict[str, list[str]]:
     """The exporters of each pipeline by its id, connectors among them; bounded as above."""
     level = [_root(text)]
-    for wanted in _WANTED:
-        level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
+    for name in _WANTED:
+        level = [value for key, value in _entries(level) if key == name and value is not None and value.is_mapping]
     return {
         pipeline: [
             exporter
@@ -90,11 +96,11 @@ def components(text: str, most_events: int | None = None) -> list[tuple[str, str
     With `most_events` those in the part of the text that makes so many events of the parser.
     """
     root = [_root(text, most_events)]
-    found = []
+    declared = []
     for section in SECTIONS:
         level = [value for key, value in _entries(root) if key == section and value is not None and value.is_mapping]
-        found += [(section, key) for key, _ in _entries(level) if key is not None]
-    return list(dict.fromkeys(found))
+        declared += [(section, key) for key, _ in _entries(level) if key is not None]
+    return list(dict.fromkeys(declared))
 
 
 def readable(text: str) -> bool:

@@ -31,8 +31,8 @@ class PublishRequirements(errors.Conflict):
     code = "publish_requirements"
 
     def __init__(self, unmet: Sequence[Unmet]) -> None:
-        super().__init__(". ".join(one.sentence() for one in unmet))
-        self.errors = tuple(missing for one in unmet for missing in one.missing)[:MOST_MISSING]
+        super().__init__(". ".join(requirement.sentence() for requirement in unmet))
+        self.errors = tuple(missing for requirement in unmet for missing in requirement.missing)[:MOST_MISSING]
 
 
 def of_policies(result: PolicyResult) -> Unmet:
@@ -55,22 +55,22 @@ def of_tests(missing: Sequence[FieldError]) -> Unmet:
 
 def _mending(result: PolicyResult) -> Iterator[str]:
     """What to do about findings, and about rules that failed: no text and no comment mends those for good."""
-    if any(one.counts for one in result.findings):
+    if any(finding.counts for finding in result.findings):
         yield "Fix what is found in a draft, or suppress it with a comment if that is allowed"
-    if any(one.severity == "error" for one in result.failed_rules):
+    if any(rule.severity == "error" for rule in result.failed_rules):
         yield "An Admin has to mend the rules that could not be evaluated, with `headgate policy set`: no comment helps"
 
 
 def _broken(result: PolicyResult) -> list[FieldError]:
     place = ("policies",)
     missing = [
-        FieldError(place, one.message, one.component_path, one.line, one.column, one.code)
-        for one in result.findings
-        if one.counts
+        FieldError(place, finding.message, finding.component_path, finding.line, finding.column, finding.code)
+        for finding in result.findings
+        if finding.counts
     ]
     missing += [
-        FieldError(place, f"The rule {one.name} could not be evaluated: {one.error}", code=one.name)
-        for one in result.failed_rules
-        if one.severity == "error"
+        FieldError(place, f"The rule {rule.name} could not be evaluated: {rule.error}", code=rule.name)
+        for rule in result.failed_rules
+        if rule.severity == "error"
     ]
     return missing

@@ -54,29 +54,29 @@ class NotFoundByName(errors.Invalid):
         super().__init__(message, [errors.FieldError(("form", field), message)])
 
 
-def find(caller: Caller, wanted: Wanted, limit: int, after: str | None) -> Slice[Configuration]:
+def find(caller: Caller, filters: Wanted, limit: int, after: str | None) -> Slice[Configuration]:
     """Those of `service.visible` that are wanted, in the same order.
 
     Reads as many as the constants say: a slice may be short, also empty, and still have a position.
     """
-    if wanted.name is None and wanted.text is None and wanted.component is None:
-        return service.visible(caller, limit, after, wanted.archived)
-    reads_texts = wanted.text is not None or wanted.component is not None
+    if filters.name is None and filters.text is None and filters.component is None:
+        return service.visible(caller, limit, after, filters.archived)
+    reads_texts = filters.text is not None or filters.component is not None
     most = MOST_READ if reads_texts else MOST_NAMES
-    found: list[Configuration] = []
+    matching: list[Configuration] = []
     read = bytes_read = 0
     while True:
-        page = service.visible(caller, most, after, wanted.archived)
-        judged = (_judged(page.entries[at : at + _AT_ONCE], wanted) for at in range(0, len(page.entries), _AT_ONCE))
+        page = service.visible(caller, most, after, filters.archived)
+        judged = (_judged(page.entries[at : at + _AT_ONCE], filters) for at in range(0, len(page.entries), _AT_ONCE))
         for entry, matches, size in chain.from_iterable(judged):
             read, bytes_read, after = read + 1, bytes_read + size, service.position(entry)
             if matches:
-                found.append(entry)
-            if len(found) == limit or read == most or bytes_read > MOST_BYTES:
+                matching.append(entry)
+            if len(matching) == limit or read == most or bytes_read > MOST_BYTES:
                 is_last = page.position is None and entry is page.entries[-1]
-                return Slice(found, None if is_last else after)
+                return Slice(matching, None if is_last else after)
         if page.position is None:
-            return Slice(found, None)
+            return Slice(matching, None)
 
 
 def called(caller: Caller, name: str, field: str) -> Configuration:
@@ -89,12 +89,12 @@ def called(caller: Caller, name: str, field: str) -> Configuration:
             return service.summary(caller, name)
         except ConfigurationNotFound as error:
             raise NotFoundByName(field, "There is no configuration with this id") from error
-    found = find(caller, Wanted(name=name, archived="all"), 2, None).entries
-    if not found:
+    namesakes = find(caller, Wanted(name=name, archived="all"), 2, None).entries
+    if not namesakes:
         raise NotFoundByName(field, "No configuration among those that you see has this name")
-    if len(found) > 1:
-        raise NotFoundByName(field, f"More than one configuration has this name: give an id, such as {found[0].id}")
-    return found[0]
+    if len(namesakes) > 1:
+        raise NotFoundByName(field, f"More than one configuration has this name: give an id, such as {namesakes[0].id}")
+    return namesakes[0]
 
 
 def fingerprints(listed: Sequence[Configuration]) -> dict[str, tuple[str, str]]:
@@ -102,15 +102,15 @@ def fingerprints(listed: Sequence[Configuration]) -> dict[str, tuple[str, str]]:
 
     Two batch reads for each hundred.
     """
-    found = store.fingerprints({(one.id, one.latest_version) for one in listed})
-    return {configuration_id: fingerprint for (configuration_id, _), fingerprint in found.items()}
+    by_version = store.fingerprints({(configuration.id, configuration.latest_version) for configuration in listed})
+    return {configuration_id: fingerprint for (configuration_id, _), fingerprint in by_version.items()}
 
 
-def _judged(entries: Sequence[Configuration], wanted: Wanted) -> Iterator[tuple[Configuration, bool, int]]:
+def _judged(entries: Sequence[Configuration], filters: Wanted) -> Iterator[tuple[Configuration, bool, int]]:
     """Each entry, whether it is wanted, and how many bytes of texts were read for it."""
-    named = [entry for entry in entries if wanted.name in (None, entry.name)]
-    to_read = [entry for entry in named if wanted.component is not None or not _names(entry, wanted.text)]
-    versions = {(one.id, n) for one in to_read for n in (one.latest_version, one.published_version) if n}
+    named = [entry for entry in entries if filters.name in (None, entry.name)]
+    to_read = [entry for entry in named if filters.component is not None or not _names(entry, filters.text)]
+    versions = {(entry.id, n) for entry in to_read for n in (entry.latest_version, entry.published_version) if n}
     stored = store.stored_texts(versions)
     for entry in entries:
         if entry not in named or entry not in to_read:
@@ -118,13 +118,13 @@ def _judged(entries: Sequence[Configuration], wanted: Wanted) -> Iterator[tuple[
             continue
         shown = {entry.latest_version, entry.published_version}
         rows = [stored[entry.id, n] for n in shown if n and (entry.id, n) in stored]
-        matches, size = _names(entry, wanted.text), 0
+        matches, size = _names(entry, filters.text), 0
         if not matches:
             texts = [store.text_of(row) for row in rows]
-            matches, size = _contain(texts, wanted.text), sum(map(len, texts))
-        if matches and wanted.component is not None:
+            matches, size = _contain(texts, filters.text), sum(map(len, texts))
+        if matches and filters.component is not None:
             defined = [_components(row) for row in rows]
-            matches = any(component_ids.defines(ids, wanted.component) for ids, _ in defined)
+            matches = any(component_ids.defines(ids, filters.component) for ids, _ in defined)
             size += sum(cost for _, cost in defined)
         yield entry, matches, size
 
@@ -140,11 +140,11 @@ def _components(stored: Item) -> tuple[list[str], int]:
     return ids, _AS_BYTES_READ * len(text) + _NOTED_AS_BYTES
 
 
-def _contain(texts: Sequence[str], wanted: str | None) -> bool:
-    return wanted is not None and any(wanted.casefold() in text.casefold() for text in texts)
+def _contain(texts: Sequence[str], sought: str | None) -> bool:
+    return sought is not None and any(sought.casefold() in text.casefold() for text in texts)
 
 
 def _names(entry: Configuration, text: str | None) -> bool:
     if text is None:
         return True
-    return any(text.casefold() in one.casefold() for one in (entry.name, entry.description or "", entry.owner.name))
+    return any(text.casefold() in said.casefold() for said in (entry.name, entry.description or "", entry.owner.name))

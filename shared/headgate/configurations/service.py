@@ -171,7 +171,7 @@ def create(
 
 
 def describe(caller: Caller, configuration_id: str, changes: Mapping[str, str | None]) -> Configuration:
-    """Change `name` and `description`, whichever are given. Raises ConfigurationNotFound, NotTheOwner."""
+    """Change `name`, `description` and `managed_by`, whichever are given. Raises ConfigurationNotFound, NotTheOwner."""
     before = _changeable(caller, configuration_id)
     return store.describe(before, changes, clock.now()).as_seen_by(caller)
 

@@ -227,7 +227,7 @@ def publish(owner: Configuration, before: Version, after: Version, *beside: Writ
 
 
 def describe(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:
-    """Change `name` and `description`, if they are given (None removes one); one conditional update."""
+    """Change `name`, `description` and `managed_by`, if given (None removes one); one conditional update."""
     update = _touch(before, at, _EXISTS, changes, {})
     return _CONFIGURATIONS.read(table.write(update, "ALL_NEW"))
 

@@ -122,8 +122,8 @@ def change(
     message: str | None = None,
     beside: Callable[[Deployment, Deployment, Versions], Sequence[Write]] = lambda *_: (),
 ) -> Changed:
-    """Change the given ones of `name`, `configuration_id`, `version_number`, `replicas`, `namespace`, and whether the
-    configurations of observed collectors are read.
+    """Change the given ones of `name`, `managed_by`, `configuration_id`, `version_number`, `replicas`, `namespace`, and
+    whether the configurations of observed collectors are read.
 
     One transaction with the event of an assignment, and what `beside` makes of the group before and after it and the
     versions; `message` says why it was made. None clears `configuration_id`
@@ -143,8 +143,8 @@ def change(
     def once() -> tuple[Deployment, Version | None, Mapping[str, str]]:
         before = of_fleet(fleet_id, deployment_id)
         target = _of_changes(caller, before, changes)
-        name, replicas, namespace = (
-            changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace")
+        name, replicas, namespace, managed_by = (
+            changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace", "managed_by")
         )
         assignment = None if clears else before.assignment
         if target:
@@ -160,6 +160,7 @@ def change(
             name=str(name),
             replicas=replicas if isinstance(replicas, int) else None,
             namespace=namespace if isinstance(namespace, str) else None,
+            managed_by=managed_by if isinstance(managed_by, str) else None,
             unread=before.observed and not changes.get("reads_configurations", before.reads_configurations),
             updated_at=at,
         )

@@ -36,7 +36,7 @@ def waiting() -> list[Event]:
     return [event for number in range(keys.SHARDS) for event in store.waiting(number, _MOST)]
 
 
-def sent(found: Sequence[Event]) -> None:
+def sent(events: Sequence[Event]) -> None:
     """Remove events, in this order; a transaction for each hundred."""
-    for start in range(0, len(found), TRANSACTION_ITEMS):
-        transact([store.sent(event) for event in found[start : start + TRANSACTION_ITEMS]])
+    for start in range(0, len(events), TRANSACTION_ITEMS):
+        transact([store.sent(event) for event in events[start : start + TRANSACTION_ITEMS]])

@@ -60,7 +60,7 @@ def matches(if_none_match: str | None, etag: str) -> bool:
 
 def accepts_gzip(accept_encoding: str | None) -> bool:
     """Whether an `Accept-Encoding` takes gzip (RFC 9110, 12.5.3). Without the header it is not sent: curl has none."""
-    weights = dict(_weighted(one) for one in (accept_encoding or "").split(","))
+    weights = dict(_weighted(coding) for coding in (accept_encoding or "").split(","))
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
 
 

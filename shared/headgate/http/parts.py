@@ -73,10 +73,10 @@ def routes_of(app: FastAPI, *, path: str | None = None) -> list[BaseRoute]:
 
     Imports all parts, or with `path` those that cover it.
     """
-    found: list[BaseRoute] = []
+    routes: list[BaseRoute] = []
     for member in app.state.members:
         if not isinstance(member, Part):
-            found += member.routes
+            routes += member.routes
         elif path is None or member.covers(path):
-            found += member.routes()
-    return found
+            routes += member.routes()
+    return routes

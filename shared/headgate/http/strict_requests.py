@@ -18,9 +18,9 @@ def refuse_odd_query(request: Request, names: AbstractSet[str]) -> None:
 
     A misspelt `validate=true` must not be ignored, and a second `validate=false` must not undo it.
     """
-    given = [name for name, _ in request.query_params.multi_items()]
-    odd = {name: "Unknown parameter" for name in given if name not in names}
-    odd |= {name: "This parameter is given more than once" for name in given if name in names and given.count(name) > 1}
+    sent = [name for name, _ in request.query_params.multi_items()]
+    odd = {name: "Unknown parameter" for name in sent if name not in names}
+    odd |= {name: "This parameter is given more than once" for name in sent if name in names and sent.count(name) > 1}
     if odd:
         refusals = [errors.FieldError(("query", name), message) for name, message in odd.items()]
         raise errors.Invalid(errors.first_of(refusals), refusals)

@@ -85,7 +85,7 @@ def _enter(counted: str) -> str:
     if others is None:
         return lease
     # Only if there is no room: leases of requests that died.
-    ended = [other for other in others if int(other.partition("#")[0]) <= now]
+    ended = [check for check in others if int(check.partition("#")[0]) <= now]
     if ended:
         check_store.remove(counted, ended)
         if check_store.add(counted, lease, limit, ends + _LEASE_SECONDS) is None:

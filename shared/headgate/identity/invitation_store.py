@@ -42,8 +42,8 @@ def of_address(email: str) -> list[Invitation]:
     """Those that can be accepted; one query, and one read for each fifty of them."""
     listed = identity.list_all(keys.email_partition(email), keys.INVITATIONS)
     organizations = [items.text(item, "organization_id") for item in listed]
-    wanted = [keys.member(items.text(item, "organization_id"), items.text(item, "invitation_id")) for item in listed]
-    rows = identity.get_all([*wanted, *map(keys.organization, organizations)])
+    members = [keys.member(items.text(item, "organization_id"), items.text(item, "invitation_id")) for item in listed]
+    rows = identity.get_all([*members, *map(keys.organization, organizations)])
     names = {item["pk"]: items.text(item, "name") for item in rows if item["sk"] == "organization"}
     pending = [item for item in rows if item["sk"] != "organization" and not items.expired(item, clock.now())]
     return [_invitation(item, names[item["pk"]]) for item in pending if item["pk"] in names]

@@ -138,8 +138,8 @@ def change_role(caller: Caller, invitation_id: str, role: Role) -> Member:
         before = _pending(caller, invitation_id)
         after = Member(before.organization_id, before.principal, role, before.status, before.created_at)
         if before.role != role:
-            told = {"email": before.principal.name, "before_role": before.role, "role": role}
-            entry = audit.entry(caller, "member.role_changed", invitation_id, **told)
+            details = {"email": before.principal.name, "before_role": before.role, "role": role}
+            entry = audit.entry(caller, "member.role_changed", invitation_id, **details)
             invitation_store.change_role(before, role, entry)
         return after
 

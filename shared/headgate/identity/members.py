@@ -62,8 +62,8 @@ def change_role(caller: Caller, principal_id: str, role: Role) -> Member:
         if before.principal.kind == "service_account":
             raise ServiceAccountsAreContributors
         if before.role != role:
-            told = {"email": before.principal.name, "before_role": before.role, "role": role}
-            entry = audit.entry(caller, "member.role_changed", principal_id, **told)
+            details = {"email": before.principal.name, "before_role": before.role, "role": role}
+            entry = audit.entry(caller, "member.role_changed", principal_id, **details)
             member_store.change_role(before, role, entry)
         return Member(before.organization_id, before.principal, role, before.status, before.created_at)
 

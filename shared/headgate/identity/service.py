@@ -189,8 +189,8 @@ def create_token(
             created_by=creator,
             owner=_owner(organization_id, owner) if owner else creator,
         )
-        told = {"name": name, "access": access} | ({"owner": token.owner.name} if token.owner else {})
-        entries = [audit.entry(by, "token.created", token.id, **told)] if by else []
+        details = {"name": name, "access": access} | ({"owner": token.owner.name} if token.owner else {})
+        entries = [audit.entry(by, "token.created", token.id, **details)] if by else []
         service_account_store.create_token(token, hash_of(value), organization_name, account, revision, *entries)
         return token, value
 

@@ -187,7 +187,8 @@ install() {
   adopt
   rm -rf "$root"/.installing-*
   for folder in bin etc var; do make_folder "$folder"; done
-  for folder in storage queue programs; do record tree "var/$folder"; done
+  # var is the home of the service's account, where components of the collector make a .cache.
+  for folder in storage queue programs .cache; do record tree "var/$folder"; done
   for name in $state; do record file "var/$name"; done
   chmod 755 "$root/bin"
   chmod 700 "$root/etc" "$root/var"
@@ -378,12 +379,18 @@ place() {
     return
   fi
   say "Fetching $file ..."
-  get "$base/$file?$query" "$work/$file" ||
-    fail "$file could not be fetched; if the command is older than an hour, compose a new one"
+  code=0
+  get "$base/$file?$query" "$work/$file" || code=$?
+  case $code in
+    0) ;;
+    23) fail "$file could not be written under $root: make room on its disk, and run this again; nothing was changed" ;;
+    *) fail "$file could not be fetched (curl $code); if the command is older than an hour, compose a new one" ;;
+  esac
   seen=$(checksum "$work/$file")
   [ "$seen" = "$sha256" ] || fail "$file is not what was published: its SHA-256 is $seen, not $sha256; nothing was changed"
   if [ "$packed" = gz ]; then
-    gzip -dc <"$work/$file" >"$work/$name" || fail "$file could not be unpacked under $root; nothing was changed"
+    gzip -dc <"$work/$file" >"$work/$name" ||
+      fail "$file could not be unpacked under $root: make room on its disk, and run this again; nothing was changed"
     rm -f "$work/$file"
   else
     mv "$work/$file" "$work/$name"

@@ -123,13 +123,13 @@ def _unknown(settings: Settings, codes: set[str]) -> Iterator[FieldError]:
 
 def _failures(rules: Sequence[Rule], tried: Sequence[TriedRule]) -> Iterator[FieldError]:
     """What is wrong with the rules and with their examples, by their places in the request."""
-    for place, (rule, one) in enumerate(zip(rules, tried, strict=True)):
+    for place, (rule, outcome) in enumerate(zip(rules, tried, strict=True)):
         at = ("body", "rules", place)
-        if one.error is not None:
-            field, message = _about(one.error, "expression")
+        if outcome.error is not None:
+            field, message = _about(outcome.error, "expression")
             yield FieldError((*at, field), f"Rule {rule.name}: {message}")
             continue
-        for number, example in enumerate(one.examples):
+        for number, example in enumerate(outcome.examples):
             if example.error is not None:
                 field, message = _about(example.error, "yaml")
                 yield FieldError((*at, "examples", number, field), f"Rule {rule.name}: {message}")

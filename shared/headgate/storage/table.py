@@ -141,18 +141,18 @@ class Table:
         have a position, the sort key of the item that was read last.
         """
         request = _filtered(self._query(pk, prefix, after or prefix + _HIGHEST, index), condition, values)
-        found: Items = []
+        rows: Items = []
         read, at_once = 0, limit + 2
         while read < most:
             answer = aws.dynamodb().query(**request, ScanIndexForward=False, Limit=min(at_once, most - read))
-            found += [row for row in map(items.unmarshal, answer["Items"]) if row[index.sort] != after]
-            if len(found) > limit:
-                return Slice(found[:limit], items.text(found[limit - 1], index.sort))
+            rows += [row for row in map(items.unmarshal, answer["Items"]) if row[index.sort] != after]
+            if len(rows) > limit:
+                return Slice(rows[:limit], items.text(rows[limit - 1], index.sort))
             if "LastEvaluatedKey" not in answer:
-                return Slice(found, None)
+                return Slice(rows, None)
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
             read, at_once = read + answer["ScannedCount"], most
-        return Slice(found, items.text(items.unmarshal(request["ExclusiveStartKey"]), index.sort))
+        return Slice(rows, items.text(items.unmarshal(request["ExclusiveStartKey"]), index.sort))
 
     def each(self, pk: str, prefix: str = "", condition: str = "", values: Item | None = None) -> Iterator[Item]:
         """Every item whose sort key begins with `prefix` and that meets the condition, in order.
@@ -277,12 +277,12 @@ def warm() -> None:
     aws.dynamodb()
 
 
-def get_together(*wanted: tuple[Table, Key]) -> list[Item | None]:
+def get_together(*places: tuple[Table, Key]) -> list[Item | None]:
     """Items of any tables as they were at one moment, in this order, None if there is no such item; one transaction.
 
     DynamoDB refuses it while one of them is being written, so it is repeated. Raises Contention after 15 seconds.
     """
-    reads: list[TransactGetItemTypeDef] = [{"Get": cast("GetTypeDef", table._get(key))} for table, key in wanted]
+    reads: list[TransactGetItemTypeDef] = [{"Get": cast("GetTypeDef", table._get(key))} for table, key in places]
 
     def once() -> TransactGetItemsOutputTypeDef:
         try:

@@ -28,5 +28,5 @@ def described(caller: Caller, listed: Sequence[Configuration]) -> list[Described
     """
     fingerprints = search.fingerprints(listed)
     seen = verdicts.remembered(caller.organization_id, fingerprints)
-    uses = service.by_groups(caller, [one.id for one in listed])
-    return [Described(one, seen.get(one.id), uses[one.id]) for one in listed]
+    uses = service.by_groups(caller, [configuration.id for configuration in listed])
+    return [Described(configuration, seen.get(configuration.id), uses[configuration.id]) for configuration in listed]

@@ -28,9 +28,9 @@ def archive(caller: Caller, configuration_id: str) -> Configuration:
     """
 
     def require_unused(configuration: Configuration) -> None:
-        found = uses(caller, configuration.id)
-        if found:
-            raise ConfigurationInUse(found)
+        in_use = uses(caller, configuration.id)
+        if in_use:
+            raise ConfigurationInUse(in_use)
 
     return configurations.archive(caller, configuration_id, require_unused)
 
@@ -42,8 +42,8 @@ def uses(caller: Caller, configuration_id: str) -> Sequence[Use]:
     """
     of_fleets = [*_fleets(caller)]
     with Threads(_AT_ONCE) as pool:
-        found = pool.map(lambda fleet: [*_of_fleet(fleet, configuration_id)], of_fleets)
-        return [use for of_fleet in found for use in of_fleet]
+        by_fleet = pool.map(lambda fleet: [*_of_fleet(fleet, configuration_id)], of_fleets)
+        return [use for of_fleet in by_fleet for use in of_fleet]
 
 
 def by_groups(caller: Caller, configuration_ids: Collection[str]) -> Mapping[str, Sequence[CountedUse]]:
@@ -52,14 +52,14 @@ def by_groups(caller: Caller, configuration_ids: Collection[str]) -> Mapping[str
     With the collectors that were heard of in the last quarter of an hour. One query for each fleet, and another one for
     each that has such a group; several at a time.
     """
-    wanted = frozenset(configuration_ids)
-    found: dict[str, list[CountedUse]] = {configuration_id: [] for configuration_id in wanted}
-    if not wanted:
-        return found
+    ids = frozenset(configuration_ids)
+    by_configuration: dict[str, list[CountedUse]] = {configuration_id: [] for configuration_id in ids}
+    if not ids:
+        return by_configuration
 
     def of_fleet(fleet: Fleet) -> list[CountedUse]:
         used = [
-            (use, _revision(group, use)) for group in deployments.each(fleet.id) for use in _uses(fleet, group, wanted)
+            (use, _revision(group, use)) for group in deployments.each(fleet.id) for use in _uses(fleet, group, ids)
         ]
         if not used:
             return []
@@ -68,9 +68,9 @@ def by_groups(caller: Caller, configuration_ids: Collection[str]) -> Mapping[str
 
     with Threads(_AT_ONCE) as pool:
         for counted in pool.map(of_fleet, [*_fleets(caller)]):
-            for one in counted:
-                found[one.use.configuration_id].append(one)
-    return found
+            for counted_use in counted:
+                by_configuration[counted_use.use.configuration_id].append(counted_use)
+    return by_configuration
 
 
 def _revision(group: Deployment, use: Use) -> int:

@@ -114,10 +114,12 @@ async def _resolve(host: str, port: int) -> list[str]:
     # Not the loop's own threads: closing the loop waits for these, however long a name server takes.
     lookup = _resolvers().submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
-        found = await asyncio.wrap_future(lookup)
+        resolved = await asyncio.wrap_future(lookup)
     except OSError as error:
         raise _NotSent("name_not_resolved") from error
-    addresses = dict.fromkeys(str(entry[4][0]) for entry in sorted(found, key=lambda one: one[0] != socket.AF_INET))
+    addresses = dict.fromkeys(
+        str(entry[4][0]) for entry in sorted(resolved, key=lambda entry: entry[0] != socket.AF_INET)
+    )
     if not addresses:
         raise _NotSent("name_not_resolved")
     return list(addresses)

@@ -64,10 +64,10 @@ def webhooks(caller: Caller, limit: int, after: str | None) -> Slice[Webhook]:
 def get(caller: Caller, webhook_id: str) -> Webhook:
     """One read. Raises AdminRequired, WebhookNotFound."""
     caller.require_admin()
-    found = store.webhook(caller.organization_id, webhook_id)
-    if found is None:
+    webhook = store.webhook(caller.organization_id, webhook_id)
+    if webhook is None:
         raise WebhookNotFound
-    return found
+    return webhook
 
 
 def of_organization(organization_id: str) -> Sequence[Webhook]:
@@ -80,26 +80,26 @@ def deliver(webhook: Webhook, message: Message) -> Delivery:
     return deliveries.send(webhook, message)
 
 
-def create(caller: Caller, wanted: Settings) -> tuple[Webhook, str]:
+def create(caller: Caller, requested: Settings) -> tuple[Webhook, str]:
     """A new webhook, and the secret that signs its deliveries, which is never shown again.
 
     Raises AdminRequired, UrlRefused, RoutingKeyMisplaced, FleetNotFound, WebhookLimitReached.
     """
     caller.require_admin()
     at, webhook_id, secret = clock.now(), new_id("whk"), signing.new_secret()
-    address = addresses.parse(wanted.url, loopback=settings().webhooks_to_loopback)
-    _require_routing_key(wanted.format, wanted.routing_key)
-    _require_fleets(caller, wanted.fleet_ids)
+    address = addresses.parse(requested.url, loopback=settings().webhooks_to_loopback)
+    _require_routing_key(requested.format, requested.routing_key)
+    _require_fleets(caller, requested.fleet_ids)
     created = Webhook(
         id=webhook_id,
         organization_id=caller.organization_id,
-        name=wanted.name,
+        name=requested.name,
         host=address.origin,
-        format=wanted.format,
-        types=wanted.types,
-        fleet_ids=wanted.fleet_ids,
-        enabled=wanted.enabled,
-        target=deliveries.seal_target(webhook_id, Target(wanted.url, wanted.routing_key or "")),
+        format=requested.format,
+        types=requested.types,
+        fleet_ids=requested.fleet_ids,
+        enabled=requested.enabled,
+        target=deliveries.seal_target(webhook_id, Target(requested.url, requested.routing_key or "")),
         secret=sealed.seal(secret, webhook_id=webhook_id),
         previous_secret=None,
         previous_until=None,
@@ -108,7 +108,7 @@ def create(caller: Caller, wanted: Settings) -> tuple[Webhook, str]:
         updated_at=at,
         revision=1,
     )
-    record = audit.entry(caller, "webhook.created", f"webhooks/{webhook_id}", name=wanted.name, host=address.origin)
+    record = audit.entry(caller, "webhook.created", f"webhooks/{webhook_id}", name=requested.name, host=address.origin)
     retry(lambda: store.create(created, record))
     return created, secret
 
@@ -128,8 +128,8 @@ def change(caller: Caller, webhook_id: str, changes: Changes) -> Webhook:
         elif changes.routing_key is not None:
             raise RoutingKeyMisplaced("This changes together with url: give both")
         after = replace(before, **fields, updated_at=clock.now(), revision=before.revision + 1)
-        told = ", ".join(sorted(changes.fields.keys() | ({"url"} if changes.url is not None else set())))
-        record = audit.entry(caller, "webhook.changed", f"webhooks/{webhook_id}", name=after.name, changed=told)
+        changed = ", ".join(sorted(changes.fields.keys() | ({"url"} if changes.url is not None else set())))
+        record = audit.entry(caller, "webhook.changed", f"webhooks/{webhook_id}", name=after.name, changed=changed)
         store.replace(before, after, record)
         return after
 
@@ -164,8 +164,8 @@ def delete(caller: Caller, webhook_id: str) -> None:
     """Its deliveries end, and are no longer listed. Raises AdminRequired, WebhookNotFound."""
 
     def once() -> None:
-        found = get(caller, webhook_id)
-        store.delete(found, audit.entry(caller, "webhook.deleted", f"webhooks/{webhook_id}", name=found.name))
+        webhook = get(caller, webhook_id)
+        store.delete(webhook, audit.entry(caller, "webhook.deleted", f"webhooks/{webhook_id}", name=webhook.name))
 
     retry(once)
 
@@ -179,10 +179,10 @@ def listed_deliveries(caller: Caller, webhook_id: str, limit: int, after: str | 
 def delivery(caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
     """Two reads. Raises AdminRequired, WebhookNotFound, DeliveryNotFound."""
     get(caller, webhook_id)
-    found = store.delivery(webhook_id, delivery_id)
-    if found is None:
+    stored = store.delivery(webhook_id, delivery_id)
+    if stored is None:
         raise DeliveryNotFound
-    return found
+    return stored
 
 
 def send_again(caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:

@@ -114,7 +114,10 @@ PAGES: Final = [
     page(f"{HERE}/changes"),
     page(f"{HERE}/configurations"),
     page(f"{HERE}/configurations/new"),
+    page(f"{HERE}/configurations/try"),
     page(f"{HERE}/configurations/{{configuration_id}}"),
+    *(page(f"{HERE}/configurations/{{configuration_id}}/{tab}") for tab in ("versions", "tests", "runs", "settings")),
+    form(f"{HERE}/configurations/{{configuration_id}}/settings", 303, {"name": "Renamed", "description": ""}),
     form(f"{HERE}/configurations/{{configuration_id}}/archive", 303, {}, ids={"configuration_id": "draft_id"}),
     form(f"{HERE}/configurations/{{configuration_id}}/restore", 303, {}),
     form(
@@ -159,6 +162,11 @@ PAGES: Final = [
     page(f"{HERE}/fleets/{{fleet_id}}"),
     form(f"{HERE}/fleets/{{fleet_id}}/token", 303, {"grace": "7d"}),
     page(f"{HERE}/fleets/{{fleet_id}}/collectors"),
+    form(
+        f"{HERE}/fleets/{{fleet_id}}/collectors/orders",
+        200,
+        lambda world: {"order": "restart", world.ids["instance_id"]: "yes"},
+    ),
     form(f"{HERE}/fleets/{{fleet_id}}/delete", 303, {}, ids={"fleet_id": "unused_fleet_id"}, repeated=(404,)),
     page(COLLECTOR),
     *(form(f"{COLLECTOR}/{act}", 303, {}) for act, _ in ORDERS),

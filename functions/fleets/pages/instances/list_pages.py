@@ -1,28 +1,34 @@
-"""The page of a fleet's collectors: filters, the version each is assigned, the one it runs, and its state."""
+"""The page of a fleet's collectors: filters, what each runs, counted and reported, and orders to several at once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Final, cast
 
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Query, Request, Response
 
+from fleets.api import instances as api
 from fleets.pages.parts import names_of, no_collectors, state_tag, version
 from headgate.deployments import service as deployments
+from headgate.deployments.versions import Assignment
 from headgate.fleets import service as fleets
+from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import FleetId
 from headgate.instances import service as instances
+from headgate.instances.reported.host import Counters
 from headgate.instances.service import Seen, Wanted
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
-from headgate.storage.page import Slice
+from web import charts
+from web.commands import Operation, carry_out
 from web.forms import Filters
 from web.html import NOTHING, Html, html
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, ago, choice, empty, home, more, text
+from web.layout import Frame, csrf_field, page
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import ENTRIES, ago, choice, empty, hidden, home, tag, text
+from web.table import Column, Keys, Listed, Row, View, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -33,18 +39,42 @@ _PAGE: Final = """\
 <h1>Collectors</h1>
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Filter the collectors">
 <div class="row">
-{state}{group}{host}{version}{with_label}<button class="plain">Filter</button></div></form>
-<div class="card" id="results" data-live="idle"><p class="soft small">{count}</p>{list}{more}</div>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Host</th><th>Group</th><th>State</th><th>Assigned</th><th>Running</th><th>Last seen</th></tr>
-</thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><a href="{path}/{id}"><strong>{host}</strong></a> <span class="soft small">{platform}</span></td>
-<td data-label="Group"><a href="{home}/fleets/{fleet}/deployments/{deployment}">{group}</a></td>
-<td data-label="State">{state}</td><td data-label="Assigned">{assigned}</td><td data-label="Running">{running}</td>
-<td class="soft small" data-label="Last seen">{at}</td></tr>{message}"""
-_MESSAGE: Final = '<tr><td colspan="6"><pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre></td></tr>'
-_NONE_FOUND: Final = "None of these collectors is like that."
+{state}{group}{host}{version}{with_label}{sort}<button class="plain">Filter</button></div></form>
+<div class="card" id="results" data-live="idle">{chips}{list}</div>"""
+_HOST: Final = '<a href="{path}/{id}" title="{platform}"><strong>{host}</strong></a>'
+_GROUP: Final = '<a href="{home}/fleets/{fleet}/deployments/{deployment}">{group}</a>'
+_MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
+_CHOSEN: Final = """\
+<form method="post" action="{path}/orders" id="chosen" class="buttons chosen">{csrf}\
+<span class="soft small">With those chosen:</span>{buttons}</form>"""
+_ORDER: Final = '<button class="plain small" name="order" value="{order}">{label}</button>'
+_OUTCOMES: Final = """\
+<p class="small"><a href="{path}">Collectors</a></p><h1>{title}</h1><div class="card">{table}</div>"""
+_ORDERS: Final[Mapping[str, tuple[str, Operation]]] = {
+    "restart": ("Restart", api.restart_instance),
+    "retry": ("Try the failed version again", api.retry_instance),
+    "upgrade": ("Upgrade the supervisor", api.upgrade_supervisor),
+}
+_CHOICE: Final = re.compile(r"ins_[0-9a-z]{26}")
+_LABELS: Final[Mapping[str, str]] = {
+    "state": "State",
+    "deployment_id": "Group",
+    "host": "Host",
+    "version": "Version",
+    "label": "Label",
+}
+_COLUMNS: Final = (
+    Column("Host", "host"),
+    Column("Group", "group"),
+    Column("State", "state"),
+    Column("Running", "running"),
+    Column("Assigned", "assigned"),
+    Column("Collector", "collector"),
+    Column("Records/min", "rate", is_number=True),
+    Column("Failed", "failed", is_number=True),
+    Column("Last seen", "seen"),
+)
+_NONE_FOUND: Final = "No collector matches: remove a filter."
 
 
 async def _filters(
@@ -82,14 +112,19 @@ WithFilters = Annotated[Filters[Wanted], Depends(_filters)]
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/collectors")
-def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, after: After, filters: WithFilters) -> Response:
+def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, view: Viewed, filters: WithFilters) -> Response:
     fleet = fleets.get(caller, fleet_id)
     path = f"{home(caller)}/fleets/{fleet_id}/collectors"
-    part: Slice[Seen] = Slice([], None)
-    if not filters.problems:
-        part = instances.instances(caller, fleet_id, ENTRIES, after, filters.wanted)
     groups = {group.id: group.name for group in deployments.deployments(caller, fleet_id, ENTRIES, None).entries}
-    names = names_of(caller, (version for seen in part.entries for version in (seen.assigned, seen.running)))
+    listed: Listed[Seen] = Listed([])
+    if not filters.problems:
+        listed = read(
+            view,
+            lambda limit, after: instances.instances(caller, fleet_id, limit, after, filters.wanted),
+            _keys(groups),
+            ENTRIES,
+        )
+    shown = frame(who, caller, "fleets")
     content = html(
         _PAGE,
         home=home(caller),
@@ -97,16 +132,71 @@ def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, after: After,
         label=fleet.label,
         path=path,
         **_fields(filters, groups),
-        count=_count(part),
-        list=_listed(caller, path, part.entries, groups, names)
-        if part.entries
+        sort=hidden("sort", view.sort) if view.sort else NOTHING,
+        chips=chips(path, filters.typed, _LABELS, {"deployment_id": groups.get(filters.typed["deployment_id"], "")}),
+        list=_list(caller, shown, view, listed, filters.typed, groups)
+        if listed.entries
         else empty(_NONE_FOUND)
-        if any(filters.typed.values()) or after
+        if any(filters.typed.values()) or not view.is_first
         else no_collectors(f"{home(caller)}/fleets/{fleet_id}", fleet.id),
-        more=more(path, part.position, filters.typed),
     )
     status = 422 if filters.problems else 200
-    return page(frame(who, caller, "fleets"), f"Collectors of {fleet.label}", content, status=status, script="search")
+    return page(shown, f"Collectors of {fleet.label}", content, status=status, script="search")
+
+
+@router.post("/organizations/{organization_id}/fleets/{fleet_id}/collectors/orders")
+def order_collectors(request: Request, who: Visit, caller: Member, fleet_id: FleetId, form: Form) -> Response:
+    """Give an order to each chosen collector. What is refused for one does not stop the others, and is shown."""
+    fleet = fleets.get(caller, fleet_id)
+    path = f"{home(caller)}/fleets/{fleet_id}/collectors"
+    chosen = [name for name in form if _CHOICE.fullmatch(name)][:ENTRIES]
+    if form.get("order") not in _ORDERS or not chosen:
+        raise errors.Invalid("Choose collectors in the list, then what to do with them")
+    label, operation = _ORDERS[form["order"]]
+    rows = []
+    for instance_id in chosen:
+        host = html('<a href="{path}/{id}">{id}</a>', path=path, id=instance_id)
+        try:
+            seen = instances.one(fleet, instance_id, clock.now())
+            host = html('<a href="{path}/{id}">{host}</a>', path=path, id=instance_id, host=seen.instance.called)
+            carry_out(request, operation, caller, {"fleet_id": fleet_id, "instance_id": instance_id}, dict)
+        except errors.Forbidden:
+            raise
+        except errors.HeadgateError as error:
+            rows.append(Row((host, html("{tag} {why}", tag=tag("not ordered", "bad"), why=error.detail))))
+            continue
+        rows.append(Row((host, tag("ordered", "busy"))))
+    title = f"{label}: {len(rows)} collector{'' if len(rows) == 1 else 's'} of {fleet.label}"
+    content = html(_OUTCOMES, path=path, title=title, table=table((Column("Host"), Column("Outcome")), rows))
+    return page(frame(who, caller, "fleets"), title, content)
+
+
+def _keys(groups: Mapping[str, str]) -> Keys:
+    """By what each column sorts; what a host does not report comes first."""
+    return {
+        "host": lambda seen: seen.instance.called.casefold(),
+        "group": lambda seen: groups.get(seen.instance.deployment_id, ""),
+        "state": lambda seen: INSTANCE_STATES.index(seen.state),
+        "assigned": lambda seen: _by_version(seen.assigned),
+        "running": lambda seen: _by_version(seen.running),
+        "collector": lambda seen: seen.instance.reported.description.collector_version or "",
+        "rate": lambda seen: _rate(seen.instance.reported.host.counters),
+        "failed": lambda seen: _failed(seen.instance.reported.host.counters),
+        "seen": lambda seen: seen.instance.contact.last_seen_at,
+    }
+
+
+def _by_version(assignment: Assignment | None) -> tuple[str, int]:
+    return (assignment.configuration_id, assignment.version_number) if assignment else ("", 0)
+
+
+def _rate(counters: Counters | None) -> float:
+    return counters.accepted * 60 / counters.seconds if counters and counters.seconds else -1
+
+
+def _failed(counters: Counters | None) -> float:
+    """The share of what exporters tried to send and could not."""
+    return counters.failed / (counters.sent + counters.failed) if counters and counters.sent + counters.failed else -1
 
 
 def _fields(filters: Filters[Wanted], groups: Mapping[str, str]) -> dict[str, Html]:
@@ -146,34 +236,61 @@ def _fields(filters: Filters[Wanted], groups: Mapping[str, str]) -> dict[str, Ht
     }
 
 
-def _count(part: Slice[Seen]) -> str:
-    """With a filter, a part of a large fleet is looked through for each page."""
-    found = len(part.entries)
-    return f"{found} found here; there may be more on the next page" if part.position else f"{found} found"
-
-
-def _listed(
-    caller: Caller, path: str, found: Sequence[Seen], groups: Mapping[str, str], names: Mapping[str, str]
+def _list(
+    caller: Caller,
+    shown: Frame,
+    view: View,
+    listed: Listed[Seen],
+    typed: Mapping[str, str],
+    groups: Mapping[str, str],
 ) -> Html:
-    return html(_TABLE, rows=[_row(caller, path, seen, groups, names) for seen in found])
-
-
-def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names: Mapping[str, str]) -> Html:
-    instance = seen.instance
-    described = instance.reported.description
+    names = names_of(caller, (version for seen in listed.entries for version in (seen.assigned, seen.running)))
+    rows = [_row(caller, view.path, seen, groups, names) for seen in listed.entries]
+    orders = html(
+        _CHOSEN,
+        path=view.path,
+        csrf=csrf_field(shown),
+        buttons=[html(_ORDER, order=order, label=label) for order, (label, _) in _ORDERS.items()],
+    )
     return html(
-        _ROW,
-        path=path,
-        id=instance.id,
-        home=home(caller),
-        fleet=instance.fleet_id,
-        host=instance.called,
-        platform="/".join(part for part in (described.os, described.arch) if part),
-        deployment=instance.deployment_id,
-        group=groups.get(instance.deployment_id, instance.deployment_id),
-        state=state_tag(seen.state),
-        assigned=version(caller, seen.assigned, names),
-        running=version(caller, seen.running, names),
-        at=ago(instance.contact.last_seen_at),
-        message=html(_MESSAGE, message=seen.state_message) if seen.state_message else NOTHING,
+        "{pages}{orders}{table}",
+        pages=pages(view, listed, typed, "collector", ENTRIES),
+        orders=orders if caller.can_write else NOTHING,
+        table=table(_COLUMNS, rows, view=view, filters=typed),
+    )
+
+
+def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names: Mapping[str, str]) -> Row:
+    instance = seen.instance
+    described, counters = instance.reported.description, instance.reported.host.counters
+    rate, failed = _rate(counters), _failed(counters)
+    return Row(
+        (
+            html(
+                _HOST,
+                path=path,
+                id=instance.id,
+                host=instance.called,
+                platform="/".join(part for part in (described.os, described.arch) if part),
+            ),
+            html(
+                _GROUP,
+                home=home(caller),
+                fleet=instance.fleet_id,
+                deployment=instance.deployment_id,
+                group=groups.get(instance.deployment_id, instance.deployment_id),
+            ),
+            state_tag(seen.state),
+            version(caller, seen.running, names),
+            version(caller, seen.assigned, names)
+            if seen.assigned != seen.running
+            else html('<span class="soft">the same</span>'),
+            described.collector_version or "",
+            charts.short(rate) if rate >= 0 else "",
+            f"{100 * failed:.1f} %" if failed > 0 else "0 %" if failed == 0 else "",
+            ago(instance.contact.last_seen_at),
+        ),
+        below=html(_MESSAGE, message=seen.state_message) if seen.state_message else NOTHING,
+        choice=instance.id if caller.can_write else "",
+        label=instance.called,
     )

@@ -246,6 +246,15 @@ def of_fleets(fleet_ids: Iterable[str], asked: Range) -> Mapping[str, Series]:
         return dict(zip(ids, known, strict=True))
 
 
+def of_groups(deployment_ids: Iterable[str], asked: Range) -> Mapping[str, Series]:
+    """The sums of each group that the caller is known to see, several at a time."""
+    ids = [*deployment_ids]
+    if not ids:
+        return {}
+    with Threads(_AT_ONCE) as pool:
+        return dict(zip(ids, pool.map(lambda id: _of_groups([id], asked, "none"), ids), strict=True))
+
+
 def _of_groups(groups: Sequence[str], asked: Range, by: By) -> Series:
     sums = _Sums(asked)
     seconds = HOUR if asked.step % HOUR == 0 else SLOT

@@ -21,12 +21,12 @@ def put(messages: Sequence[Message]) -> None:
         entries = [
             {
                 "Source": SOURCE,
-                "DetailType": one.type,
-                "Detail": one.text,
-                "Time": one.at,
+                "DetailType": message.type,
+                "Detail": message.text,
+                "Time": message.at,
                 "EventBusName": settings().event_bus,
             }
-            for one in messages[start : start + _AT_ONCE]
+            for message in messages[start : start + _AT_ONCE]
         ]
         if aws.events().put_events(Entries=entries)["FailedEntryCount"]:
             raise errors.Unavailable("The event bus refused events; they are sent again in a minute")

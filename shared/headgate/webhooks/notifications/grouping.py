@@ -32,14 +32,14 @@ class Group:
 def due(events: Iterable[Event], at: datetime) -> list[Group]:
     """The groups whose time has come, in the order of their first events. The others wait for the next sweep."""
     together: dict[tuple[str, ...], list[list[Event]]] = {}
-    for event in sorted(events, key=lambda one: (one.at, one.id)):
+    for event in sorted(events, key=lambda event: (event.at, event.id)):
         groups = together.setdefault(_key(event), [])
         if groups and event.at < groups[-1][0].at + WINDOW:
             groups[-1].append(event)
         else:
             groups.append([event])
-    found = [Group(group) for groups in together.values() for group in groups]
-    return sorted((group for group in found if _is_due(group, at)), key=lambda group: group.first.at)
+    waiting = [Group(group) for groups in together.values() for group in groups]
+    return sorted((group for group in waiting if _is_due(group, at)), key=lambda group: group.first.at)
 
 
 def message_of(group: Group, names: Names) -> Message:

@@ -54,5 +54,5 @@ class Names:
 
     @staticmethod
     def _named(known_id: str, name: str | None, link: str | None = None) -> dict[str, Json]:
-        found: dict[str, Json] = {"id": known_id, "name": name, "link": link}
-        return {key: value for key, value in found.items() if value is not None}
+        described: dict[str, Json] = {"id": known_id, "name": name, "link": link}
+        return {key: value for key, value in described.items() if value is not None}

@@ -57,9 +57,9 @@ def sweep(at: datetime) -> Swept:
 
 def _swept(since: datetime, at: datetime) -> Swept:
     faults: list[BaseException] = []
-    found = sent = messages = 0
+    noticed = sent = messages = 0
     try:
-        found = watching.watch(since, at)
+        noticed = watching.watch(since, at)
         store.looked(at)
     except _FAULTS as error:
         # What waits is sent all the same; the next sweep looks from the same moment on.
@@ -78,7 +78,7 @@ def _swept(since: datetime, at: datetime) -> Swept:
         kinds = sorted({type(fault).__name__ for fault in faults})
         logger.error("sweep_incomplete", faults=len(faults), kinds=kinds)
         raise NotSwept from faults[0]
-    return Swept(found, sent, messages)
+    return Swept(noticed, sent, messages)
 
 
 def _send(group: Group, names: Names, wanting: Callable[[str], Sequence[Webhook]]) -> None:
@@ -90,6 +90,6 @@ def _send(group: Group, names: Names, wanting: Callable[[str], Sequence[Webhook]
     events.sent(_first_last(group.events))
 
 
-def _first_last(found: Sequence[Event]) -> list[Event]:
+def _first_last(events: Sequence[Event]) -> list[Event]:
     """The first event goes last: it gives the message its id if the rest is repeated."""
-    return [*reversed(found)]
+    return [*reversed(events)]

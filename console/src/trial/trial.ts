@@ -1,9 +1,11 @@
-// A configuration that is not saved: pasted, checked by the collector at once, drawn, and saved if somebody wants that.
+// A configuration that is not saved: checked by the collector at once, drawn, and saved if somebody wants that.
+import { documentLines } from "../editor/assist";
 import { Checks } from "../editor/checks";
-import { linesOf } from "../editor/lines";
+import { Editor } from "../editor/editor";
 import { Panels } from "../editor/panels";
 import { outline } from "../editor/place";
 import { shown } from "../editor/problems";
+import { Reference } from "../editor/reference";
 import { ApiError, type Api } from "../lib/api";
 import { h } from "../lib/dom";
 import type { Check } from "../lib/types";
@@ -29,16 +31,16 @@ service:
       processors: [transform, batch]
       exporters: [otlphttp]
 `;
-// The place in this browser where what is typed here is kept.
-const KEPT_AS = "home";
+// The place in this browser where what is typed here is stored; earlier releases had it on Home.
+const PLACE = "home";
+const NOTHING = "Nothing is checked yet.";
 
 export class Trial {
   private readonly notice = new Notice();
-  private readonly verdict = h("p", { id: "verdict", role: "status" }, "Nothing is checked yet.");
-  private readonly yaml = h("textarea", { id: "pasted", rows: 14, maxlength: 1_000_000, spellcheck: "false" });
+  private readonly verdict = h("p", { id: "verdict", role: "status" }, NOTHING);
   private readonly name = h("input", { id: "name", required: true, maxlength: 200, spellcheck: "false" });
-  private readonly panels = new Panels((line) => this.goTo(line));
-  private readonly found = h("div", { hidden: true });
+  private readonly panels: Panels;
+  private readonly editor: Editor;
   private readonly unsaved: UnsavedTexts;
   private readonly checks: Checks<Check>;
   private key = { content: "", value: "" };
@@ -47,53 +49,72 @@ export class Trial {
     private readonly api: Api,
     private readonly home: string,
     person: string,
+    collector: string,
     place: HTMLElement,
   ) {
     this.unsaved = new UnsavedTexts(person, localStorage);
     this.checks = new Checks<Check>(
       (text) => this.ask(text),
-      (check, text) => this.show(check, text),
+      (check) => this.show(check),
       (error) => this.tell(...notChecked(error)),
     );
-    this.found.append(this.panels.element, this.saving());
-    place.append(
+    this.panels = new Panels((line, column) => this.editor.goTo(line, column), null, undefined, {
+      mend: (fix) => this.editor.mend(fix),
+      takeOut: (yaml) => (this.editor.text = yaml),
+    });
+    const reference = new Reference(api, collector);
+    const host = h("div", { class: "code-host" });
+    this.editor = new Editor(host, {
+      text: this.unsaved.get(PLACE)?.text ?? "",
+      label: "Configuration, YAML",
+      readOnly: false,
+      reference: () => reference,
+      changed: (text) => this.typed(text),
+    });
+    place.replaceChildren(
+      this.notice.element,
       h(
         "div",
-        { class: "card" },
-        h("h2", {}, "Try a configuration"),
-        this.notice.element,
-        h(
-          "p",
-          { class: "soft" },
-          "Paste one, and the collector says at once whether it would start with it. Nothing is saved, and nothing of it runs. ",
-          button("Use an example with a mistake", () => this.use(EXAMPLE), { class: "link" }),
-        ),
-        field("Configuration, YAML", this.yaml),
+        { class: "toolbar" },
         this.verdict,
-        this.found,
+        button("Use an example with a mistake", () => (this.editor.text = EXAMPLE), { class: "plain" }),
+        button("Save as a configuration …", () => this.saving.showModal(), { class: "main" }),
       ),
+      h("div", { class: "editing" }, host, this.panels.element),
+      this.saving,
     );
-    this.yaml.addEventListener("input", () => this.typed());
-    const kept = this.unsaved.get(KEPT_AS);
-    if (kept !== null) this.use(kept.text);
+    if (this.editor.text) this.typed(this.editor.text);
+    this.editor.view.focus();
   }
 
-  private use(text: string): void {
-    this.yaml.value = text;
-    this.typed();
-  }
+  private readonly saving: HTMLDialogElement = h(
+    "dialog",
+    { "aria-labelledby": "saving-title" },
+    h("h2", { id: "saving-title" }, "Save as a configuration"),
+    h(
+      "form",
+      { submit: (event) => void this.save(event) },
+      field("Name", this.name),
+      h(
+        "div",
+        { class: "buttons" },
+        h("button", {}, "Save and edit"),
+        button("Cancel", () => this.saving.close(), { class: "plain" }),
+      ),
+    ),
+  );
 
-  private typed(): void {
-    const text = this.yaml.value;
+  private typed(text: string): void {
+    this.panels.outlined(outline(documentLines(this.editor.view.state.doc)));
     if (text.trim() === "") {
-      this.unsaved.remove(KEPT_AS);
-      this.found.hidden = true;
+      this.unsaved.remove(PLACE);
       this.checks.stop();
-      this.tell("Nothing is checked yet.");
+      this.tell(NOTHING);
       return;
     }
-    this.unsaved.put(KEPT_AS, { text, base: "", etag: "" });
+    this.unsaved.put(PLACE, { text, base: "", etag: "" });
     this.tell("Checking …");
+    this.panels.graph.isStale = true;
     this.checks.typed(text);
   }
 
@@ -102,12 +123,11 @@ export class Trial {
     return (await this.api.request<Check>("POST", path, { body: { yaml } })).body;
   }
 
-  private show(check: Check, text: string): void {
+  private show(check: Check): void {
     const problems = shown(check);
     const errors = problems.filter(({ severity }) => severity === "error").length;
-    this.found.hidden = false;
+    this.editor.show(problems, check.lint && "items" in check.lint ? check.lint.items : []);
     this.panels.show(check, problems);
-    this.panels.outlined(outline(linesOf(text)));
     if (check.valid) this.tell(`✓ Valid on collector ${check.version}`, "good");
     else this.tell(`✕ Not valid on collector ${check.version}: ${errors} ${errors === 1 ? "error" : "errors"}`, "bad");
   }
@@ -116,39 +136,24 @@ export class Trial {
     this.verdict.replaceChildren(h("span", { class: kind ? `verdict ${kind}` : "soft" }, text));
   }
 
-  private goTo(line: number): void {
-    const lines = this.yaml.value.split("\n");
-    const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
-    this.yaml.focus();
-    this.yaml.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
-  }
-
-  private saving(): HTMLElement {
-    return h(
-      "form",
-      { class: "row apart", submit: (event) => void this.save(event) },
-      h("div", {}, field("Name", this.name)),
-      h("button", {}, "Save as a new configuration"),
-    );
-  }
-
   private async save(event: Event): Promise<void> {
     event.preventDefault();
     mark("name", "");
-    const body = { name: this.name.value, yaml: this.yaml.value };
+    const body = { name: this.name.value, yaml: this.editor.text };
     // The same for the same content, so that a second click creates nothing more.
     const content = JSON.stringify(body);
     if (this.key.content !== content) this.key = { content, value: crypto.randomUUID() };
     try {
       const headers = { "Idempotency-Key": this.key.value };
       const { body: created } = await this.api.request<{ id: string }>("POST", "/configurations", { body, headers });
-      this.unsaved.remove(KEPT_AS);
+      this.unsaved.remove(PLACE);
       location.assign(`${this.home}/configurations/${created.id}/edit`);
     } catch (error) {
       const errors = error instanceof ApiError ? (error.problem.errors ?? []) : [];
       const own = errors.find(({ loc }) => loc.at(-1) === "name");
-      if (own) mark("name", own.message);
-      else this.notice.failed(error);
+      if (own) return mark("name", own.message);
+      this.saving.close();
+      this.notice.failed(error);
     }
   }
 }
