@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 from headgate.foundation import clock, faults, metrics
 from headgate.foundation.errors import Unavailable
 from headgate.foundation.ids import is_id
-from headgate.runs import steps as run_steps
-from headgate.runs.jobs import steps as job_steps
-from headgate.runs.steps import RunGone
+from headgate.runs.execution import RunGone
+from headgate.runs.jobs.steps import JobSteps
+from headgate.runs.run_steps import RunSteps
+from headgate.runs.steps import Evaluation, Stage
 from headgate_engine.testing.model import Unworkable
 
 
@@ -27,42 +28,38 @@ class Step(BaseModel):
 
     step: Literal["prepare", "evaluate", "record", "fail", "finish"]
     run_id: str
-    evaluation: run_steps.Evaluation = run_steps.Evaluation()
-    stage: run_steps.Stage = "prepare"
+    evaluation: Evaluation = Evaluation()
+    stage: Stage = "prepare"
     error: dict[str, JsonValue] = {}
-
-    @property
-    def is_of_job(self) -> bool:
-        return is_id("job", self.run_id)
 
 
 def prepare(asked: Step) -> JsonValue:
-    prepared = job_steps.prepare if asked.is_of_job else run_steps.prepare
-    return _json(prepared(asked.run_id))
+    return _json(_steps(asked).prepare(asked.run_id))
 
 
 def evaluate(asked: Step) -> JsonValue:
-    evaluated = job_steps.evaluate if asked.is_of_job else run_steps.evaluate
-    return _json(evaluated(asked.run_id))
+    return _json(_steps(asked).evaluate(asked.run_id))
 
 
 def record(asked: Step) -> JsonValue:
-    recorded = job_steps.record if asked.is_of_job else run_steps.record
-    recorded(asked.run_id, asked.evaluation)
+    _steps(asked).record(asked.run_id, asked.evaluation)
     return None
 
 
 def fail(asked: Step) -> JsonValue:
-    failed = job_steps.fail if asked.is_of_job else run_steps.fail
-    failed(asked.run_id, asked.stage, str(asked.error.get("Error", "")), _own_words(asked.error.get("Cause")))
+    cause = _own_words(asked.error.get("Cause"))
+    _steps(asked).fail(asked.run_id, asked.stage, str(asked.error.get("Error", "")), cause)
     return None
 
 
 def finish(asked: Step) -> JsonValue:
     """For an execution that has ended without having recorded anything: timed out, or stopped by a person."""
-    finished = job_steps.finish if asked.is_of_job else run_steps.finish
-    finished(asked.run_id)
+    _steps(asked).finish(asked.run_id)
     return None
+
+
+def _steps(asked: Step) -> RunSteps | JobSteps:
+    return JobSteps() if is_id("job", asked.run_id) else RunSteps()
 
 
 _STEPS: Final[Mapping[str, Callable[[Step], JsonValue]]] = {

@@ -14,7 +14,7 @@ from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.runs import service as runs
-from headgate.runs import tracing
+from headgate.runs import trace as traces
 from headgate.runs.jobs import service as jobs
 from headgate_engine.wire.runs import RunOut
 from testing import trace_wire
@@ -97,8 +97,8 @@ def list_run_steps(run_id: RunId, caller: Reader) -> Response:
 
     404 `run_not_traced` for a run that was not traced, and 404 `output_not_ready` until the run has ended.
     """
-    steps = StepsOut.of(tracing.trace(caller, run_id))
-    return trace_wire.answer(steps, lambda: tracing.link(run_id))
+    steps = StepsOut.of(traces.trace(caller, run_id))
+    return trace_wire.answer(steps, lambda: traces.link(run_id))
 
 
 @router.get(
@@ -113,8 +113,8 @@ def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, r
 
     A page ends at 1 MB of records, also below its `limit`.
     """
-    step, records = tracing.step(caller, run_id, n, record=record, limit=paging.limit, after=paging.after)
-    return trace_wire.answer(StepOut.of(step, records, paging), lambda: tracing.link(run_id))
+    step, records = traces.step(caller, run_id, n, record=record, limit=paging.limit, after=paging.after)
+    return trace_wire.answer(StepOut.of(step, records, paging), lambda: traces.link(run_id))
 
 
 @router.post("/suites", operation_id="startSuite", status_code=201, openapi_extra=EXTENSION | audited("suite.started"))

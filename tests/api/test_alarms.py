@@ -27,7 +27,8 @@ from headgate.foundation.faults import Blame, blame
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.identity import signing
-from headgate.runs import steps
+from headgate.runs.execution import RunGone
+from headgate.runs.run_steps import RunSteps
 from headgate.storage import aws
 from headgate_engine.validation import service as validation
 from headgate_local import template
@@ -256,7 +257,7 @@ def test_a_step_that_is_tried_again_counts_only_where_trying_cannot_help(
     [
         (CheckerBusy("All are taken"), (1, 1)),
         (CheckerFailed("It died on this output"), (1, 1)),
-        (steps.RunGone(), (1, 1)),
+        (RunGone(), (1, 1)),
         (CheckerNotStarted("It cannot be executed"), (1, 0)),
         (KeyError("a defect"), (1, 0)),
     ],
@@ -269,7 +270,7 @@ def test_a_step_counts_by_its_cause(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(steps, "finish", raising(error))
+    monkeypatch.setattr(RunSteps, "finish", raising(error))
 
     assert errors_and_expected(a_step, capsys) == expected
 
@@ -280,7 +281,7 @@ def test_an_expected_error_is_of_the_minute_in_which_lambda_counts_it(
     began = clock.now().replace(microsecond=0)
     times = iter([began])
     monkeypatch.setattr("run_steps.app.clock.now", lambda: next(times))
-    monkeypatch.setattr(steps, "finish", raising(CheckerBusy("All are taken")))
+    monkeypatch.setattr(RunSteps, "finish", raising(CheckerBusy("All are taken")))
 
     with pytest.raises(PassingFault, match="All are taken"):
         a_step()

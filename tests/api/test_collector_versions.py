@@ -12,7 +12,9 @@ from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate import checker
 from headgate.foundation.settings import settings
-from headgate.runs import steps, store
+from headgate.runs import runner, store
+from headgate.runs.model import CASE
+from headgate.runs.run_steps import RunSteps
 from headgate_local.options import read_options
 from headgate_local.template import Template
 from testing.app import router as runs_router
@@ -20,8 +22,7 @@ from testing.app import rules_router
 from tests.support import configurations as cfg
 from tests.support import deployments, faulty
 from tests.support.members import API, JoinWith, Member
-from tests.support.run_outcomes import outcome
-from tests.support.world import create_state_machines
+from tests.support.world import create_state_machines, leave_results
 from validation.app import router as validation_router
 
 # The real default collector, whatever its number.
@@ -260,14 +261,15 @@ def test_a_run_is_prepared_and_judged_by_its_own_version_or_if_it_cannot_by_the_
     started = member.http.post(f"{API}/testing/runs", json=body)
     assert started.status_code == 202, started.text
     run_id = started.json()["id"]
-    steps.prepare(run_id)
-    store.put_file(run_id, "output", '{"resourceLogs":[]}\n')
-    store.put_file(run_id, "outcome.json", outcome(1).model_dump_json())
-    steps.evaluate(run_id)
+    RunSteps().prepare(run_id)
+    leave_results(run_id, {CASE: '{"resourceLogs":[]}\n'})
+    RunSteps().evaluate(run_id)
 
     # The last one asked for each operation is the one that answered.
-    assert dict(asked) == {"prepare": judge, "compile": judge, "evaluate": judge}
-    assert store.file(run_id, "notes") == note
+    assert dict(asked) == {"prepare": judge, "compile": judge, "evaluate": judge, "tell": DEFAULT}
+    run = store.run(run_id)
+    assert run is not None
+    assert runner.ready(run)[CASE].notes == note
 
 
 def test_a_run_of_a_version_that_is_not_installed_ends_in_error(member: Member) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from configurations.app import router as configurations_router
 from headgate.foundation.ids import new_id
-from headgate.runs.jobs import steps, store
+from headgate.runs import files
+from headgate.runs.jobs.steps import JobSteps
 from headgate_engine.testing.comparison import Request
 from headgate_local.template import Template
 from testing import comparisons, version_tests
@@ -59,13 +60,14 @@ def refused(member: Member, status: int, **changes: object) -> Any:
 
 def result(member: Member, job_id: str, **cases: str | dict[str, object]) -> Any:
     """The result, if the cases left these outputs, or ended like that."""
+    steps = JobSteps()
     steps.prepare(job_id)
     told = outcome(1).model_dump(mode="json")
     lines = []
     for case, left in cases.items():
         said = {"outcome": told, "output": left} if isinstance(left, str) else {"outcome": told, "output": "", **left}
         lines.append(json.dumps({"id": case.replace("_", "/", 1), "stderr": "", **said}) + "\n")
-    store.put_file(job_id, "results", "".join(lines))
+    files.put(job_id, "results", "".join(lines))
     steps.record(job_id, steps.evaluate(job_id))
     answer = member.http.get(f"{COMPARISONS}/{job_id}").json()
     assert answer["status"] == "Done", answer
@@ -178,7 +180,7 @@ def test_the_tests_are_those_of_the_right_version(ann: Member) -> None:
 
     def asked_tests(**changes: object) -> list[str]:
         job = started(ann, tests=None, **changes)
-        content = store.file(job["id"], "request.json") or b""
+        content = files.read(job["id"], "request.json") or b""
         request = Request.model_validate_json(content)
         assert "expected" not in request.tests[0].text
         return [test.name for test in request.tests]

@@ -8,10 +8,10 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from headgate.foundation.settings import settings
-from headgate.runs import turns
-from headgate.runs.jobs import steps as job_steps
-from headgate.runs.jobs import store as job_store
+from headgate.runs import files, turns
+from headgate.runs.jobs.steps import JobSteps
 from headgate.storage import aws
+from headgate_engine.testing.model import Unworkable
 from testing import app, coverages, version_tests
 from tests.support.members import API, JoinWith, Member
 from tests.support.world import leave_results
@@ -63,18 +63,18 @@ def begun(member: Member, **asked: Any) -> str:
     assert answer.status_code == 201, answer.text
     job_id = str(answer.json()["id"])
     assert answer.headers["Location"].endswith(f"/testing/coverage/{job_id}")
-    job_steps.prepare(job_id)
+    JobSteps().prepare(job_id)
     return job_id
 
 
 def cases(job_id: str) -> list[str]:
     """The cases that the test runner is given."""
-    return [case["id"] for case in json.loads(job_store.file(job_id, "cases") or "")["cases"]]
+    return [case["id"] for case in json.loads(files.read(job_id, "cases") or "")["cases"]]
 
 
 def ended(member: Member, job_id: str, outputs: dict[str, str]) -> dict[str, Any]:
     leave_results(job_id, outputs)
-    job_steps.record(job_id, job_steps.evaluate(job_id))
+    JobSteps().record(job_id, JobSteps().evaluate(job_id))
     found: dict[str, Any] = member.http.get(f"{API}/testing/coverage/{job_id}").json()
     assert found["status"] == "Done"
     return found["result"]
@@ -122,9 +122,9 @@ def test_a_test_that_does_not_pass_is_told_and_not_used(ann: Member) -> None:
 def test_a_text_that_the_collector_refuses_ends_in_error(ann: Member) -> None:
     job_id = start(ann, yaml=TEXT.replace("transform:", "nothing:"), tests=[TEST]).json()["id"]
 
-    with pytest.raises(job_steps.Unworkable) as refused:
-        job_steps.prepare(job_id)
-    job_steps.fail(job_id, "prepare", "Unworkable", str(refused.value))
+    with pytest.raises(Unworkable) as refused:
+        JobSteps().prepare(job_id)
+    JobSteps().fail(job_id, "prepare", "Unworkable", str(refused.value))
 
     found = ann.http.get(f"{API}/testing/coverage/{job_id}").json()
     assert (found["status"], found["result"]) == ("Error", None)

@@ -14,7 +14,8 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.runs.jobs import keys, runner, service, store
+from headgate.runs import files, keys, runner
+from headgate.runs.jobs import service, store
 from headgate.runs.jobs.kinds import KINDS
 from headgate.runs.jobs.model import MAX_REQUEST_BYTES, Job, JobTooLarge
 from headgate.storage import aws, objects
@@ -74,9 +75,9 @@ def job(ann: Member) -> Job:
     """One that is Running, and whose third case cannot be run."""
     made = queued(ann)
     handler({"step": "prepare", "run_id": made.id}, None)
-    ready = json.loads(store.file(made.id, "prepared.json") or b"")
+    ready = json.loads(files.read(made.id, "prepared.json") or b"")
     ready[2]["reason"] = "it is refused"
-    store.put_file(made.id, "prepared.json", json.dumps(ready))
+    files.put(made.id, "prepared.json", json.dumps(ready))
     return made
 
 
@@ -96,7 +97,7 @@ def queued(member: Member, cases: tuple[str, ...] = CASES, **changes: Any) -> Jo
     )
     made = replace(made, **changes)
     store.create(made, service.path(made))
-    store.put_asked(made, "request.json", json.dumps({"cases": cases}))
+    files.put_input(made, "request.json", json.dumps({"cases": cases}))
     return made
 
 
@@ -158,7 +159,7 @@ LIES: dict[str, tuple[Any, str]] = {
     ),
     "it ran before the job": (
         lambda: [said("one", started_at="2026-01-01T00:00:00Z", finished_at="2026-01-01T00:00:09Z")],
-        "its times are not of this job",
+        "its times are before or after its execution",
     ),
     "its times have no zone": (lambda: [said("one", started_at="2026-01-01T00:00:00")], "its times have no time zone"),
     "more words than any collector has": (

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from flows.app import router as flows_router
 from headgate.foundation.settings import settings
 from headgate.installs import releases
-from headgate.runs import store
+from headgate.runs import files
 from headgate.storage import aws, objects
 from headgate_local import template
 from tests.support.faults.aws_faults import Aws, Fault, watched
@@ -46,7 +46,7 @@ def test_any_other_fault_is_not_a_missing_object(faulty: Aws, ask: Callable[[str
 
 
 def test_what_has_to_be_there_and_is_denied_is_a_fault(faulty: Aws) -> None:
-    for ask in (lambda: objects.read(KEY), lambda: store.file("run_1", "output")):
+    for ask in (lambda: objects.read(KEY), lambda: files.text("run_1", "output")):
         faulty.begin(Fault("denied", 0))
         with pytest.raises(ClientError, match="AccessDenied"):
             ask()
@@ -56,14 +56,14 @@ def test_a_denied_write_is_a_fault(faulty: Aws) -> None:
     faulty.begin(Fault("denied", 0))
 
     with pytest.raises(ClientError, match="AccessDenied"):
-        store.put_file("run_1", "notes", "")
+        files.put("run_1", "notes", "")
 
 
 def test_a_run_file_that_nothing_depends_on_is_as_none(faulty: Aws) -> None:
     faulty.begin(Fault("denied", 0))
-    assert store.file_if_there("run_1", "stderr") is None
+    assert files.text_if_there("run_1", "stderr") is None
     faulty.begin(Fault("denied", 0))
-    assert store.file_size("run_1", "output") == 0
+    assert files.size("run_1", "output") == 0
 
 
 def test_a_release_that_is_denied_is_not_published(faulty: Aws) -> None:

@@ -1,13 +1,10 @@
 """What a run's `stderr` tells beside the collector's words, and what the test runner is told of a sample."""
 
-import json
-
 import pytest
 
-from headgate.runs import runner, store
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
-from tests.support.runs import end, get, leave, queued, verdict
+from tests.support.runs import end, get, leave, make_ready, queued, verdict
 
 
 @pytest.fixture
@@ -18,7 +15,8 @@ def ann(join: JoinWith) -> Member:
 def test_a_run_in_which_nothing_came_out_tells_what_the_sample_was_taken_for(ann: Member) -> None:
     run = queued(ann, status="Running", records_in=6)
     hint = "the sample was taken as OTLP/JSON"
-    leave(run, ran=True, **{"nothing-out": hint})
+    make_ready(run, nothing_out=hint)
+    leave(run, ran=True)
     end(run, verdict(True), out=0)
 
     assert get(ann, run).json()["stderr"].partition("\n")[2] == f"headgate: note: {hint}\n"
@@ -66,12 +64,9 @@ def test_a_crash_after_the_shutdown_is_noted(ann: Member) -> None:
     assert answer["stderr"].startswith("headgate: note: the collector crashed after its shutdown, when the output was")
 
 
-def test_what_the_caller_says_of_a_sample_reaches_the_test_runner(ann: Member) -> None:
+def test_what_the_caller_says_of_a_sample_is_shown(ann: Member) -> None:
     name = "/var/log/pods/ns_pod_uid/app/0.log"
     run = queued(ann, sample_format="raw", sample_name=name, feature_gates=("+a.b", "-c"))
-    runner.give(run)
-    task = json.loads(store.file(run.id, "task.json") or "")
     answer = get(ann, run).json()
 
-    assert (task["sample_name"], task["feature_gates"]) == (name, ["+a.b", "-c"])
     assert (answer["sample_format"], answer["sample_name"], answer["feature_gates"]) == ("raw", name, ["+a.b", "-c"])

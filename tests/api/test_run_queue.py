@@ -13,7 +13,10 @@ from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.runs import service, steps, store, turns
+from headgate.runs import service, store, turns
+from headgate.runs.execution import RunGone
+from headgate.runs.jobs import service as jobs
+from headgate.runs.lifecycle import TestingUnavailable
 from headgate.runs.model import Run
 from headgate.runs.queue import EVERYONE, Queue, TooManyRuns
 from headgate.storage import aws
@@ -200,7 +203,7 @@ def test_a_step_that_fails_between_the_end_and_the_next_is_tried_again(
         record(first)
     executions.down = False
 
-    with pytest.raises(steps.RunGone):
+    with pytest.raises(RunGone):
         record(first)
     handler({"step": "fail", "stage": "record", "run_id": first.id, "error": {}}, None)
 
@@ -287,8 +290,8 @@ def test_when_no_execution_can_be_started_nobody_waits_for_the_place(
     executions.down = True
     run = replace(queued(ann), id=new_id("run"))
 
-    with pytest.raises(service.TestingUnavailable):
-        service._launch(run, "a: b", "sample")
+    with pytest.raises(TestingUnavailable):
+        service.RUNS.launch(run, lambda: store.create(run))
 
     executions.down = False
     assert queue_of(ann) == ([], [])
@@ -301,7 +304,7 @@ def test_a_service_that_starts_ends_what_had_begun_and_begins_what_waited(
     runs = [start() for _ in range(PLACES + 2)]
     executions.begun.clear()
 
-    service.finish_unfinished()
+    jobs.finish_unfinished()
 
     assert [one for one in executions.begun if one in ids(runs)] == ids(runs[PLACES:])
     assert [get(ann, one).json()["status"] for one in runs] == ["Error"] * PLACES + ["Queued"] * 2

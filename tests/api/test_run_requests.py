@@ -9,7 +9,8 @@ from configurations.app import router as configurations_router
 from headgate import checker
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
-from headgate.runs import service, store
+from headgate.runs import files, service, store
+from headgate.runs.lifecycle import TestingUnavailable
 from headgate.storage import aws
 from testing.app import router, rules_router
 from tests.support.members import API, JoinWith, Member
@@ -153,11 +154,11 @@ def test_when_no_execution_can_be_started_no_run_is_left(ann: Member, monkeypatc
     run = replace(queued(ann), id=new_id("run"))
     monkeypatch.setattr(aws, "stepfunctions", _Down)
 
-    with pytest.raises(service.TestingUnavailable):
-        service._launch(run, "a: b", "sample")
+    with pytest.raises(TestingUnavailable):
+        service.RUNS.launch(run, lambda: files.put(run.id, "sample", "x"))
 
     assert store.run(run.id) is None
-    assert store.file(run.id, "sample") is None
+    assert files.text(run.id, "sample") is None
 
 
 class _Down:

@@ -10,15 +10,14 @@ from botocore.exceptions import EndpointConnectionError
 from headgate import checker
 from headgate.checker import CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.foundation import clock
-from headgate.runs import keys, runner, store
+from headgate.runs import files, store, tracing, turns
 from headgate.runs.model import Run
-from headgate.storage import objects
+from headgate.runs.run_steps import RunSteps
 from headgate_engine.rules.engine import Verdict
 from headgate_engine.testing.trace import LARGEST_DOCUMENT
-from run_steps.app import handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
-from tests.support.runs import leave, queued, verdict
+from tests.support.runs import VALID, judge, leave, queued, verdict
 from tests.support.traces import document, field, of_three_records, record, step
 
 EVALUATED = {"tallies": [], "verdicts": [Verdict(**verdict(True)).model_dump()], "records": {"logs": 1}}
@@ -71,16 +70,14 @@ def bob(join: JoinWith) -> Member:
 @pytest.fixture
 def run(ann: Member) -> Run:
     traced = queued(ann, trace=True, status="Running", started_at=clock.now())
-    store.put_file(traced.id, "configuration.yaml", "the: configuration\n")
-    store.put_file(traced.id, "sample", "x")
+    files.put(traced.id, "configuration.yaml", "the: configuration\n")
     return traced
 
 
 def ended(run: Run, **files: str) -> None:
     """The run ends, and the test runner has left these files."""
     leave(run, ran=True, **files)
-    evaluation = handler({"step": "evaluate", "run_id": run.id}, None)
-    handler({"step": "record", "run_id": run.id, "evaluation": evaluation}, None)
+    judge(run.id)
 
 
 def read(member: Member, run: Run, further: str = "") -> Any:
@@ -155,7 +152,7 @@ def test_an_answer_that_is_too_large_leads_to_all_steps_with_their_records(
     collector.answers["steps"] = document(step(1, "x", record(1, "changed", name="x" * 2_600_000)))
     ended(run, steps="events")
     answer = read(ann, run, "/1")
-    whole = json.loads(store.file(run.id, "steps.json") or "")
+    whole = json.loads(files.text(run.id, "steps.json") or "")
 
     assert answer.status_code == 307
     assert f"/runs/{run.id}/steps.json?" in answer.headers["location"]
@@ -244,37 +241,28 @@ def test_a_failure_of_the_steps_is_noted_and_takes_no_verdict_away(
     assert (answer["available"], answer["reason"], answer["items"]) == (False, reason, [])
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"x" * (runner.LARGEST_STEPS + 1), "steps is larger than 16777216 bytes"),
-        (b"\xff", "steps is not UTF-8"),
-    ],
-    ids=["without end", "no text"],
-)
 def test_steps_that_no_collector_can_have_left_are_noted(
-    content: bytes, reason: str, run: Run, ann: Member, collector: Collector
+    run: Run, ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    objects.write(keys.file(run.id, "steps"), content)
-    ended(run)
-    status, stderr = status_of(ann, run)
+    monkeypatch.setattr(tracing, "LARGEST_STEPS", 5)
+    ended(run, steps="events")
 
+    reason = "the test runner left more than 5 bytes of them"
     assert "steps" not in collector.asked
-    assert status == "Success"
-    assert stderr == (f"headgate: note: this run has no steps: the test runner's answer cannot be right: {reason}\n")
+    assert status_of(ann, run) == ("Success", f"headgate: note: this run has no steps: {reason}\n")
 
 
 def test_a_storage_that_does_not_take_the_steps_takes_no_verdict_away(
     run: Run, ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = store.put_file
+    whole = files.put
 
     def put_file(run_id: str, name: str, text: str) -> None:
         if name == "steps.json":
             raise EndpointConnectionError(endpoint_url="https://s3")
         whole(run_id, name, text)
 
-    monkeypatch.setattr(store, "put_file", put_file)
+    monkeypatch.setattr(files, "put", put_file)
     ended(run, steps="events")
 
     assert status_of(ann, run) == (
@@ -295,26 +283,34 @@ def test_a_run_of_which_no_steps_were_left_says_so(run: Run, ann: Member, collec
 
 def test_a_collector_that_failed_has_the_steps_until_then(run: Run, ann: Member, collector: Collector) -> None:
     leave(run, ran=False, reason="the collector exited", steps="events")
-    evaluation = handler({"step": "evaluate", "run_id": run.id}, None)
-    handler({"step": "record", "run_id": run.id, "evaluation": evaluation}, None)
+    judge(run.id)
 
     assert status_of(ann, run)[0] == "Error"
     assert len(read(ann, run).json()["items"]) == 3
 
 
-def task_of(run: Run) -> Any:
-    handler({"step": "prepare", "run_id": run.id}, None)
-    return json.loads(store.file(run.id, "task.json") or "")
+def started(member: Member, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> Run:
+    """A run that was asked for, and begun."""
+    monkeypatch.setattr(turns, "enter", lambda _run: None)
+    answer = member.http.post(f"{API}/testing/runs", json={**VALID, **asked})
+    assert answer.status_code == 202, answer.text
+    run = store.run(answer.json()["id"])
+    assert run is not None
+    store.update(run.start(clock.now()))
+    return run
 
 
-def test_the_test_runner_is_told_to_trace_only_if_asked_for(ann: Member, run: Run, collector: Collector) -> None:
-    plain = queued(ann)
-    store.put_file(plain.id, "configuration.yaml", "a: b")
-    store.put_file(plain.id, "sample", "x")
+def case_of(run: Run) -> Any:
+    (case,) = json.loads(files.read_input(run, "cases") or b"")["cases"]
+    return case
 
-    traced, untraced = task_of(run), task_of(plain)
-    assert (traced["trace"], "steps" in traced["post"]) == (True, True)
-    assert ("trace" in untraced, "steps" in untraced["post"]) == (False, False)
+
+def test_the_test_runner_is_told_to_trace_only_if_asked_for(
+    ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traced, plain = (case_of(started(ann, monkeypatch, trace=trace)) for trace in (True, False))
+
+    assert (traced.get("trace"), plain.get("trace")) == (True, None)
 
 
 UNABLE: dict[str, tuple[Any, str]] = {
@@ -331,24 +327,38 @@ UNABLE: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("what", UNABLE)
-def test_a_collector_that_records_no_steps_runs_without(what: str, run: Run, ann: Member, collector: Collector) -> None:
+def test_a_collector_that_records_no_steps_runs_without(
+    what: str, ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     collector.answers["describe"], reason = UNABLE[what]
-    task = task_of(run)
+    collector.answers["evaluate"] = {**EVALUATED, "verdicts": []}
+    run = started(ann, monkeypatch, trace=True)
     ended(run)
 
-    assert ("trace" in task, "steps" in task["post"]) == (False, False)
+    assert "trace" not in case_of(run)
     assert status_of(ann, run) == ("Success", f"headgate: note: this run has no steps: {reason}\n")
     assert read(ann, run).json()["reason"] == reason
 
 
-def test_the_pipelines_whose_output_is_wanted_reach_the_checker(ann: Member, collector: Collector) -> None:
-    wanted = queued(ann, output_pipelines=("logs/a",))
-    store.put_file(wanted.id, "configuration.yaml", "a: b")
-    store.put_file(wanted.id, "sample", "x")
-    task_of(wanted)
+def test_the_pipelines_whose_output_is_wanted_reach_the_checker(
+    ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(ann, monkeypatch, output_pipelines=["logs/a"])
 
     assert collector.asked["prepare"]["output_pipelines"] == ["logs/a"]
-    assert ann.http.get(f"{API}/testing/runs/{wanted.id}").json()["output_pipelines"] == ["logs/a"]
+    assert ann.http.get(f"{API}/testing/runs/{run.id}").json()["output_pipelines"] == ["logs/a"]
+
+
+def test_the_first_answer_of_prepare_is_what_runs(
+    ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(ann, monkeypatch, sample_name="/var/log/0.log", feature_gates=["+a.b"])
+    del collector.asked["prepare"]
+    RunSteps().prepare(run.id)
+
+    assert "prepare" not in collector.asked
+    case = case_of(run)
+    assert (case["sample_name"], case["feature_gates"], case["collector_yaml"]) == ("/var/log/0.log", ["+a.b"], "a: b")
 
 
 def test_a_run_says_whether_it_is_traced(ann: Member, run: Run) -> None:

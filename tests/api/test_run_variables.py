@@ -13,9 +13,10 @@ from botocore.exceptions import ClientError
 from headgate import checker
 from headgate.foundation import clock
 from headgate.foundation.settings import settings
-from headgate.runs import service, store, turns, variables
+from headgate.runs import files, runner, store, turns
+from headgate.runs.execution import RunGone
+from headgate.runs.jobs import service as jobs
 from headgate.runs.model import Run
-from headgate.runs.steps import RunGone
 from headgate.storage import aws, objects, table
 from headgate_engine.testing.model import LONGEST
 from run_steps.app import PassingFault, handler
@@ -52,11 +53,10 @@ def versions(ann: Member) -> Iterator[None]:
 @pytest.fixture
 def run(ann: Member, versions: None) -> Run:
     """A run under way, with variables; one of them was written twice."""
-    begun = queued(ann, env_names=("TOKEN",)).start(1, clock.now())
+    begun = queued(ann, env_names=("TOKEN",)).start(clock.now())
     store.update(begun)
     for value in ("another", SECRET):
-        variables.put(begun.id, {"TOKEN": value})
-    variables.put_text(begun.id, "collector.yaml", f"processors: {{batch/{SECRET}: }}")
+        files.put_input(begun, "cases", value)
     return begun
 
 
@@ -91,7 +91,7 @@ def settle(run: Run) -> None:
 
 
 def start_the_service_again(_: Run) -> None:
-    service.finish_unfinished()
+    jobs.finish_unfinished()
 
 
 ENDS: Mapping[str, Callable[[Run], None]] = {
@@ -157,18 +157,21 @@ def test_values_are_nowhere_but_in_their_own_objects_while_a_run_is_under_way(
     body = {**VALID, "env": {"TOKEN": SECRET}, "skip": ["a"], "attributes": {"b": {"k": 1.0, "n": 5, "t": True}}}
     answer = ann.http.post(f"{API}/testing/runs", json=body, headers={"Idempotency-Key": "x"})
     run_id = answer.json()["id"]
-    collection = handler({"step": "prepare", "run_id": run_id}, None)
-    task = store.file(run_id, "task.json")
+    runner_task = handler({"step": "prepare", "run_id": run_id}, None)
+    task = files.text(run_id, "task.json")
+    run = store.run(run_id)
+    assert run is not None
+    cases = files.read_input(run, "cases")
     elsewhere = [line for line in everything().splitlines() if not line.startswith("variables/")]
 
-    assert [request["env"] for request in asked] == [{"TOKEN": SECRET}] * 2
-    assert [repr(request["attributes"]) for request in asked] == ["{'b': {'k': 1.0, 'n': 5, 't': True}}"] * 2
+    assert [request["env"] for request in asked] == [{"TOKEN": SECRET}]
+    assert [repr(request["attributes"]) for request in asked] == ["{'b': {'k': 1.0, 'n': 5, 't': True}}"]
     assert (answer.json()["skip"], answer.json()["env_names"]) == (["a"], ["TOKEN"])
     assert repr(answer.json()["attributes"]) == "{'b': {'k': 1.0, 'n': 5, 't': True}}"
-    assert variables.get(run_id) == {"TOKEN": SECRET}
+    assert [case["env"] for case in json.loads(cases or b"")["cases"]] == [{"TOKEN": SECRET}]
     assert task is not None
-    assert "/variables/" in json.loads(task)["get"]["env"]
-    assert SECRET not in f"{answer.text} {collection} {task} {elsewhere}"
+    assert "/variables/" in json.loads(task)["get"]["cases"]
+    assert SECRET not in f"{answer.text} {runner_task} {task} {elsewhere}"
     handler({"step": "finish", "run_id": run_id}, None)
     assert left() == []
 
@@ -178,13 +181,14 @@ def test_a_step_that_goes_on_after_the_end_leaves_nothing(
 ) -> None:
     """Step Functions gives up on a step that takes too long, and the function goes on."""
 
-    def while_it_is_ended(*_: object, **__: object) -> dict[str, Any]:
-        fail(run)
-        return PREPARED
+    give = runner.give
 
-    for name in ("configuration.yaml", "sample"):
-        store.put_file(run.id, name, "x")
-    monkeypatch.setattr(checker, "call", while_it_is_ended)
+    def while_it_is_ended(*arguments: Any) -> str:
+        fail(run)
+        files.put_input(run, "cases", SECRET)
+        return give(*arguments)
+
+    monkeypatch.setattr(runner, "give", while_it_is_ended)
     with pytest.raises(RunGone):
         handler({"step": "prepare", "run_id": run.id}, None)
 

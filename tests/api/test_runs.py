@@ -11,14 +11,16 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
-from headgate.runs import service, steps, store
+from headgate.runs import files, service, store
+from headgate.runs.execution import AlreadyFinal, RunGone
+from headgate.runs.jobs import service as jobs
 from headgate.runs.model import Run, RunRule
 from headgate_engine.rules.engine import parts
 from headgate_engine.testing.model import LONGEST
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
-from tests.support.runs import RULE, VALID, end, get, leave, queued, verdict
+from tests.support.runs import RULE, VALID, end, get, leave, make_ready, queued, verdict
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def test_a_run_of_a_yaml_is_its_creators(ann: Member, bob: Member) -> None:
 def test_the_sample_of_a_run_is_read_by_whoever_sees_the_run(ann: Member, bob: Member) -> None:
     run, published = queued(ann), queued(ann, published=True)
     for one in (run, published):
-        store.put_file(one.id, "sample", "a line\n<b>ü</b>")
+        files.put(one.id, "sample", "a line\n<b>ü</b>")
 
     seen = {
         (who, one.id): who.http.get(f"{API}/testing/runs/{one.id}/sample")
@@ -126,7 +128,8 @@ def test_a_large_output_is_served_by_a_link(ann: Member) -> None:
 @pytest.mark.parametrize(("passed", "status"), [(True, "Success"), (False, "Fail")])
 def test_a_run_ends_by_its_rules(passed: bool, status: str, ann: Member) -> None:
     run = queued(ann)
-    leave(run, ran=True, stderr="warned", notes="headgate: note: a note\n")
+    make_ready(run, notes="headgate: note: a note\n")
+    leave(run, ran=True, stderr="warned")
     end(run, verdict(passed))
     answer = get(ann, run).json()
 
@@ -252,7 +255,7 @@ def test_a_run_that_has_ended_is_not_ended_again(ann: Member) -> None:
     handler({"step": "finish", "run_id": run.id}, None)
 
     assert get(ann, run).json()["status"] == "Success"
-    with pytest.raises(store.AlreadyFinal):
+    with pytest.raises(AlreadyFinal):
         store.update(run)
 
 
@@ -274,7 +277,7 @@ def test_an_execution_that_ended_without_a_word_settles_its_run(ann: Member) -> 
 
 def test_a_service_that_starts_settles_what_the_last_one_left(ann: Member) -> None:
     left, ended = queued(ann, status="Running"), queued(ann, status="Success")
-    assert service.finish_unfinished() >= 1
+    assert jobs.finish_unfinished() >= 1
 
     assert (get(ann, left).json()["status"], get(ann, ended).json()["status"]) == ("Error", "Success")
 
@@ -282,7 +285,7 @@ def test_a_service_that_starts_settles_what_the_last_one_left(ann: Member) -> No
 def test_a_step_of_an_unknown_kind_or_of_no_run_is_not_carried_out(ann: Member) -> None:
     with pytest.raises(ValueError, match="step"):
         handler({"step": "explode", "run_id": "run_1"}, None)
-    with pytest.raises(steps.RunGone):
+    with pytest.raises(RunGone):
         handler({"step": "evaluate", "run_id": new_id("run")}, None)
 
 

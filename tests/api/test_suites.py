@@ -9,7 +9,7 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from headgate.foundation.settings import settings
 from headgate.runs import turns
-from headgate.runs.jobs import steps as job_steps
+from headgate.runs.jobs.steps import JobSteps
 from headgate.storage import aws, objects, table
 from headgate.version_tests.model import text_digest
 from headgate_engine.rules import engine, outputs
@@ -111,14 +111,14 @@ def begun(member: Member, **asked: Any) -> str:
     answer = start(member, **asked)
     assert answer.status_code == 201, answer.text
     job_id = str(answer.json()["id"])
-    job_steps.prepare(job_id)
+    JobSteps().prepare(job_id)
     return job_id
 
 
 def end(member: Member, job_id: str, **asked: Any) -> None:
     tests = asked.get("tests") or [one["name"] for one in listed(member, asked["configuration_id"])["items"]]
     leave_results(job_id, {one if isinstance(one, str) else one["name"]: "out\n" for one in tests})
-    job_steps.record(job_id, job_steps.evaluate(job_id))
+    JobSteps().record(job_id, JobSteps().evaluate(job_id))
 
 
 def listed(member: Member, configuration_id: str) -> dict[str, Any]:
@@ -243,8 +243,8 @@ def test_a_step_that_is_repeated_leaves_evidence_once(ann: Member, draft: str) -
     job_id = begun(ann, **of_version(draft))
     leave_results(job_id, {"a": "", "b": ""})
     for _ in range(2):
-        evaluation = job_steps.evaluate(job_id)
-    job_steps.record(job_id, evaluation)
+        evaluation = JobSteps().evaluate(job_id)
+    JobSteps().record(job_id, evaluation)
 
     assert len(listed(ann, draft)["evidence"]) == 1
 
@@ -260,9 +260,9 @@ def test_a_suite_that_cannot_be_stored_leaves_no_evidence_and_makes_room(
         patch.setattr(objects, "write", refusing(objects.write, f"/{lost}"))
         patch.setattr(table, "transact", refusing(table.transact, "job_" if lost == "the job" else "never"))
         with pytest.raises(ConnectionClosedError):
-            job_steps.record(job_id, job_steps.evaluate(job_id))
+            JobSteps().record(job_id, JobSteps().evaluate(job_id))
     monkeypatch.setattr(turns, "make_room", lambda _, left_by: left.append(left_by))
-    job_steps.fail(job_id, "evaluate", "PassingFault", None)
+    JobSteps().fail(job_id, "evaluate", "PassingFault", None)
 
     assert ann.http.get(f"{API}/testing/suites/{job_id}").json()["status"] == "Error"
     assert listed(ann, draft)["evidence"] == []
@@ -286,7 +286,7 @@ def test_evidence_is_of_what_was_run_whatever_has_changed_meanwhile(ann: Member,
     patch(ann, draft, 1, yaml="a: 2")
     put(ann, draft, "a", sample="another")
     leave_results(job_id, {"a": "", "b": ""})
-    job_steps.record(job_id, job_steps.evaluate(job_id))
+    JobSteps().record(job_id, JobSteps().evaluate(job_id))
     (evidence,) = listed(ann, draft)["evidence"]
 
     assert (evidence["text_sha256"], evidence["tests_sha256"]) == (text_digest(YAML), before)

@@ -22,9 +22,13 @@ from headgate.checker import CheckerNotStarted, CheckerUnreachable, CollectorNot
 from headgate.foundation import clock
 from headgate.foundation.settings import settings
 from headgate.runs import runner
-from headgate.runs.model import Run
+from headgate.runs.model import CASE, Run
 from headgate.storage import objects
 from headgate_engine.collectors import service as collectors
+from headgate_engine.rules.engine import Prepared, Sample
+from headgate_engine.testing.cases import Ready
+from headgate_engine.testing.model import Case
+from headgate_engine.testing.outcome import Outcome
 from headgate_local import aws_server
 from tests.support import faulty
 from tests.support.askers import ASKER
@@ -288,14 +292,16 @@ def a_run(version: str) -> Run:
     return run_of(collector_version=version, duration_seconds=1, started_at=clock.now())
 
 
-def run_the_test_runner(run: Run, folder: Path) -> tuple[runner.Outcome, str]:
+def run_the_test_runner(run: Run, folder: Path) -> tuple[Outcome, str]:
     """As Fargate starts it: with the link of its task and nothing else, and no collector of that version."""
-    for name, content in {"collector.yaml": TO_RUN, "input": ""}.items():
-        objects.write(f"runs/{run.id}/{name}", content.encode())
+    case = Case(CASE, TO_RUN, "logs", "logs", Sample("", is_otlp=False), run.collector_version, 1)
+    ready = {case.id: Ready(id=case.id)}
+    prepared = Prepared(signals=["logs"], collector_yaml=TO_RUN, input="", records=0, notes=[])
+    runner.put_cases(run, list(ready.values()), [(case, prepared)])
     temporary = folder / "temporary"
     temporary.mkdir()
     variables = {
-        "HEADGATE_RUN_TASK_URL": runner.give(run),
+        "HEADGATE_RUN_TASK_URL": runner.give(run, [run.collector_version]),
         "HEADGATE_COLLECTORS_DIR": str(folder / "nothing"),
         "TMPDIR": str(temporary),
     }
@@ -304,7 +310,8 @@ def run_the_test_runner(run: Run, folder: Path) -> tuple[runner.Outcome, str]:
     )
     assert (done.returncode, "Signature" in done.stderr) == (0, False), done.stderr
     assert list(temporary.iterdir()) == []
-    return runner.outcome(run), runner.stderr(run)
+    left = runner.results(run, [case], ready)[case.id]
+    return left.outcome, left.stderr
 
 
 def test_the_test_runner_fetches_the_runs_collector(here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,8 +343,8 @@ def test_a_task_of_the_default_version_has_no_link_to_a_collector(second: Aws) -
     tasks = []
     for version in (faulty.VERSION, SAYS):
         run = a_run(version)
-        runner.give(run)
+        runner.give(run, [run.collector_version])
         tasks.append(json.loads(objects.read(f"runs/{run.id}/task.json")))
 
-    assert ["collector" in one for one in tasks] == [False, True]
-    assert set(tasks[1]["collector"]) == {"version", "url", "sha256", "size", "binary_sha256", "binary_size"}
+    assert [list(task["collectors"]) for task in tasks] == [[], [SAYS]]
+    assert set(tasks[1]["collectors"][SAYS]) == {"version", "url", "sha256", "size", "binary_sha256", "binary_size"}

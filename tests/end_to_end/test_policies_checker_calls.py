@@ -128,7 +128,8 @@ def test_whoever_asks_signs_the_link_to_a_published_collector(people: People, pu
         answers.append(people.ann.request(method, path, json=body))
     with callers.acting("RunStepsFunction"):
         published.forget()
-        runner.give(run_of(collector_version=published_version))
+        run = run_of(collector_version=published_version)
+        runner.give(run, [run.collector_version])
 
     assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 200, 201]
     assert answers[0].json()["version"] == published_version

@@ -17,15 +17,17 @@ from application import first_organization
 from headgate.flows.store import EXAMPLES_KEY
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings
 from headgate.identity import keys, member_store, proofs, sessions, signing
 from headgate.identity import people as identity_people
 from headgate.identity import service as identity
 from headgate.identity.model import User
 from headgate.rollouts import executions
-from headgate.runs import service as runs
-from headgate.runs import store
-from headgate.runs.steps import RunGone
+from headgate.runs.execution import RunGone
+from headgate.runs.jobs import service as jobs
+from headgate.runs.jobs import store as job_store
+from headgate.runs.jobs.model import Job
 from headgate.storage import aws, table
 from headgate_local import callers, template, user_pool
 from tests.support import recorded_here
@@ -257,7 +259,7 @@ def test_a_run_whose_execution_does_not_start_leaves_nothing(people: People) -> 
     answer = people.ann.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML})
 
     assert (answer.status_code, answer.json()["code"]) == (503, "testing_unavailable")
-    assert aws.dynamodb().scan(TableName=settings().runs_table)["Count"] == 0 or runs.finish_unfinished() == 0
+    assert aws.dynamodb().scan(TableName=settings().runs_table)["Count"] == 0 or jobs.finish_unfinished() == 0
 
 
 def test_variables_and_jobs_that_do_not_start_leave_nothing(people: People) -> None:
@@ -270,15 +272,23 @@ def test_variables_and_jobs_that_do_not_start_leave_nothing(people: People) -> N
     assert not left.get("Versions")
 
 
-def test_a_run_whose_variables_are_gone_is_gone(people: People) -> None:
-    asked = {**RUN, "yaml": YAML, "collector_version": "0.0.1", "env": {"NAME": "value"}}
-    run_id = created(people.ann.post(f"{API}/testing/runs", json=asked))
-    as_running(run_id)
-    for name in ("configuration.yaml", "sample"):
-        store.put_file(run_id, name, "x")
+def test_a_job_whose_variables_are_gone_is_gone() -> None:
+    job = Job(
+        id=new_id("job"),
+        organization_id=new_id("org"),
+        created_by=Principal("service_account", new_id("sva"), "ann"),
+        published=False,
+        kind="suite",
+        status="Queued",
+        configuration_id=None,
+        version_number=None,
+        created_at=clock.now(),
+        secret=True,
+    )
+    job_store.create(job, jobs.path(job))
 
     with callers.acting("RunStepsFunction"), pytest.raises(RunGone):
-        run_steps.app.handler({"step": "prepare", "run_id": run_id}, None)
+        run_steps.app.handler({"step": "prepare", "run_id": job.id}, None)
 
 
 def test_a_rollout_that_has_lost_its_execution_gets_another_one(people: People, aws_here: template.Template) -> None:

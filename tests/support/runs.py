@@ -1,15 +1,22 @@
 """Test runs, and what the test runner leaves of them, without a collector."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
-from headgate.runs import runner, store
-from headgate.runs.model import RuleResult, Run, RunRule
-from headgate_engine.rules.engine import Verdict
+from headgate.runs import files, runner, store
+from headgate.runs.model import CASE, RuleResult, Run, RunRule
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import Sample, Verdict
 from headgate_engine.rules.model import Rule
+from headgate_engine.testing.cases import Ready
+from headgate_engine.testing.model import Case
 from run_steps.app import handler
 from tests.support.members import API, Member
 from tests.support.run_outcomes import outcome
@@ -22,7 +29,16 @@ def queued(member: Member, **changes: Any) -> Run:
     by = Principal("service_account", member.service_account_id, "ann")
     kept = run_of(**{"organization_id": member.organization_id, "created_by": by, **changes})
     store.create(kept)
+    make_ready(kept)
     return kept
+
+
+def make_ready(run: Run, **known: Any) -> None:
+    """Store the run's case as its start does, and what is known of it."""
+    ready = Ready(**{"id": CASE, "signals": ["logs"], "records": 1, **known})
+    case = Case(CASE, "a: b", "logs", "logs", Sample("x", is_otlp=False), run.collector_version)
+    prepared = engine.Prepared(signals=["logs"], collector_yaml="a: b", input="x", records=1, notes=[])
+    runner.put_cases(run, [ready], [(case, prepared)])
 
 
 def run_of(**changes: Any) -> Run:
@@ -51,11 +67,23 @@ def run_of(**changes: Any) -> Run:
     return replace(run, **changes)
 
 
-def leave(run: Run, *, ran: bool, executed: bool = True, reason: str = "", cause: str = "", **files: str) -> None:
-    """What the test runner leaves."""
-    told = outcome(run.duration_seconds, ran=ran, executed=executed, reason=reason, cause=cause)
-    for name, text in {**files, "outcome.json": told.model_dump_json()}.items():
-        store.put_file(run.id, name, text)
+def leave(
+    run: Run,
+    *,
+    ran: bool,
+    executed: bool = True,
+    reason: str = "",
+    cause: str = "",
+    **texts: str,
+) -> None:
+    """What the test runner leaves: how the collector ended, and its `output`, `stderr` and `steps`."""
+    ended = outcome(run.duration_seconds, ran=ran, executed=executed, reason=reason, cause=cause)
+    leave_result(run.id, {"outcome": ended.model_dump(mode="json"), **texts})
+
+
+def leave_result(run_id: str, result: Mapping[str, Any]) -> None:
+    """Store a result of the run's only case as the test runner does."""
+    files.put(run_id, "results", json.dumps({"id": CASE, **result}) + "\n")
 
 
 def verdict(passed: bool) -> dict[str, Any]:
@@ -64,16 +92,23 @@ def verdict(passed: bool) -> dict[str, Any]:
 
 
 def end(run: Run, *verdicts: dict[str, Any], out: int = 1) -> None:
-    """Record what the test runner left, and what came of the rules."""
-    told = runner.outcome(run)
-    evaluation = {"verdicts": verdicts, "records": {"logs": out}, "outcome": told.model_dump(mode="json")}
-    handler({"step": "record", "run_id": run.id, "evaluation": evaluation}, None)
+    """Judge and record what the test runner left, of which the rules say this."""
+    judged = engine.Results(verdicts=[Verdict(**each) for each in verdicts], records={"logs": out})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "evaluate", lambda *_, **__: judged)
+        judge(run.id)
+
+
+def judge(run_id: str) -> None:
+    """Do the steps that follow the test runner."""
+    evaluation = handler({"step": "evaluate", "run_id": run_id}, None)
+    handler({"step": "record", "run_id": run_id, "evaluation": evaluation}, None)
 
 
 def failed(run: Run, message: str = "seen") -> Run:
     """The run, ended by a rule that did not pass."""
     result = RuleResult(RULE, api_owned=True, passed=False, matched=0, total=2, message=message)
-    ended = run.start(2, clock.now()).complete((result,), {"logs": 2}, "a text", clock.now())
+    ended = replace(run, records_in=2).start(clock.now()).complete((result,), {"logs": 2}, "a text", clock.now())
     store.update(ended)
     return ended
 

@@ -25,9 +25,10 @@ from headgate.identity import service as identity
 from headgate.identity.model import Invitation, Member, User
 from headgate.instances.model import instance_id
 from headgate.rollouts import service as rollout_service
-from headgate.runs import steps, store, tracing
-from headgate.runs.jobs import steps as job_steps
-from headgate.runs.jobs import store as job_store
+from headgate.runs import files, tracing
+from headgate.runs.jobs.steps import JobSteps
+from headgate.runs.model import CASE
+from headgate.runs.run_steps import RunSteps
 from headgate.storage import aws
 from headgate.webhooks import deliveries
 from headgate.webhooks.queue import Ticket
@@ -308,13 +309,13 @@ def _finished_run(world: World) -> str:
         "trace": True,
     }
     run_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/runs", 202, asked)["id"]
+    steps = RunSteps()
     steps.prepare(run_id)
-    store.put_file(run_id, "output", OUTPUT)
-    store.put_file(run_id, "outcome.json", outcome(1).model_dump_json())
+    leave_results(run_id, {CASE: OUTPUT})
     steps.record(run_id, steps.evaluate(run_id))
     traced = of_three_records()
     document = RecordedTrace(available=True, complete=True, items=traced["steps"])
-    store.put_file(run_id, tracing.DOCUMENT, document.model_dump_json())
+    files.put(run_id, tracing.DOCUMENT, document.model_dump_json())
     return run_id
 
 
@@ -323,9 +324,10 @@ def finished_suite(world: World) -> str:
     test = {"name": "a", "sample": "a line", "target_pipeline": "logs", "duration_seconds": 1, "rules": RULES}
     asked = {"yaml": YAML, "tests": [test]}
     job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/suites", 201, asked)["id"]
-    job_steps.prepare(job_id)
+    steps = JobSteps()
+    steps.prepare(job_id)
     leave_results(job_id, {"a": OUTPUT})
-    job_steps.record(job_id, job_steps.evaluate(job_id))
+    steps.record(job_id, steps.evaluate(job_id))
     return job_id
 
 
@@ -334,9 +336,10 @@ def finished_comparison(world: World) -> str:
     test = {"name": "a", "sample": "a line", "target_pipeline": "logs", "duration_seconds": 1}
     asked = {"left": {"yaml": YAML}, "right": {"yaml": YAML}, "tests": [test]}
     job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/comparisons", 201, asked)["id"]
-    job_steps.prepare(job_id)
+    steps = JobSteps()
+    steps.prepare(job_id)
     leave_results(job_id, {"left/a": OUTPUT, "right/a": OUTPUT})
-    job_steps.record(job_id, job_steps.evaluate(job_id))
+    steps.record(job_id, steps.evaluate(job_id))
     return job_id
 
 
@@ -345,9 +348,10 @@ def finished_coverage(world: World) -> str:
     test = {"name": "a", "sample": "a line", "target_pipeline": "logs", "duration_seconds": 1, "rules": RULES}
     asked = {"yaml": YAML, "tests": [test]}
     job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/coverage", 201, asked)["id"]
-    job_steps.prepare(job_id)
+    steps = JobSteps()
+    steps.prepare(job_id)
     leave_results(job_id, {"a/original": OUTPUT, "a/again": OUTPUT})
-    job_steps.record(job_id, job_steps.evaluate(job_id))
+    steps.record(job_id, steps.evaluate(job_id))
     return job_id
 
 
@@ -357,4 +361,4 @@ def leave_results(job_id: str, outputs: Mapping[str, str]) -> None:
     lines = [
         json.dumps({"id": id_, "outcome": told, "output": output, "stderr": ""}) for id_, output in outputs.items()
     ]
-    job_store.put_file(job_id, "results", "".join(f"{line}\n" for line in lines))
+    files.put(job_id, "results", "".join(f"{line}\n" for line in lines))

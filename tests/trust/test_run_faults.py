@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from headgate.runs import steps
+from headgate.runs.run_steps import RunSteps
 from headgate_local import template
 from run_steps.app import handler
 from tests.support import sizes
@@ -26,15 +26,15 @@ pytestmark = pytest.mark.sized
 _CALLS: Final = [
     # prepare; a run is read and written with its details
     "dynamodb.TransactGetItems",
-    *["s3.GetObject"] * 2,
-    *["s3.PutObject"] * 4,
+    "s3.PutObject",
     "dynamodb.TransactWriteItems",
     # evaluate
     "dynamodb.TransactGetItems",
     *["s3.GetObject"] * 2,
+    *["s3.PutObject"] * 3,
     # record
     "dynamodb.TransactGetItems",
-    *["s3.GetObject"] * 2,
+    "s3.GetObject",
     "dynamodb.TransactWriteItems",
     # and room for the next run, which a fault may keep until a waiting one is looked at
     "dynamodb.GetItem",
@@ -139,7 +139,7 @@ def _event(described: template.Template, run_id: str) -> dict[str, Any]:
         ("refused once", "Success", "Everything is ready.\n"),
         ("refused", "Error", "headgate: the test runner failed: it could not be started; run the test again\n"),
         ("with status 3", "Error", "headgate: the test runner failed: it ended with an error; run the test again\n"),
-        ("to nothing", "Error", "headgate: the test runner left no outcome\n"),
+        ("to nothing", "Error", "headgate: the test runner left no results\n"),
     ],
 )
 def test_a_container_that_fails_ends_the_run_without_words_of_aws(
@@ -157,7 +157,7 @@ def test_a_defect_in_a_step_ends_the_run_without_its_words(
     def defective(*_: object) -> None:
         raise KeyError("a word of the text that is tested")
 
-    monkeypatch.setattr(steps, step, defective)
+    monkeypatch.setattr(RunSteps, step, defective)
     ended = run.execute()
 
     assert (ended.execution, ended.run["status"], ended.run["success"]) == ("SUCCEEDED", "Error", False)

@@ -146,7 +146,7 @@ class Preparing:
             records=prepared.records,
             notes="".join(map(notes.note, prepared.notes))[:_LARGEST_NOTES],
             nothing_out=prepared.nothing_out,
-            idle=prepared.idle_milliseconds > 0,
+            idle=case.may_end_early and prepared.idle_milliseconds > 0,
         )
 
     def _mistake_in_rules(self, case: Case, prepared: Prepared) -> errors.Invalid | None:

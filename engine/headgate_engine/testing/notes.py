@@ -4,6 +4,7 @@ The collector's program composes it (the operation `tell`), so that it is the sa
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from headgate_engine import errors
 from headgate_engine.checker.asker import Asker
@@ -12,6 +13,8 @@ from headgate_engine.rules import engine
 from headgate_engine.rules.engine import Said, Verdict
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing.outcome import NEVER_EXECUTED, Outcome
+
+_LONGEST_NOTE: Final = 500
 
 
 def note(text: str) -> str:
@@ -42,7 +45,10 @@ def told(
         "noted": noted,
         "nothing_out": nothing_out,
         "records": records,
-        "rules": [{"name": rule.name, "note": verdict.note} for rule, verdict in zip(rules, verdicts, strict=False)],
+        "rules": [
+            {"name": rule.name, "note": verdict.note[:_LONGEST_NOTE]}
+            for rule, verdict in zip(rules, verdicts, strict=False)
+        ],
     }
     nothing_came_out = records is not None and not any(records.values())
     if not (written or noted or outcome.proposal or nothing_came_out or any(verdict.note for verdict in verdicts)):

@@ -1,7 +1,8 @@
 """What a test run and a job have in common: who may see one, how long it is kept, and when it counts as lost."""
 
+from abc import ABC, abstractmethod
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Self
 
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
@@ -12,17 +13,30 @@ RETENTION: Final = timedelta(days=30)
 _QUEUED_FOR: Final = timedelta(minutes=1)
 
 
+class AlreadyFinal(Exception):
+    """The run or the job has already ended, in another way."""
+
+
+class RunGone(Exception):
+    """There is no such run or job, or it has ended: there is nothing to do."""
+
+
 class Execution:
     """A base for dataclasses with these fields. One that is `published` is about published versions only."""
 
     __slots__ = ()
 
+    id: str
     organization_id: str
     created_by: Principal
     published: bool
     status: str
     created_at: datetime
     started_at: datetime | None
+
+    @property
+    def is_final(self) -> bool:
+        return self.status not in ("Queued", "Running")
 
     @property
     def expires_at(self) -> datetime:
@@ -42,3 +56,22 @@ class Execution:
     def has_waited(self, at: datetime) -> bool:
         """Whether it has been Queued for so long that it may have been lost."""
         return self.status == "Queued" and at > self.created_at + _QUEUED_FOR
+
+
+class Changeable(Execution, ABC):
+    """A run or a job as a whole, which can be started and ended."""
+
+    __slots__ = ()
+
+    @property
+    def secret(self) -> bool:
+        """Whether its input has values of variables."""
+        return False
+
+    @abstractmethod
+    def start(self, at: datetime) -> Self:
+        """It as it runs."""
+
+    @abstractmethod
+    def fail(self, reason: str, at: datetime) -> Self:
+        """It without a result, since it could not start or did not run as it should."""

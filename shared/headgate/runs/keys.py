@@ -10,6 +10,7 @@ RUNS: Final = "run_"
 
 
 def run(run_id: str) -> Key:
+    """The key of a run or a job."""
     return {"run_id": run_id}
 
 
@@ -21,8 +22,8 @@ def queue(organization_id: str) -> Key:
     return {"run_id": f"queue#{organization_id}"}
 
 
-def variables(run_id: str) -> str:
-    """The beginning of the keys of the objects with values of variables."""
+def secret(run_id: str) -> str:
+    """What the keys of the objects with values of variables begin with."""
     return f"variables/{run_id}/"
 
 

@@ -1,21 +1,24 @@
 """Test runs, their states, and which changes of them are allowed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
-from headgate.runs.execution import Execution
+from headgate.runs.execution import Changeable, Execution
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import ComponentError, Format, RunNote, Said
+from headgate_engine.rules.engine import ComponentError, Format, RunNote
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing.outcome import NEVER_EXECUTED
 from headgate_engine.wire.stand_ins import RecordedStandIns
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
 
+
+CASE: Final = "run"
+"""The id of a run's only case."""
 
 LONGEST_REASON: Final = 300
 """In characters, of the reason in a list."""
@@ -49,10 +52,6 @@ class NoSavedRules(errors.Invalid):
         super().__init__(message, [errors.FieldError(("body", "use_saved_rules"), message)])
 
 
-class Untrusted(Exception):
-    """The test runner left files that no run can leave. The message says why, for a person."""
-
-
 @dataclass(frozen=True, slots=True)
 class RunRule:
     """A rule of a run, and whether it came through the API."""
@@ -80,17 +79,13 @@ class TestRun(Execution):
     __test__ = False
 
     @property
-    def is_final(self) -> bool:
-        return self.status in ("Success", "Fail", "Error")
-
-    @property
     def success(self) -> bool | None:
         """None until it is final."""
         return self.status == "Success" if self.is_final else None
 
 
 @dataclass(frozen=True, slots=True)
-class Run(TestRun, RecordedStandIns):
+class Run(TestRun, Changeable, RecordedStandIns):
     """A test run. `signals` are those of its output that rules can test. A run with `published` tests a published
     version, so the whole organization may see it."""
 
@@ -128,6 +123,10 @@ class Run(TestRun, RecordedStandIns):
     env_names: tuple[str, ...] = ()
 
     @property
+    def secret(self) -> bool:
+        return bool(self.env_names)
+
+    @property
     def reason(self) -> str | None:
         """Why it is not a Success, in one line for a list: the first rule that did not pass, or the cause of an Error.
 
@@ -148,8 +147,8 @@ class Run(TestRun, RecordedStandIns):
     def rules_passed(self) -> int:
         return sum(result.passed for result in self.results)
 
-    def start(self, records_in: int, at: datetime) -> "Run":
-        return replace(self, status="Running", records_in=records_in, started_at=at)
+    def start(self, at: datetime) -> Self:
+        return replace(self, status="Running", started_at=at)
 
     def complete(
         self, results: tuple[RuleResult, ...], records_out: Mapping[Signal, int], stderr: str, at: datetime
@@ -158,15 +157,15 @@ class Run(TestRun, RecordedStandIns):
         status: Status = "Success" if all(result.passed for result in results) else "Fail"
         return replace(self, status=status, results=results, records_out=records_out, stderr=stderr, finished_at=at)
 
-    def says(self, said: Said) -> "Run":
+    def says(self, component_errors: Sequence[ComponentError], notes: Sequence[RunNote]) -> Self:
         """The run with what its components complained of, and the notes on it."""
-        return replace(self, component_errors=tuple(said.component_errors), notes=tuple(said.notes))
+        return replace(self, component_errors=tuple(component_errors), notes=tuple(notes))
 
-    def fail(self, stderr: str, at: datetime) -> "Run":
+    def fail(self, reason: str, at: datetime) -> Self:
         """The run could not start, or the collector did not run as it should."""
-        return replace(self, status="Error", stderr=stderr, finished_at=at)
+        return replace(self, status="Error", stderr=reason, finished_at=at)
 
-    def refuse(self, reason: str, at: datetime) -> "Run":
+    def refuse(self, reason: str, at: datetime) -> Self:
         return self.fail(NEVER_EXECUTED + reason, at)
 
 

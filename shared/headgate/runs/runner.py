@@ -1,129 +1,116 @@
-"""The test runner: the task that it gets, and the files that it leaves, which are not trusted.
+"""The test runner: the task that it gets, and the one file that it leaves, which is not trusted.
 
-It has no rights. Its task is an object of its run with links that are signed for that run's files only, forms that
-store three or four of them, each up to a size, and a link to its collector if the runner's image does not have that
-version.
+It has no rights. Its task is an object of its run or job with a link to the cases, a form that stores the results up to
+a size, and links to its collectors if the runner's image does not have those versions.
 """
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from headgate.checker import published
 from headgate.foundation import clock
-from headgate.runs import store, variables
-from headgate.runs.model import Run, Untrusted
+from headgate.runs import files
+from headgate.runs.execution import Changeable
 from headgate.storage import objects
-from headgate_engine.testing.outcome import Outcome
+from headgate_engine.rules.engine import Prepared
+from headgate_engine.testing.cases import Ready, task_of
+from headgate_engine.testing.model import Case, Unworkable
+from headgate_engine.testing.outcome import Left
 
-# The limits in layers/collector/internal/sandbox, with room for the note that something was cut off.
-LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 8_192}
-# What a traced run leaves besides.
-STEPS: Final = "steps"
-LARGEST_STEPS: Final = 16 << 20
-# The state machine ends within this time.
+# The limits in layers/collector/internal/sandbox; a result's line is JSON of its output.
+LARGEST_OUTPUT: Final = 32 << 20
+LARGEST_STDERR: Final = 66_000
+LARGEST_CASES: Final = 64 << 20
+LARGEST_RESULTS: Final = 64 << 20
+# For all cases together. The state machine gives the test runner 240 s, and Fargate takes up to a minute to start.
+_BUDGET_SECONDS: Final = 150
 # A task may wait for capacity for four minutes, and then takes four.
 _LINK_SECONDS: Final = 600
 _CLOCKS_APART: Final = timedelta(minutes=2)
+_READY: Final = TypeAdapter(list[Ready])
 
 
-def give(run: Run, *, trace: bool = False) -> str:
-    """Store the run's task. Returns a signed link to it. Raises CheckerUnreachable.
+class Untrusted(Exception):
+    """The test runner left files that no run can leave. The message says why, for a person."""
 
-    With `trace`, the collector records its steps.
-    """
-    limits = LARGEST | {STEPS: LARGEST_STEPS} if trace else LARGEST
-    task: dict[str, object] = {
-        "collector_version": run.collector_version,
-        "duration_seconds": run.duration_seconds,
-        "get": _links(run),
-        "sample_name": run.sample_name or "",
-        "feature_gates": list(run.feature_gates),
-        "post": {name: store.upload(run.id, name, limit, _LINK_SECONDS) for name, limit in limits.items()},
+
+def put_cases(execution: Changeable, ready: Sequence[Ready], to_run: Sequence[tuple[Case, Prepared]]) -> None:
+    """Store the cases as they run, and what is known of each before. Raises Unworkable."""
+    content = json.dumps(task_of(to_run), ensure_ascii=False, separators=(",", ":"))
+    if len(content.encode()) > LARGEST_CASES:
+        raise Unworkable(
+            f"the configurations and samples of its {len(to_run)} cases are over {LARGEST_CASES >> 20} MB together"
+        )
+    files.put_input(execution, "cases", content)
+    files.put(execution.id, "prepared.json", _READY.dump_json(list(ready)).decode())
+
+
+def ready(execution: Changeable) -> dict[str, Ready]:
+    """What is known of each case before it runs, by its id; empty if nothing was stored."""
+    content = files.read(execution.id, "prepared.json")
+    return {entry.id: entry for entry in _READY.validate_json(content or b"[]")}
+
+
+def give(execution: Changeable, collector_versions: Iterable[str]) -> str:
+    """Store the task of the cases that are stored. Returns a signed link to it. Raises CheckerUnreachable."""
+    sources = {version: published.source(version, _LINK_SECONDS) for version in sorted(set(collector_versions))}
+    task = {
+        "budget_seconds": _BUDGET_SECONDS,
+        "collectors": {version: source for version, source in sources.items() if source is not None},
+        "get": {"cases": files.input_link(execution, "cases", _LINK_SECONDS)},
+        "post": {"results": files.upload(execution.id, "results", LARGEST_RESULTS, _LINK_SECONDS)},
     }
-    if trace:
-        task["trace"] = True
-    source = published.source(run.collector_version, _LINK_SECONDS)
-    if source is not None:
-        task["collector"] = source
-    store.put_file(run.id, "task.json", json.dumps(task))
-    return store.link(run.id, "task.json", _LINK_SECONDS)
+    files.put(execution.id, "task.json", json.dumps(task))
+    return files.link(execution.id, "task.json", _LINK_SECONDS)
 
 
-def _links(run: Run) -> dict[str, str]:
-    """The links of the run's input. Values of variables are behind a link only, since the task stays with the run."""
-    links = {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")}
-    if run.env_names:
-        links["collector.yaml"] = variables.link(run.id, _LINK_SECONDS, "collector.yaml")
-        links["env"] = variables.link(run.id, _LINK_SECONDS)
-    return links
-
-
-def outcome(run: Run) -> Outcome:
-    """How the collector ended. Raises Untrusted."""
-    text = _file(run, "outcome.json")
-    if text is None:
-        raise Untrusted("the test runner left no outcome")
+def results(execution: Changeable, cases: Sequence[Case], ready: Mapping[str, Ready]) -> dict[str, Left]:
+    """What came of each case that was not refused, by its id. Raises Untrusted."""
     try:
-        outcome = Outcome.model_validate_json(text)
-    except ValidationError:
-        raise _untrusted("outcome.json is not an outcome") from None
-    if outcome.ran == bool(outcome.reason) or (outcome.ran and not outcome.executed):
-        raise _untrusted("its outcome contradicts itself")
-    if outcome.executed:
-        _require_plausible(outcome, run)
-    return outcome
-
-
-def output(run: Run) -> str:
-    """The collector's output. Raises Untrusted."""
-    return _file(run, "output") or ""
-
-
-def stderr(run: Run) -> str:
-    """What the collector wrote; its last line is complete. Raises Untrusted."""
-    text = _file(run, "stderr") or ""
-    return text if not text or text.endswith("\n") else text + "\n"
-
-
-def stderr_as_left(run_id: str) -> str:
-    """What the runner left as the collector's standard error; empty if it left none, or more than it may."""
-    try:
-        return store.file_if_there(run_id, "stderr", LARGEST["stderr"]) or ""
+        content = files.read(execution.id, "results", LARGEST_RESULTS)
     except objects.TooLong:
-        return ""
+        raise _untrusted(f"results are larger than {LARGEST_RESULTS} bytes") from None
+    if content is None:
+        raise Untrusted("the test runner left no results")
+    runnable = {case.id: case for case in cases if not ready[case.id].reason}
+    results: dict[str, Left] = {}
+    for line in content.splitlines():
+        try:
+            left = Left.model_validate_json(line)
+        except ValidationError:
+            raise _untrusted("a line of its results is not a result") from None
+        if left.id not in runnable or left.id in results:
+            raise _untrusted("a result is of no case, or of one that has a result")
+        _require_plausible(left, execution, runnable[left.id].duration_seconds, ready[left.id].idle)
+        results[left.id] = left
+    if len(results) != len(runnable):
+        raise _untrusted(f"{len(runnable) - len(results)} cases have no result")
+    return results
 
 
-def steps(run: Run) -> str | None:
-    """What the collector recorded of its steps; None if there is nothing. Raises Untrusted."""
-    return _file(run, STEPS)
-
-
-def _require_plausible(outcome: Outcome, run: Run) -> None:
-    begun = (run.started_at or run.created_at) - _CLOCKS_APART
+def _require_plausible(left: Left, execution: Changeable, duration: int, may_end_when_idle: bool) -> None:
+    outcome = left.outcome
+    if outcome.ran == bool(outcome.reason) or (outcome.ran and not outcome.executed):
+        raise _untrusted("an outcome contradicts itself")
+    if len(left.stderr.encode()) > LARGEST_STDERR or len(left.output.encode()) > LARGEST_OUTPUT:
+        raise _untrusted("a result is larger than a run's")
+    if not outcome.executed:
+        return
+    begun = (execution.started_at or execution.created_at) - _CLOCKS_APART
     try:
         lasted = outcome.finished_at - outcome.started_at
         within = begun <= outcome.started_at and outcome.finished_at <= clock.now() + _CLOCKS_APART
     except TypeError:
         raise _untrusted("its times have no time zone") from None
     if not within or lasted < timedelta(0):
-        raise _untrusted("its times are not of this run")
-    if outcome.ran and lasted < timedelta(seconds=run.duration_seconds):
-        raise _untrusted("it says that it ran for its duration, in less time than that")
-
-
-def _file(run: Run, name: str) -> str | None:
-    limit = LARGEST_STEPS if name == STEPS else LARGEST[name]
-    try:
-        content = store.file_bytes(run.id, name, limit)
-    except objects.TooLong:
-        raise _untrusted(f"{name} is larger than {limit} bytes") from None
-    try:
-        return None if content is None else content.decode()
-    except UnicodeDecodeError:
-        raise _untrusted(f"{name} is not UTF-8") from None
+        raise _untrusted("its times are before or after its execution")
+    whole = lasted >= timedelta(seconds=duration)
+    if outcome.ran and not whole and not (outcome.idle and may_end_when_idle):
+        raise _untrusted("a case is said to have run for its duration, in less time than that")
 
 
 def _untrusted(what: str) -> Untrusted:

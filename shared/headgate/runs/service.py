@@ -1,20 +1,19 @@
 """Starting test runs, and reading their results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
-
-from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import UnknownDistribution
-from headgate.foundation import clock, errors, metrics
+from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
-from headgate.runs import runner, store, turns, variables
-from headgate.runs.model import ListedRun, NoSavedRules, OutputNotReady, Run, RunNotFound, RunRule, Wanted
+from headgate.runs import files, runner, store, tracing, turns
+from headgate.runs.lifecycle import Lifecycle
+from headgate.runs.model import CASE, ListedRun, NoSavedRules, OutputNotReady, Run, RunNotFound, RunRule, Wanted
 from headgate.runs.rules import service as rule_sets
 from headgate.storage.page import Slice
 from headgate_engine.collector import DISTRIBUTION, Signal
@@ -30,16 +29,6 @@ LARGEST_ANSWER: Final = 2_500_000
 """In bytes."""
 
 
-class TestingUnavailable(errors.Unavailable):
-    """No run can be started just now, and none was started."""
-
-    __test__ = False
-    code = "testing_unavailable"
-
-    def __init__(self) -> None:
-        super().__init__("The testing service is unavailable; no test run was made, try again shortly")
-
-
 class TestingNotSetUp(errors.Unavailable):
     """This deployment has no test runner."""
 
@@ -49,6 +38,26 @@ class TestingNotSetUp(errors.Unavailable):
 
     def __init__(self) -> None:
         super().__init__("Testing is not set up on this deployment; no test run was made")
+
+
+class _Runs(Lifecycle[Run]):
+    noun = "test run"
+    inputs = ("configuration.yaml", "sample", "cases", "prepared.json")
+
+    def find(self, execution_id: str) -> Run | None:
+        return store.run(execution_id)
+
+    def unfinished(self) -> Iterator[Run]:
+        return store.unfinished()
+
+    def update(self, after: Run) -> None:
+        store.update(after)
+
+    def delete(self, execution_id: str) -> None:
+        store.delete(execution_id)
+
+
+RUNS: Final = _Runs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +115,7 @@ def start(caller: Caller, asked: Start) -> Run:
     gates = tuple(asked.feature_gates) or source.feature_gates
     turns.require_room(caller.organization_id)
     case = Case(
-        id="run",
+        id=CASE,
         yaml=source.yaml,
         target_pipeline=asked.target_pipeline,
         signal_type=asked.signal_type,
@@ -116,13 +125,17 @@ def start(caller: Caller, asked: Start) -> Run:
         feature_gates=gates,
         rules=tuple(run_rule.rule for run_rule in rules),
         stand_ins=asked.stand_ins,
+        may_end_early=False,
     )
     try:
         startable = cases.startable(case, asker=asker, yaml_at=source.named_at)
+        traceable = asked.trace and startable.refusal is None
+        no_steps = tracing.why_not(version, asker) if traceable else ""
     except errors.Unavailable as outage:
         outage.add_consequence("no test run was made, try again shortly")
         raise
-    signals: tuple[Signal, ...] = tuple(startable.prepared.signals) if startable.prepared else (asked.signal_type,)
+    prepared = startable.prepared
+    signals: tuple[Signal, ...] = tuple(prepared.signals) if prepared else (asked.signal_type,)
     at = clock.now()
     run = Run(
         id=new_id("run", at),
@@ -147,11 +160,25 @@ def start(caller: Caller, asked: Start) -> Run:
         rules=rules,
         created_at=at,
     )
-    if startable.refusal is not None:
-        refused_run = run.refuse(startable.refusal, at)
+    if prepared is None or startable.refusal is not None:
+        refused_run = run.refuse(startable.refusal or "", at)
         store.create(refused_run)
         return refused_run
-    _launch(run, source.yaml, asked.sample.text, asked.stand_ins.env)
+    ready = cases.Preparing(asker).ready(case, prepared)
+    if no_steps:
+        ready = ready.model_copy(update={"notes": ready.notes + tracing.no_steps(no_steps)})
+    run = replace(run, records_in=prepared.records)
+
+    def store_it() -> None:
+        # The files come first, since the execution reads them, and the run before its turn, which changes it.
+        files.put(run.id, "configuration.yaml", source.yaml)
+        files.put(run.id, "sample", asked.sample.text)
+        if no_steps:
+            tracing.note_unavailable(run, no_steps)
+        runner.put_cases(run, [ready], [(replace(case, trace=run.trace and not no_steps), prepared)])
+        store.create(run)
+
+    RUNS.launch(run, store_it)
     return run
 
 
@@ -160,12 +187,10 @@ def get(caller: Caller, run_id: str) -> Run:
 
     Raises RunNotFound.
     """
-    at = clock.now()
-    run = store.run(run_id)
-    if run is None or not run.visible_to(caller, at):
+    run = RUNS.seen(caller, run_id, clock.now())
+    if run is None:
         raise RunNotFound
-    lost = run.is_lost(at) or (run.has_waited(at) and not turns.advance(run))
-    return finish_lost(run) if lost else run
+    return run
 
 
 def listed(caller: Caller, wanted: Wanted, limit: int, after: str | None) -> Slice[ListedRun]:
@@ -190,19 +215,19 @@ def output(caller: Caller, run_id: str) -> str:
     """The collector's output, empty if it never ran. Raises RunNotFound, OutputNotReady."""
     run = _require_finished(caller, run_id)
     # A run in Error may have ended before there was any.
-    text = store.file_if_there(run_id, "output") if run.status == "Error" else store.file(run_id, "output")
+    text = files.text_if_there(run_id, "output") if run.status == "Error" else files.text(run_id, "output")
     return text or ""
 
 
 def output_link(caller: Caller, run_id: str) -> str | None:
     """The URL of an output that is too large for a response, else None. Raises RunNotFound, OutputNotReady."""
     _require_finished(caller, run_id)
-    return store.link(run_id, "output") if store.file_size(run_id, "output") > LARGEST_ANSWER else None
+    return files.link(run_id, "output") if files.size(run_id, "output") > LARGEST_ANSWER else None
 
 
 def sample(caller: Caller, run_id: str) -> str:
     """What was sent through the pipeline; empty if the run was refused at its start. Raises RunNotFound."""
-    return store.file_if_there(get(caller, run_id).id, "sample") or ""
+    return files.text_if_there(get(caller, run_id).id, "sample") or ""
 
 
 def stderr(caller: Caller, run_id: str) -> str:
@@ -211,63 +236,14 @@ def stderr(caller: Caller, run_id: str) -> str:
     Raises RunNotFound, OutputNotReady.
     """
     _require_finished(caller, run_id)
-    return runner.stderr_as_left(run_id)
-
-
-def finish_lost(lost: Run) -> Run:
-    """End a run as Error, since its execution is gone. Returns it as it is then."""
-    forget_variables(lost)
-    ended = lost.fail("The test run was interrupted: its execution did not come to an end", clock.now())
-    try:
-        store.update(ended)
-    except store.AlreadyFinal:
-        ended = store.run(lost.id) or ended
-    else:
-        count_outcome(ended)
-    turns.make_room(lost.organization_id, lost.id)
-    return ended
-
-
-def forget_variables(ending: Run) -> None:
-    """Delete the values of a run's variables, before it ends: while they are there, it is not final.
-
-    Raises BotoCoreError, ClientError; the run goes on then, and whatever was to end it is repeated.
-    """
-    if ending.env_names:
-        variables.delete(ending.id)
-
-
-def count_outcome(ended: Run) -> None:
-    """Count a run that has just ended, for the metrics. A run that was refused from the start is not counted."""
-    match ended.status:
-        case "Success":
-            metrics.count("RunsSuccess")
-        case "Fail":
-            metrics.count("RunsFail")
-        case "Error":
-            metrics.count("RunsError")
-
-
-def finish_unfinished() -> int:
-    """End every run that had begun as Error, and begin those that waited, in order. How many ended.
-
-    For the start of a service whose executions do not survive it.
-    """
-    unfinished = list(store.unfinished())
-    queues = {id_: store.queue(id_) for id_ in {run.organization_id for run in unfinished}}
-    begun = [run for run in unfinished if run.id not in queues[run.organization_id].waiting]
-    for run in begun:
-        finish_lost(run)
-    for organization_id in queues:
-        turns.make_room(organization_id)
-    return len(begun)
+    return files.text_if_there(run_id, "stderr") or ""
 
 
 def _as_it_ended(lost: ListedRun) -> ListedRun:
     stored = store.run(lost.id)
     if stored is None:
         return lost
-    ended = stored if stored.is_final else finish_lost(stored)
+    ended = stored if stored.is_final else RUNS.finish_lost(stored)
     return replace(lost, status=ended.status, reason=ended.reason, finished_at=ended.finished_at)
 
 
@@ -298,35 +274,3 @@ def _rules(asked: Start) -> tuple[RunRule, ...]:
     if saved is None or not saved.rules:
         raise NoSavedRules(asked.source.n, asked.target_pipeline)
     return tuple(RunRule(stored.rule, stored.api_owned) for stored in saved.rules)
-
-
-def _launch(run: Run, yaml: str, sample: str, env: Mapping[str, str] | None = None) -> None:
-    """Store the run and its files, and start its execution. Raises TestingUnavailable, TooManyRuns; nothing stays then.
-
-    The files come first, since the execution reads them, and the run before its turn, which changes it.
-    """
-    try:
-        if env:
-            variables.put(run.id, env)
-        store.put_file(run.id, "configuration.yaml", yaml)
-        store.put_file(run.id, "sample", sample)
-        store.create(run)
-        turns.enter(run)
-    except (BotoCoreError, ClientError) as error:
-        _forget(run)
-        raise TestingUnavailable from error
-    except errors.HeadgateError:
-        _forget(run)
-        raise
-
-
-def _forget(run: Run) -> None:
-    """What cannot be removed just now ends as Error when it is next read, and expires."""
-    try:
-        if run.env_names:
-            variables.delete(run.id)
-        store.delete(run.id)
-        store.delete_files(run.id)
-        turns.make_room(run.organization_id, run.id)
-    except (BotoCoreError, ClientError, errors.Contention):
-        return

@@ -10,9 +10,10 @@ from typing import Final, cast
 
 from headgate.foundation.principal import Principal
 from headgate.runs import keys
+from headgate.runs.execution import AlreadyFinal
 from headgate.runs.model import ListedRun, RuleResult, Run, RunRule, Wanted
 from headgate.runs.queue import Queue
-from headgate.storage import idempotent_create, objects, table
+from headgate.storage import idempotent_create, table
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
@@ -42,17 +43,12 @@ _SHOWN: Final = frozenset(
     | {"duration_seconds", "collector_version", "created_at", "started_at", "finished_at", "expires"}
 )
 _QUEUES: Final = Stored(Queue, elsewhere=["organization_id"])
-_LINK_SECONDS: Final = 300
 _UNFINISHED: Final = "#status IN (:queued, :running)"
 # The table also holds jobs, which have a kind.
 _UNFINISHED_RUN: Final = f"attribute_not_exists(#kind) AND {_UNFINISHED}"
 # Some 600 bytes each, so a page of a list costs three megabytes at most.
 MOST_READ: Final = 5_000
 _UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
-
-
-class AlreadyFinal(Exception):
-    """The run has already ended, in another way."""
 
 
 def create(run: Run) -> None:
@@ -159,50 +155,6 @@ def _put_queue(before: Queue, after: Queue) -> table.Write:
     item = keys.queue(after.organization_id) | _QUEUES.item(replace(after, revision=before.revision + 1))
     unchanged = "revision = :before" if before.revision else "attribute_not_exists(run_id) OR revision = :before"
     return table.runs.put_if(item, unchanged, {":before": before.revision})
-
-
-def put_file(run_id: str, name: str, text: str) -> None:
-    objects.write(keys.file(run_id, name), text.encode(), objects.TEXT)
-
-
-def file(run_id: str, name: str) -> str | None:
-    """The text of a file that its run depends on, None if there is none. Raises ClientError if access is denied.
-
-    A collector may write anything: what is not UTF-8 is replaced.
-    """
-    content = file_bytes(run_id, name)
-    return None if content is None else content.decode(errors="replace")
-
-
-def file_bytes(run_id: str, name: str, limit: int | None = None) -> bytes | None:
-    """The bytes of a file, None if there is none. Raises objects.TooLong."""
-    return objects.read_unless_missing(keys.file(run_id, name), limit)
-
-
-def file_if_there(run_id: str, name: str, limit: int | None = None) -> str | None:
-    """The text of a file that nothing depends on, None if there is none or access is denied. Raises objects.TooLong."""
-    content = objects.read_if_there(keys.file(run_id, name), limit)
-    return None if content is None else content.decode(errors="replace")
-
-
-def file_size(run_id: str, name: str) -> int:
-    """In bytes; 0 if there is none, or access is denied."""
-    return objects.size_if_there(keys.file(run_id, name)) or 0
-
-
-def link(run_id: str, name: str, seconds: int = _LINK_SECONDS) -> str:
-    """A URL that serves one file to whoever has it, for some minutes."""
-    return objects.link(keys.file(run_id, name), seconds)
-
-
-def upload(run_id: str, name: str, limit: int, seconds: int) -> dict[str, object]:
-    """The URL and fields of a form that stores one file of up to `limit` bytes, for whoever has them."""
-    return objects.upload_form(keys.file(run_id, name), limit, seconds)
-
-
-def delete_files(run_id: str) -> None:
-    for name in ("configuration.yaml", "sample"):
-        objects.delete(keys.file(run_id, name))
 
 
 def _items(run: Run) -> tuple[Item, Item]:

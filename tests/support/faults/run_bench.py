@@ -1,5 +1,6 @@
 """A queued test run, whose state machine can be executed again and again with AWS failing in its steps."""
 
+import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ import pytest
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 
 from headgate.foundation.settings import settings
+from headgate.runs.model import CASE
 from headgate_local import handlers, stepfunctions
 from headgate_local.fargate import Fargate, Task
 from headgate_local.template import Node, Template
@@ -141,8 +143,8 @@ def _leave(overrides: Sequence[Mapping[str, Node]]) -> None:
     given = {str(one["Name"]): str(one["Value"]) for one in entries if isinstance(one, dict)}
     (prefix,) = re.findall(r"runs/run_\w+", given["HEADGATE_RUN_TASK_URL"])
     client = boto3.client("s3")
-    for name, text in {**_LEFT, "outcome.json": outcome(1).model_dump_json()}.items():
-        client.put_object(Bucket=settings().bucket, Key=f"{prefix}/{name}", Body=text.encode())
+    result = {"id": CASE, "outcome": outcome(1).model_dump(mode="json"), **_LEFT}
+    client.put_object(Bucket=settings().bucket, Key=f"{prefix}/results", Body=json.dumps(result).encode())
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
-from headgate.runs.execution import Execution
+from headgate.runs.execution import Changeable
 
 Kind = Literal["suite", "comparison", "coverage"]
 Status = Literal["Queued", "Running", "Done", "Error"]
@@ -31,7 +31,7 @@ class JobTooLarge(errors.TooLarge):
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Execution):
+class Job(Changeable):
     """A job. One that is `published` is about published versions only, so the whole organization may see it.
 
     The request of one that is `secret` has values of variables: it is gone for good before the job has ended.
@@ -53,17 +53,13 @@ class Job(Execution):
     cases: int | None = None
     reason: str = ""
 
-    @property
-    def is_final(self) -> bool:
-        return self.status in ("Done", "Error")
+    def start(self, at: datetime) -> Self:
+        return replace(self, status="Running", started_at=at)
 
-    def start(self, cases: int, at: datetime) -> "Job":
-        return replace(self, status="Running", cases=cases, started_at=at)
-
-    def complete(self, at: datetime) -> "Job":
+    def complete(self, at: datetime) -> Self:
         """Its result is stored."""
         return replace(self, status="Done", finished_at=at)
 
-    def fail(self, reason: str, at: datetime) -> "Job":
+    def fail(self, reason: str, at: datetime) -> Self:
         """It has no result."""
         return replace(self, status="Error", reason=reason, finished_at=at)

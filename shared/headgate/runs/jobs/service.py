@@ -1,21 +1,24 @@
 """Starting jobs, and reading their results."""
 
 import json
+from collections.abc import Iterator
 from typing import Final
 
-from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import JsonValue
 
-from headgate.foundation import clock, errors, metrics
+from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
+from headgate.runs import files, turns
 from headgate.runs import service as runs
-from headgate.runs import turns
 from headgate.runs.jobs import store
 from headgate.runs.jobs.model import MAX_REQUEST_BYTES, Job, JobNotFound, JobTooLarge, Kind
+from headgate.runs.lifecycle import Lifecycle
 from headgate_engine.testing.model import MAX_RESULT_BYTES
 
+REQUEST: Final = "request.json"
+RESULT: Final = "result.json"
 # Where a kind's jobs are in the API, below `/testing/`.
 PATHS: Final[dict[Kind, str]] = {"suite": "suites", "comparison": "comparisons", "coverage": "coverage"}
 
@@ -27,6 +30,26 @@ class ResultGone(errors.Unavailable):
 
     def __init__(self) -> None:
         super().__init__("The job's result cannot be read; start the job again")
+
+
+class _Jobs(Lifecycle[Job]):
+    noun = "job"
+    inputs = (REQUEST,)
+
+    def find(self, execution_id: str) -> Job | None:
+        return store.job(execution_id)
+
+    def unfinished(self) -> Iterator[Job]:
+        return store.unfinished()
+
+    def update(self, after: Job) -> None:
+        store.update(after)
+
+    def delete(self, execution_id: str) -> None:
+        store.delete(execution_id)
+
+
+JOBS: Final = _Jobs()
 
 
 def path(job: Job) -> str:
@@ -73,17 +96,13 @@ def start(
         version_number=version_number,
         created_at=at,
     )
-    # The file comes first, since the execution reads it, and the job before its turn, which changes it.
-    try:
-        store.put_asked(job, store.REQUEST, content)
+
+    def store_it() -> None:
+        # The file comes first, since the execution reads it, and the job before its turn, which changes it.
+        files.put_input(job, REQUEST, content)
         store.create(job, path(job))
-        turns.enter(job)
-    except (BotoCoreError, ClientError) as error:
-        _forget(job)
-        raise runs.TestingUnavailable from error
-    except errors.HeadgateError:
-        _forget(job)
-        raise
+
+    JOBS.launch(job, store_it)
     return job
 
 
@@ -92,30 +111,21 @@ def get(caller: Caller, job_id: str, kind: Kind) -> Job:
 
     Raises JobNotFound.
     """
-    at = clock.now()
-    job = store.job(job_id)
-    if job is None or job.kind != kind or not job.visible_to(caller, at):
+    job = JOBS.seen(caller, job_id, clock.now())
+    if job is None or job.kind != kind:
         raise JobNotFound
-    lost = job.is_lost(at) or (job.has_waited(at) and not turns.advance(job))
-    return finish_lost(job) if lost else job
+    return job
 
 
 def result(job: Job) -> JsonValue:
     """What came of a job; None until it is Done, and if it is in Error. One read. Raises ResultGone."""
     if job.status != "Done":
         return None
-    content = store.file(job.id, "result.json", MAX_RESULT_BYTES)
+    content = files.read(job.id, RESULT, MAX_RESULT_BYTES)
     if content is None:
         raise ResultGone
     document: JsonValue = json.loads(content)
     return document
-
-
-def finish_lost(lost: Job) -> Job:
-    """End a job as Error, since its execution is gone. Returns it as it is then."""
-    ended = _end_lost(lost)
-    turns.make_room(lost.organization_id, lost.id)
-    return ended
 
 
 def finish_unfinished() -> int:
@@ -123,38 +133,11 @@ def finish_unfinished() -> int:
 
     For the start of a service whose executions do not survive it.
     """
-    unfinished = list(store.unfinished())
-    begun = [job for job in unfinished if not turns.waits(job)]
-    for job in begun:
-        _end_lost(job)
+    ended, organizations = set[str](), set[str]()
+    for of_unfinished, begun in (JOBS.interrupt_begun(), runs.RUNS.interrupt_begun()):
+        organizations |= of_unfinished
+        ended |= begun
     # What begins from here on is not lost.
-    ended = runs.finish_unfinished()
-    for job in unfinished:
-        turns.make_room(job.organization_id, *(one.id for one in begun))
-    return ended + len(begun)
-
-
-def count_outcome(ended: Job) -> None:
-    """Count a job that has just ended with the runs, for the metrics."""
-    metrics.count("RunsSuccess" if ended.status == "Done" else "RunsError")
-
-
-def _end_lost(lost: Job) -> Job:
-    store.delete_asked(lost)
-    ended = lost.fail("The job was interrupted: its execution did not come to an end", clock.now())
-    try:
-        store.update(ended)
-    except store.AlreadyFinal:
-        return store.job(lost.id) or ended
-    count_outcome(ended)
-    return ended
-
-
-def _forget(job: Job) -> None:
-    """What cannot be removed just now ends as Error when it is next read, and expires."""
-    try:
-        store.delete(job.id)
-        store.delete_request(job)
-        turns.make_room(job.organization_id, job.id)
-    except (BotoCoreError, ClientError, errors.Contention):
-        return
+    for organization_id in organizations:
+        turns.make_room(organization_id, *ended)
+    return len(ended)
