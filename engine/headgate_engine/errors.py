@@ -28,13 +28,17 @@ def first_of(errors: Sequence[FieldError], total: int | None = None) -> str:
 
 
 class HeadgateError(Exception):
-    """An error to tell the caller of. `code` is a stable word for programs, `detail` a sentence for people."""
+    """An error to tell the caller of. `code` is a stable word for programs, `detail` a sentence for people.
+
+    A class of which all errors have the same sentence states it, and is raised without one.
+    """
 
     code: ClassVar[str] = "error"
+    detail: str = ""
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(detail or self.detail)
+        self.detail = detail or self.detail
 
 
 class NotFound(HeadgateError):
@@ -61,7 +65,7 @@ class Invalid(HeadgateError):
 
     code = "invalid"
 
-    def __init__(self, detail: str, errors: Sequence[FieldError] = ()) -> None:
+    def __init__(self, detail: str = "", errors: Sequence[FieldError] = ()) -> None:
         super().__init__(detail)
         self.errors = tuple(errors)
 

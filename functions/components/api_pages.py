@@ -64,8 +64,7 @@ Name = Annotated[str, Path(pattern="^[A-Za-z0-9]{1,80}$")]
 class NotInTheReference(NotFound):
     """There is no operation and no shape of this name."""
 
-    def __init__(self) -> None:
-        super().__init__("The API has no operation and no shape of this name; search for it at /docs")
+    detail = "The API has no operation and no shape of this name; search for it at /docs"
 
 
 @router.get(PATH, dependencies=[Counted])

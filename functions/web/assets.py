@@ -27,8 +27,7 @@ router = APIRouter(include_in_schema=False)
 
 
 class AssetNotFound(errors.NotFound):
-    def __init__(self) -> None:
-        super().__init__("There is no such file; reload the page that asked for it")
+    detail = "There is no such file; reload the page that asked for it"
 
 
 @router.get("/assets/{name}")

@@ -27,9 +27,7 @@ class ForeignForm(errors.Forbidden):
     """A form that no page of this person contained (cross-site request forgery), or that is too old."""
 
     code = "foreign_form"
-
-    def __init__(self) -> None:
-        super().__init__("This form is no longer valid: go back, reload the page and send the form again")
+    detail = "This form is no longer valid: go back, reload the page and send the form again"
 
 
 @dataclass(frozen=True, slots=True)

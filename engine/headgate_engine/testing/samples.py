@@ -15,8 +15,7 @@ MAX_SAMPLE_BYTES: Final = 1_048_576
 class SampleTooLarge(TooLarge):
     """The sample is over 1 MB."""
 
-    def __init__(self) -> None:
-        super().__init__("The sample is over 1 MB (1,048,576 bytes)")
+    detail = "The sample is over 1 MB (1,048,576 bytes)"
 
 
 def require_small(sample: Sample) -> None:

@@ -21,25 +21,22 @@ _BYTES: Final = 32
 class BadSealKey(errors.Invalid):
     """The text is not a key of a seal."""
 
-    def __init__(self) -> None:
-        super().__init__("The seal's key is not one: an export printed it, it begins with `seal_`")
+    detail = "The seal's key is not one: an export printed it, it begins with `seal_`"
 
 
 class OtherSeal(errors.Invalid):
     """The key is not the one that the archive was sealed with."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "The archive was not sealed with this key: it is another archive's, or somebody changed the archive. "
-            "`seal-key` prints the key again where it was exported"
-        )
+    detail = (
+        "The archive was not sealed with this key: it is another archive's, or somebody changed the archive. "
+        "`seal-key` prints the key again where it was exported"
+    )
 
 
 class NotSealedHere(errors.Invalid):
     """Another deployment exported the archive, or somebody changed it."""
 
-    def __init__(self) -> None:
-        super().__init__("The archive was not sealed by this deployment, or somebody changed it: it has no key here")
+    detail = "The archive was not sealed by this deployment, or somebody changed it: it has no key here"
 
 
 def key_of(header: Header) -> bytes:

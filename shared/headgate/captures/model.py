@@ -49,9 +49,7 @@ NEEDED: Final = (
 
 class CaptureNotFound(errors.NotFound):
     code = "capture_not_found"
-
-    def __init__(self) -> None:
-        super().__init__(f"No such capture: captures are kept for {KEPT.days} days")
+    detail = f"No such capture: captures are kept for {KEPT.days} days"
 
 
 class SampleNotFound(errors.NotFound):
@@ -89,9 +87,7 @@ class CaptureEnded(errors.Conflict):
     """The capture has ended already."""
 
     code = "capture_ended"
-
-    def __init__(self) -> None:
-        super().__init__("This capture has ended already")
+    detail = "This capture has ended already"
 
 
 @dataclass(frozen=True, slots=True)

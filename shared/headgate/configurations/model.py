@@ -20,18 +20,14 @@ class ConfigurationNotFound(errors.NotFound):
     """It does not exist, or it is another member's draft."""
 
     code = "configuration_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such configuration")
+    detail = "No such configuration"
 
 
 class VersionNotFound(errors.NotFound):
     """It does not exist, or it is another member's draft."""
 
     code = "version_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such version; list the configuration's versions for their numbers")
+    detail = "No such version; list the configuration's versions for their numbers"
 
 
 class VersionIsPublished(errors.Conflict):
@@ -47,27 +43,21 @@ class ConfigurationArchived(errors.Conflict):
     """It is only kept: nothing new is made of it."""
 
     code = "configuration_archived"
-
-    def __init__(self) -> None:
-        super().__init__("This configuration is archived: restore it first")
+    detail = "This configuration is archived: restore it first"
 
 
 class ConfigurationPublished(errors.Conflict):
     """What was published once is referred to, by hosts, rollouts and the record of changes."""
 
     code = "configuration_published"
-
-    def __init__(self) -> None:
-        super().__init__("A configuration that was published cannot be deleted: archive it")
+    detail = "A configuration that was published cannot be deleted: archive it"
 
 
 class NotTheOwner(errors.Forbidden):
     """Changing a configuration takes its owner or an Admin."""
 
     code = "not_the_owner"
-
-    def __init__(self) -> None:
-        super().__init__("Only its owner or an Admin may change this configuration")
+    detail = "Only its owner or an Admin may change this configuration"
 
 
 class VersionChanged(errors.PreconditionFailed):

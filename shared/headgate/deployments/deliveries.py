@@ -34,21 +34,17 @@ class CodeInvalid(errors.Forbidden):
     """The code does not belong to the group, or has expired. The message does not say which."""
 
     code = "install_code_invalid"
-
-    def __init__(self) -> None:
-        super().__init__("This install code is not valid for this group, or has expired; compose a new install command")
+    detail = "This install code is not valid for this group, or has expired; compose a new install command"
 
 
 class CodeUsed(errors.Gone):
     """All deliveries that the command was composed for have been made."""
 
     code = "install_code_used"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The secrets of this install command have been delivered as often as it was composed for; compose a new "
-            "install command, for several hosts with `deliveries`"
-        )
+    detail = (
+        "The secrets of this install command have been delivered as often as it was composed for; compose a new "
+        "install command, for several hosts with `deliveries`"
+    )
 
 
 def issue(caller: Caller, group: Deployment, deliveries: int, expires_at: datetime, *, sealed: bool) -> str:

@@ -31,9 +31,7 @@ class NotKnown(errors.NotFound):
     """The time is before what was recorded. Saying what is assigned now would be a guess."""
 
     code = "not_known"
-
-    def __init__(self) -> None:
-        super().__init__("What was assigned then was not recorded; ask for a later time")
+    detail = "What was assigned then was not recorded; ask for a later time"
 
 
 class TimeRefused(errors.Invalid):

@@ -20,9 +20,7 @@ class DeploymentNotFound(errors.NotFound):
     """The fleet has no such group."""
 
     code = "deployment_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such deployment")
+    detail = "No such deployment"
 
 
 class NameTaken(errors.Conflict):
@@ -56,9 +54,7 @@ class NothingAssigned(errors.Conflict):
     """The group has no version that could be checked."""
 
     code = "nothing_assigned"
-
-    def __init__(self) -> None:
-        super().__init__("No version is assigned to this deployment group: assign one first")
+    detail = "No version is assigned to this deployment group: assign one first"
 
 
 @dataclass(frozen=True, slots=True)

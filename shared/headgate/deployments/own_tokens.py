@@ -28,9 +28,7 @@ class NoOwnToken(errors.Conflict):
     """The group's hosts sign in with the fleet's token."""
 
     code = "no_own_token"
-
-    def __init__(self) -> None:
-        super().__init__("This group has no token of its own: renew the fleet's token")
+    detail = "This group has no token of its own: renew the fleet's token"
 
 
 def issued(fleet: Fleet, group: Deployment, at: datetime) -> tuple[Deployment, list[Write]]:

@@ -28,9 +28,7 @@ class SelectorTaken(errors.Conflict):
     """Two groups with the same labels: nobody could tell which one a host belongs to."""
 
     code = "selector_taken"
-
-    def __init__(self) -> None:
-        super().__init__("Another group of this fleet is selected by the same labels")
+    detail = "Another group of this fleet is selected by the same labels"
 
 
 class NotSelectable(errors.Conflict):

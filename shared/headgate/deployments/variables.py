@@ -37,9 +37,7 @@ class SelectedByLabels(errors.Conflict):
     """Labels are a host's word, which is not enough for secrets."""
 
     code = "selected_by_labels"
-
-    def __init__(self) -> None:
-        super().__init__("Labels select the hosts of this group: store variables with a group that has no selector")
+    detail = "Labels select the hosts of this group: store variables with a group that has no selector"
 
 
 class NotReadable(errors.Conflict):

@@ -21,9 +21,7 @@ class FleetNotFound(errors.NotFound):
     """The caller's organization has no such fleet."""
 
     code = "fleet_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such fleet")
+    detail = "No such fleet"
 
 
 class LabelTaken(errors.Conflict):
@@ -49,30 +47,24 @@ class FleetsNotConfigured(errors.Unavailable):
 
     code = "fleets_not_configured"
     no_fault = True
-
-    def __init__(self) -> None:
-        super().__init__("Fleet creation and collector installation are not configured on this server")
+    detail = "Fleet creation and collector installation are not configured on this server"
 
 
 class FleetTokenExpired(errors.Conflict):
     """A command with this token could not connect."""
 
     code = "fleet_token_expired"
-
-    def __init__(self) -> None:
-        super().__init__("The token has expired; an Admin can renew that of the fleet, or the group's own")
+    detail = "The token has expired; an Admin can renew that of the fleet, or the group's own"
 
 
 class FleetObserved(errors.Conflict):
     """Headgate configures no collector of the fleet."""
 
     code = "fleet_observed"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Collectors of this fleet are observed: Headgate sends them no configuration. Create a managed fleet to "
-            "assign versions, and install its supervisor on the hosts"
-        )
+    detail = (
+        "Collectors of this fleet are observed: Headgate sends them no configuration. Create a managed fleet to "
+        "assign versions, and install its supervisor on the hosts"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,7 @@ class FlowNotFound(errors.NotFound):
     """The gallery has no flow with that slug."""
 
     code = "flow_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such flow")
+    detail = "No such flow"
 
 
 class GalleryNotPublished(errors.Unavailable):
@@ -24,9 +22,7 @@ class GalleryNotPublished(errors.Unavailable):
 
     code = "gallery_not_published"
     no_fault = True
-
-    def __init__(self) -> None:
-        super().__init__("The gallery of flows has not been published yet")
+    detail = "The gallery of flows has not been published yet"
 
 
 @dataclass(frozen=True, slots=True)

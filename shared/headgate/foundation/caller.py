@@ -14,9 +14,7 @@ class AdminRequired(errors.Forbidden):
     """A Contributor at what only Admins do."""
 
     code = "admin_required"
-
-    def __init__(self) -> None:
-        super().__init__("This needs the Admin role")
+    detail = "This needs the Admin role"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,10 @@ class ForeignRequest(errors.Forbidden):
     """A request that no page of this person's session made (cross-site request forgery)."""
 
     code = "foreign_request"
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"Only pages of this site may use this address: send the page's token in {CSRF_HEADER}, or call "
-            f"{PUBLIC} with a token of your own"
-        )
+    detail = (
+        f"Only pages of this site may use this address: send the page's token in {CSRF_HEADER}, or call "
+        f"{PUBLIC} with a token of your own"
+    )
 
 
 class Console:

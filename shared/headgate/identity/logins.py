@@ -53,39 +53,29 @@ class LoginNotFound(errors.NotFound):
     """Unknown, answered, used or expired; which of them is not told."""
 
     code = "login_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("This code is not valid: it was mistyped, was used, or has expired. Start the login again")
+    detail = "This code is not valid: it was mistyped, was used, or has expired. Start the login again"
 
 
 class Pending(errors.BadRequest):
     code = "authorization_pending"
-
-    def __init__(self) -> None:
-        super().__init__("Nobody has approved this login yet")
+    detail = "Nobody has approved this login yet"
 
 
 class Denied(errors.BadRequest):
     code = "access_denied"
-
-    def __init__(self) -> None:
-        super().__init__("The login was denied in the browser")
+    detail = "The login was denied in the browser"
 
 
 class Expired(errors.BadRequest):
     """Also for a code that never existed."""
 
     code = "expired_token"
-
-    def __init__(self) -> None:
-        super().__init__("This login has expired or was used already; start it again")
+    detail = "This login has expired or was used already; start it again"
 
 
 class InvalidGrant(errors.BadRequest):
     code = "invalid_grant"
-
-    def __init__(self) -> None:
-        super().__init__("This code is not valid: it was used already, has expired, or belongs to another login")
+    detail = "This code is not valid: it was used already, has expired, or belongs to another login"
 
 
 def begin_device(client: str, at: datetime) -> Device:

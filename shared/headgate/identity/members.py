@@ -19,9 +19,7 @@ class ServiceAccountsAreContributors(errors.Invalid):
     """A service account is a Contributor, and its role cannot be changed."""
 
     code = "service_account_role"
-
-    def __init__(self) -> None:
-        super().__init__("A service account is a Contributor; its role cannot be changed")
+    detail = "A service account is a Contributor; its role cannot be changed"
 
 
 def members(caller: Caller, limit: int, after: str | None) -> Slice[Member]:

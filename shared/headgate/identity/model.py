@@ -130,44 +130,35 @@ class Session:
 class NotAuthenticated(errors.Unauthenticated):
     """No usable credential. All causes have the same message, so that it tells nothing about the tokens that exist."""
 
-    def __init__(self) -> None:
-        super().__init__("The credential is missing, malformed, revoked or expired")
+    detail = "The credential is missing, malformed, revoked or expired"
 
 
 class WriteAccessRequired(errors.Forbidden):
     """A read-only token at a write endpoint."""
 
     code = "write_access_required"
-
-    def __init__(self) -> None:
-        super().__init__("This endpoint requires the 'write' claim")
+    detail = "This endpoint requires the 'write' claim"
 
 
 class SessionRequired(errors.Forbidden):
     """A token was sent to an endpoint of the application, which people use."""
 
     code = "session_required"
-
-    def __init__(self) -> None:
-        super().__init__("This endpoint requires a session; an API token cannot use it")
+    detail = "This endpoint requires a session; an API token cannot use it"
 
 
 class OrganizationHeaderRequired(errors.BadRequest):
     """A session's request does not name an organization by its id."""
 
     code = "organization_header"
-
-    def __init__(self) -> None:
-        super().__init__("The header X-Service-Org must hold the id of one of your organizations")
+    detail = "The header X-Service-Org must hold the id of one of your organizations"
 
 
 class NotAnActiveMember(errors.Forbidden):
     """A session names an organization of others; one that does not exist is answered the same."""
 
     code = "not_an_active_member"
-
-    def __init__(self) -> None:
-        super().__init__("You are not an active member of this organization")
+    detail = "You are not an active member of this organization"
 
 
 class RateLimited(errors.TooManyRequests):
@@ -179,16 +170,12 @@ class RateLimited(errors.TooManyRequests):
 
 class ServiceAccountNotFound(errors.NotFound):
     code = "service_account_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such service account")
+    detail = "No such service account"
 
 
 class TokenNotFound(errors.NotFound):
     code = "token_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such token")
+    detail = "No such token"
 
 
 class OwnerNotFound(errors.Invalid):
@@ -203,45 +190,35 @@ class OwnerNotFound(errors.Invalid):
 
 class MemberNotFound(errors.NotFound):
     code = "member_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such member")
+    detail = "No such member"
 
 
 class InvitationNotFound(errors.NotFound):
     """Unknown, for another address, expired, withdrawn or answered; which of them is not told."""
 
     code = "invitation_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("There is no such invitation for you: it has expired, was withdrawn, or was answered already")
+    detail = "There is no such invitation for you: it has expired, was withdrawn, or was answered already"
 
 
 class BrowserRequired(errors.Forbidden):
     """A command line, which acts in one organization, asks for what concerns others."""
 
     code = "browser_required"
-
-    def __init__(self) -> None:
-        super().__init__("A session of the command line cannot do this; sign in with a browser")
+    detail = "A session of the command line cannot do this; sign in with a browser"
 
 
 class LastAdmin(errors.Conflict):
     """Without an Admin nobody could manage the organization any more."""
 
     code = "last_admin"
-
-    def __init__(self) -> None:
-        super().__init__("The last Admin of an organization can neither be removed nor become a Contributor")
+    detail = "The last Admin of an organization can neither be removed nor become a Contributor"
 
 
 class AlreadyMember(errors.Conflict):
     """The person or service account is a member of the organization already."""
 
     code = "already_member"
-
-    def __init__(self) -> None:
-        super().__init__("This person or service account is a member of the organization already")
+    detail = "This person or service account is a member of the organization already"
 
 
 class TooManyTokens(errors.Conflict):

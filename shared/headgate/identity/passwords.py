@@ -33,25 +33,19 @@ class WrongPassword(errors.Forbidden):
     """One wording for every cause."""
 
     code = "wrong_password"
-
-    def __init__(self) -> None:
-        super().__init__("Wrong email address or password")
+    detail = "Wrong email address or password"
 
 
 class WrongCode(errors.Invalid):
     """One wording for every cause."""
 
     code = "wrong_code"
-
-    def __init__(self) -> None:
-        super().__init__("This code is not valid for this address, or has expired; ask for a new one")
+    detail = "This code is not valid for this address, or has expired; ask for a new one"
 
 
 class WeakPassword(errors.Invalid):
     code = "weak_password"
-
-    def __init__(self) -> None:
-        super().__init__(f"A password needs at least {SHORTEST} characters, and at most {LONGEST}")
+    detail = f"A password needs at least {SHORTEST} characters, and at most {LONGEST}"
 
 
 class NotAnAddress(errors.Invalid):

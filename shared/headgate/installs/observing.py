@@ -95,12 +95,10 @@ class NotObserved(errors.Conflict):
     """The fleet's collectors are installed by Headgate."""
 
     code = "fleet_managed"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Headgate configures the collectors of this fleet; `headgate fleet create LABEL --mode observed` creates "
-            "one for collectors that others configure"
-        )
+    detail = (
+        "Headgate configures the collectors of this fleet; `headgate fleet create LABEL --mode observed` creates "
+        "one for collectors that others configure"
+    )
 
 
 @dataclass(frozen=True, slots=True)

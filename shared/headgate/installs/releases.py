@@ -40,9 +40,7 @@ class ArtifactNotFound(errors.NotFound):
     """No release has a file of that name."""
 
     code = "artifact_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("An install has no such file")
+    detail = "An install has no such file"
 
 
 @dataclass(frozen=True, slots=True)

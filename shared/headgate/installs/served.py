@@ -36,32 +36,24 @@ class HostKeyInvalid(errors.BadRequest):
     """Nothing can be sealed for it."""
 
     code = "host_key_invalid"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "X-Host-Key must be an Ed25519 public key in base64url, as `headgate-supervisor key` prints it"
-        )
+    detail = "X-Host-Key must be an Ed25519 public key in base64url, as `headgate-supervisor key` prints it"
 
 
 class LinkInvalid(errors.Forbidden):
     """This deployment did not sign the link. The message does not say whether the group exists."""
 
     code = "link_invalid"
-
-    def __init__(self) -> None:
-        super().__init__("This server did not issue this link; compose a new install command")
+    detail = "This server did not issue this link; compose a new install command"
 
 
 class LinkExpired(errors.Gone):
     """The link was valid: an hour has passed since, or the fleet's token was renewed."""
 
     code = "link_expired"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This link has expired: a link is valid for an hour, and only until the fleet's token is renewed; "
-            "compose a new install command"
-        )
+    detail = (
+        "This link has expired: a link is valid for an hour, and only until the fleet's token is renewed; "
+        "compose a new install command"
+    )
 
 
 def require_valid(link: Link, signature: str) -> None:

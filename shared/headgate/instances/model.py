@@ -35,9 +35,7 @@ class InstanceNotFound(errors.NotFound):
     """The fleet has no such instance, or it was silent for a month."""
 
     code = "instance_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such instance")
+    detail = "No such instance"
 
 
 @dataclass(frozen=True, slots=True)

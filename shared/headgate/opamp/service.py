@@ -40,21 +40,17 @@ class GroupNotNamed(errors.BadRequest):
     """The message names no group, and its fleet has none for such messages."""
 
     code = "group_not_named"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Send the group's id in the header X-Deployment-Id: this fleet has no Default group for collectors that "
-            "name none"
-        )
+    detail = (
+        "Send the group's id in the header X-Deployment-Id: this fleet has no Default group for collectors that "
+        "name none"
+    )
 
 
 class NotOfThisFleet(errors.Forbidden):
     """The token is valid, and the group is not one of its fleet. The message does not say why."""
 
     code = "not_of_this_fleet"
-
-    def __init__(self) -> None:
-        super().__init__("The token does not give access to this deployment")
+    detail = "The token does not give access to this deployment"
 
 
 def warm() -> None:

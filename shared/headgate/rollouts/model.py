@@ -50,9 +50,7 @@ class RolloutNotFound(errors.NotFound):
     """The group has no such rollout."""
 
     code = "rollout_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such rollout")
+    detail = "No such rollout"
 
 
 class NotNow(errors.Conflict):
@@ -80,30 +78,24 @@ class OwnRollout(errors.Forbidden):
     """An approval is another person's."""
 
     code = "own_rollout"
-
-    def __init__(self) -> None:
-        super().__init__("You started this rollout, or hold the token that did: another member has to approve it")
+    detail = "You started this rollout, or hold the token that did: another member has to approve it"
 
 
 class AdminHasToApprove(errors.Forbidden):
     """It is not known which people are behind the token that started the rollout."""
 
     code = "admin_has_to_approve"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A token whose creator was not recorded started this rollout: an Admin has to approve it. Tokens created "
-            "from now on record theirs"
-        )
+    detail = (
+        "A token whose creator was not recorded started this rollout: an Admin has to approve it. Tokens created "
+        "from now on record theirs"
+    )
 
 
 class TokenCannotApprove(errors.Forbidden):
     """An approval is a person's."""
 
     code = "token_cannot_approve"
-
-    def __init__(self) -> None:
-        super().__init__("A token cannot approve a rollout: a person who is signed in has to")
+    detail = "A token cannot approve a rollout: a person who is signed in has to"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,7 @@ class TestingUnavailable(errors.Unavailable):
 
     __test__ = False
     code = "testing_unavailable"
-
-    def __init__(self) -> None:
-        super().__init__("The testing service is unavailable; no test run was made, try again shortly")
+    detail = "The testing service is unavailable; no test run was made, try again shortly"
 
 
 class Lifecycle(ABC, Generic[E]):

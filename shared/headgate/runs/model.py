@@ -28,18 +28,14 @@ class RunNotFound(errors.NotFound):
     """It does not exist, has expired, or tests another member's draft."""
 
     code = "run_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such test run")
+    detail = "No such test run"
 
 
 class OutputNotReady(errors.NotFound):
     """The run has not finished."""
 
     code = "output_not_ready"
-
-    def __init__(self) -> None:
-        super().__init__("The test run has not finished; its output is there when it has")
+    detail = "The test run has not finished; its output is there when it has"
 
 
 class NoSavedRules(errors.Invalid):

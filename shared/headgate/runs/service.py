@@ -35,9 +35,7 @@ class TestingNotSetUp(errors.Unavailable):
     __test__ = False
     code = "testing_not_set_up"
     no_fault = True
-
-    def __init__(self) -> None:
-        super().__init__("Testing is not set up on this deployment; no test run was made")
+    detail = "Testing is not set up on this deployment; no test run was made"
 
 
 class _Runs(Lifecycle[Run]):

@@ -28,9 +28,7 @@ class RunNotTraced(errors.NotFound):
     """The run was started without `trace`."""
 
     code = "run_not_traced"
-
-    def __init__(self) -> None:
-        super().__init__("This test run was not traced")
+    detail = "This test run was not traced"
 
 
 class StepNotFound(errors.NotFound):

@@ -18,8 +18,7 @@ class LostRace(errors.Contention):
     This is the one signal of a lost race. If nobody retries, the response is that of Contention.
     """
 
-    def __init__(self) -> None:
-        super().__init__("Too many changes at once; nothing was saved, try again shortly")
+    detail = "Too many changes at once; nothing was saved, try again shortly"
 
 
 def retry(once: Callable[[], _Result]) -> _Result:

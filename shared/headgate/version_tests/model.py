@@ -28,9 +28,7 @@ class NoSuchTest(errors.NotFound):
     """The version has no test of that name."""
 
     code = "test_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such test; list the version's tests for their names")
+    detail = "No such test; list the version's tests for their names"
 
 
 class BadTestName(errors.Invalid):
@@ -51,9 +49,7 @@ class TooManyTests(errors.Conflict):
     """The version has as many tests as it may have."""
 
     code = "too_many_tests"
-
-    def __init__(self) -> None:
-        super().__init__(f"A version has {MAX_TESTS} tests at most; delete one first")
+    detail = f"A version has {MAX_TESTS} tests at most; delete one first"
 
 
 class TestsTooLarge(errors.Conflict):
@@ -61,11 +57,7 @@ class TestsTooLarge(errors.Conflict):
 
     __test__ = False
     code = "tests_too_large"
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"All tests of a version have {MAX_BYTES >> 20} MB at most together; shorten a sample, or delete one first"
-        )
+    detail = f"All tests of a version have {MAX_BYTES >> 20} MB at most together; shorten a sample, or delete one first"
 
 
 class NameTakenInOtherCase(errors.Conflict):

@@ -43,36 +43,28 @@ class WebhookNotFound(errors.NotFound):
     """The organization has no such webhook."""
 
     code = "webhook_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such webhook")
+    detail = "No such webhook"
 
 
 class DeliveryNotFound(errors.NotFound):
     """The webhook has no such delivery, or it is older than 30 days."""
 
     code = "delivery_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such delivery; deliveries are listed for 30 days")
+    detail = "No such delivery; deliveries are listed for 30 days"
 
 
 class WebhookLimitReached(errors.Conflict):
     """The organization has as many webhooks as it may."""
 
     code = "webhook_limit_reached"
-
-    def __init__(self) -> None:
-        super().__init__(f"The organization has {MOST_WEBHOOKS} webhooks, the most that it may have; delete one first")
+    detail = f"The organization has {MOST_WEBHOOKS} webhooks, the most that it may have; delete one first"
 
 
 class DeliveryUnderWay(errors.Conflict):
     """A delivery that is tried again by itself."""
 
     code = "delivery_under_way"
-
-    def __init__(self) -> None:
-        super().__init__("This delivery is still tried by itself; send it again once it is delivered or failed")
+    detail = "This delivery is still tried by itself; send it again once it is delivered or failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,23 +66,17 @@ class NothingToRetry(errors.Conflict):
     """There is no failure to forget."""
 
     code = "nothing_to_retry"
-
-    def __init__(self) -> None:
-        super().__init__("What this instance is to run has not failed on it")
+    detail = "What this instance is to run has not failed on it"
 
 
 class OrderNotFound(errors.NotFound):
     code = "order_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such order: orders are kept for a day, and the last one of each kind")
+    detail = "No such order: orders are kept for a day, and the last one of each kind"
 
 
 class OverrideNotFound(errors.NotFound):
     code = "override_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("This instance runs what its group does: it has no override")
+    detail = "This instance runs what its group does: it has no override"
 
 
 def restart(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:

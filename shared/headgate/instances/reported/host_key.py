@@ -22,28 +22,22 @@ class SignatureInvalid(Refused):
     """The message has a signature, and not one of this body, token and group by the key that it names."""
 
     code = "signature_invalid"
-
-    def __init__(self) -> None:
-        super().__init__("The signature of this message does not fit it: nothing was changed")
+    detail = "The signature of this message does not fit it: nothing was changed"
 
 
 class SignatureMissing(Refused):
     code = "signature_missing"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The messages of this instance are signed with its host's key, and this one is not. Install the host again "
-            "with a new command, or let a person allow another host to take the instance's place"
-        )
+    detail = (
+        "The messages of this instance are signed with its host's key, and this one is not. Install the host again "
+        "with a new command, or let a person allow another host to take the instance's place"
+    )
 
 
 class MessageRepeated(Refused):
     """A message with this number, or a later one, was here already."""
 
     code = "message_repeated"
-
-    def __init__(self) -> None:
-        super().__init__("A message with this signed number, or a later one, has arrived before: nothing was changed")
+    detail = "A message with this signed number, or a later one, has arrived before: nothing was changed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,13 @@ class JobNotFound(errors.NotFound):
     """It does not exist, has expired, is of another kind, or is about another member's draft."""
 
     code = "job_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such job")
+    detail = "No such job"
 
 
 class JobTooLarge(errors.TooLarge):
     """The texts and samples of a job are over the limit together."""
 
-    def __init__(self) -> None:
-        super().__init__(f"The texts and samples of one job are at most {MAX_REQUEST_BYTES >> 20} MB together")
+    detail = f"The texts and samples of one job are at most {MAX_REQUEST_BYTES >> 20} MB together"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,7 @@ class ResultGone(errors.Unavailable):
     """The job is Done, and its result cannot be read."""
 
     code = "result_gone"
-
-    def __init__(self) -> None:
-        super().__init__("The job's result cannot be read; start the job again")
+    detail = "The job's result cannot be read; start the job again"
 
 
 class _Jobs(Lifecycle[Job]):

@@ -19,9 +19,7 @@ class RuleNotFound(errors.NotFound):
     """The pipeline has no such rule, or it was not added by hand."""
 
     code = "rule_not_found"
-
-    def __init__(self) -> None:
-        super().__init__("No such rule among those that were added by hand")
+    detail = "No such rule among those that were added by hand"
 
 
 def signal_of(pipeline: str) -> Signal:
