@@ -19,6 +19,7 @@ from headgate_cli.errors import Failed
 from headgate_cli.untrusted import command, harmless, harmless_json, holds_command, printable
 
 _GAP: Final = "  "
+_BARS: Final = "▁▂▃▄▅▆▇█"
 # A narrower column would be unreadable.
 _NARROWEST: Final = 8
 # An id of the API: cut, it would name nothing.
@@ -68,6 +69,12 @@ def cells(text: str) -> int:
         0 if unicodedata.category(char) in _NO_CELL else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
     )
+
+
+def sparkline(values: Sequence[int | None]) -> str:
+    """One character for each value, as high as its part of the most; a space for None."""
+    most = max((value for value in values if value is not None), default=0) or 1
+    return "".join(" " if value is None else _BARS[(len(_BARS) - 1) * value // most] for value in values)
 
 
 def print_commands(lines: Iterable[str]) -> None:

@@ -50,7 +50,14 @@ routers: Final = (
         routers=("router", "by_hand"),
     ),
     Part("fleets.api.overview", f"{PUBLIC}/overview"),
-    Part("fleets.api.series", f"{_FLEETS}/*/series", f"{_GROUP}/series", f"{_FLEETS}/*/instances/*/series"),
+    Part(
+        "fleets.api.series",
+        f"{_FLEETS}/*/series",
+        f"{_GROUP}/series",
+        f"{_FLEETS}/*/instances/*/series",
+        f"{_FLEETS}/*/states",
+        f"{_GROUP}/states",
+    ),
 )
 _PAGES: Final = (
     Part("fleets.pages.home_pages", _HOME),

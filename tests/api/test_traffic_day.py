@@ -98,7 +98,8 @@ class Day:
             host.restarts(at)
             agent.start()
         elif self._happens(0.005, "crashes"):
-            life.former = before
+            # A late message would say what was lost.
+            life.former = b""
             life.crashes(self.fleet.id, at)
         elif self._happens(0.9, "messages"):
             host.tells(agent)

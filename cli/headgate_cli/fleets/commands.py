@@ -1,4 +1,4 @@
-"""`fleet list | create | instances | traffic | costs | install | delete | forget`."""
+"""`fleet list | create | instances | traffic | states | costs | install | delete | forget`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import assignable, costs, deleting, lookup, traffic
+from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, traffic
 from headgate_cli.fleets.states import states
 from headgate_cli.instances import listing
 from headgate_cli.output import minute, print_json, print_result, print_text, say, table
@@ -248,6 +248,7 @@ def observe(api: Api, fleet: str, client: str, show_token: bool, as_json: bool) 
 
 fleet.add_command(listing.of_fleet)
 fleet.add_command(traffic.traffic)
+fleet.add_command(last_day.last_day)
 fleet.add_command(costs.costs)
 fleet.add_command(deleting.fleet)
 fleet.add_command(deleting.instance)

@@ -12,13 +12,12 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import costs, lookup
-from headgate_cli.output import minute, print_json, print_result, table
+from headgate_cli.output import minute, print_json, print_result, sparkline, table
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import CostsOut, LineOut, PointOut, SeriesOut
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,3})([mhd])")
 _SECONDS: Final = {"m": 60, "h": 3_600, "d": 86_400}
-_BARS: Final = "▁▂▃▄▅▆▇█"
 _COLUMNS: Final = 24
 _THOUSAND: Final = 1_000
 _KINDS: Final = {"component": "COMPONENT", "pipeline": "PIPELINE", "host": "HOST", "none": "ALL"}
@@ -97,8 +96,7 @@ def _spark(points: Sequence[PointOut], name: Literal["sent", "accepted"], series
         at = datetime.fromisoformat(point["at"]).timestamp()
         column = min(_COLUMNS - 1, max(0, int((at - begin) / max(1.0, end - begin) * _COLUMNS)))
         sums[column] = (sums[column] or 0) + point[name]
-    most = max((value for value in sums if value is not None), default=0) or 1
-    return "".join(" " if value is None else _BARS[(len(_BARS) - 1) * value // most] for value in sums)
+    return sparkline(sums)
 
 
 def short(number: int) -> str:

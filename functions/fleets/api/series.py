@@ -7,12 +7,13 @@ from fastapi import Query
 from pydantic import BeforeValidator, Field
 
 from fleets.api.routing import fleet_router
-from fleets.api.series_wire import SeriesOut
+from fleets.api.series_wire import LastDayOut, SeriesOut
 from headgate.http.credentials import Reader
 from headgate.http.parameters import DeploymentId, FleetId, InstanceId, moment, whole_number
 from headgate.http.routing import EXTENSION
 from headgate.instances.series import service
 from headgate.instances.series.service import By, Range
+from headgate.instances.timeline import day
 
 router = fleet_router()
 
@@ -61,3 +62,19 @@ def instance_series(
     """What flowed through one collector over the last day, in steps of five minutes or more."""
     asked = Range.of(begin, to, step, of_host=True)
     return SeriesOut.of_series(service.of_host(caller, fleet_id, instance_id, asked))
+
+
+@router.get("/{fleet_id}/states", operation_id="getFleetStates", openapi_extra=EXTENSION)
+def fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
+    """How many of the fleet's collectors had each state over the last day, and ran each version, every half an hour.
+
+    It follows from the events of their timelines. Of the collectors that changed in that time, the first 50 by id are
+    counted.
+    """
+    return LastDayOut.of_day(day.of_fleet(caller, fleet_id))
+
+
+@router.get("/{fleet_id}/deployments/{deployment_id}/states", operation_id="getGroupStates", openapi_extra=EXTENSION)
+def group_states(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> LastDayOut:
+    """The same of the collectors that are in the group now."""
+    return LastDayOut.of_day(day.of_group(caller, fleet_id, deployment_id))

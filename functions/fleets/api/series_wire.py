@@ -6,6 +6,12 @@ from headgate.http.wire import Answer
 from headgate.instances.series import service
 from headgate.instances.series.model import NUMBERS, QUEUE
 from headgate.instances.series.service import Line, Point, Series
+from headgate.instances.state.model import InstanceState
+from headgate.instances.timeline import day
+from headgate.instances.timeline.day import HostsThen, LastDay
+from headgate_engine.wire.times import Time
+
+MOST_VERSIONS = 50
 
 
 class PointOut(Answer):
@@ -58,6 +64,58 @@ class SeriesOut(Answer):
             step=asked.step,
             resolution=series.resolution,
             series=[LineOut.of_line(line) for line in series.lines],
+        )
+
+
+class VersionThenOut(Answer):
+    """How many collectors ran a version; nulls for those that ran nothing, or a text that Headgate did not send."""
+
+    configuration_id: str | None
+    name: str | None
+    version_number: int | None
+    collectors: int
+
+
+class StatesThenOut(Answer):
+    """How the collectors stood at a time; those of which nothing is known by then are not counted."""
+
+    at: Time
+    states: dict[InstanceState, int]
+    versions: list[VersionThenOut]
+
+    @classmethod
+    def of_standing(cls, standing: HostsThen, known: LastDay) -> "StatesThenOut":
+        most = sorted(standing.versions.items(), key=lambda counted: -counted[1])[:MOST_VERSIONS]
+        return cls(
+            at=standing.at,
+            states=dict(standing.states),
+            versions=[
+                VersionThenOut(
+                    configuration_id=version.configuration_id if version else None,
+                    name=known.names.get(version.configuration_id) if version else None,
+                    version_number=version.version_number if version else None,
+                    collectors=collectors,
+                )
+                for version, collectors in most
+            ],
+        )
+
+
+class LastDayOut(Answer):
+    """The last day of a fleet's or a group's collectors, by state and by version."""
+
+    step: int
+    collectors: int
+    left_out: int
+    points: list[StatesThenOut]
+
+    @classmethod
+    def of_day(cls, known: LastDay) -> "LastDayOut":
+        return cls(
+            step=int(day.STEP.total_seconds()),
+            collectors=known.hosts,
+            left_out=known.left_out,
+            points=[StatesThenOut.of_standing(standing, known) for standing in known.standings],
         )
 
 

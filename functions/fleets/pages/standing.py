@@ -36,13 +36,13 @@ _NOTHING: Final = "nothing"
 
 
 def card(caller: Caller, path: str, fleet_id: str, deployment_id: str | None = None, *, asked: bool) -> Html:
-    """Only if it is `asked` for: it takes a query for each host. The versions are those that ran, by hosts' reports.
+    """Only if it is `asked` for: it takes a query for each host that changed. The versions are those that ran.
 
     Empty without hosts; `path` is that of the page.
     """
     if not asked:
         return html(_ASK, path=path)
-    known = day.of_hosts(caller, fleet_id, deployment_id)
+    known = day.of_group(caller, fleet_id, deployment_id) if deployment_id else day.of_fleet(caller, fleet_id)
     if not any(standing.states for standing in known.standings):
         return NOTHING
     times = [standing.at.strftime("%H:%M UTC") for standing in known.standings]
@@ -51,7 +51,7 @@ def card(caller: Caller, path: str, fleet_id: str, deployment_id: str | None = N
         states=charts.area("Collectors by state", _lines(_by_state(known)), times),
         versions=charts.area("Collectors by version", _lines(_by_version(known)), times) if deployment_id else NOTHING,
         hosts="1 collector" if known.hosts == 1 else f"{known.hosts} collectors",
-        left_out=f"; {known.left_out} more are left out" if known.left_out else "",
+        left_out=f"; {known.left_out} more that changed are left out" if known.left_out else "",
     )
 
 

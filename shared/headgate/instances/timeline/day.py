@@ -8,25 +8,29 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.instances import details, service
 from headgate.instances.state.model import silent_from
-from headgate.instances.timeline import store
+from headgate.instances.timeline import events, store
 from headgate_engine.threads import Threads
 
 if TYPE_CHECKING:
     from headgate.deployments.versions import Assignment
+    from headgate.fleets.model import Fleet
     from headgate.foundation.caller import Caller
     from headgate.instances.service import Seen
     from headgate.instances.state.model import InstanceState
     from headgate.instances.timeline.model import TimelineEvent
 
-MOST_HOSTS: Final = 50
+MOST_CHANGED: Final = 50
+"""Hosts whose timelines are read, a query each. Of the others the last event is older than the day."""
 STEP: Final = timedelta(minutes=30)
 _STEPS: Final = 48
 _MOST_EVENTS: Final = 30
 _AT_ONCE: Final = 8
+_HOUR: Final = 3_600
 _NOT_HEARD: Final = frozenset({"silent", "stale", "unknown"})
 
 
@@ -44,8 +48,8 @@ class HostsThen:
 
 @dataclass(frozen=True, slots=True)
 class LastDay:
-    """Each half an hour. `hosts` is how many were looked at, `left_out` how many were not; `names` has configurations'
-    names by their ids."""
+    """Each half an hour. `hosts` is how many are counted, `left_out` how many changed and are not; `names` has the
+    configurations' names by their ids."""
 
     standings: Sequence[HostsThen]
     hosts: int
@@ -53,21 +57,44 @@ class LastDay:
     names: Mapping[str, str]
 
 
-def of_hosts(caller: Caller, fleet_id: str, deployment_id: str | None = None) -> LastDay:
-    """Of the fleet's hosts, or of those that are in the group now, the first fifty by id.
+def of_fleet(caller: Caller, fleet_id: str) -> LastDay:
+    """The day of the fleet's hosts.
 
-    A query for each of them, several at a time, and one for each megabyte of the fleet's instances. Raises
-    FleetNotFound.
+    One query for each megabyte of the fleet's instances, and one for each host that changed in that time, for the first
+    fifty of these by id, several at a time. Raises FleetNotFound.
     """
-    fleet, now = fleets.get(caller, fleet_id), clock.now()
+    return _of_hosts(caller, fleets.get(caller, fleet_id), None)
+
+
+def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> LastDay:
+    """The same of the hosts that are in the group now; one read more. Raises FleetNotFound, DeploymentNotFound."""
+    fleet = fleets.get(caller, fleet_id)
+    return _of_hosts(caller, fleet, deployments.of_fleet(fleet_id, deployment_id).id)
+
+
+def _of_hosts(caller: Caller, fleet: Fleet, deployment_id: str | None) -> LastDay:
+    now = clock.now()
+    begin = now - STEP * (_STEPS - 1)
     hosts = service.those(fleet, lambda host: deployment_id in (None, host.deployment_id), now)
-    chosen = hosts[:MOST_HOSTS]
+    changed = [seen for seen in hosts if _changed(seen, begin)]
+    read = changed[:MOST_CHANGED]
     with Threads(_AT_ONCE) as pool:
-        read = pool.map(lambda seen: store.newest(fleet_id, seen.instance.id, _MOST_EVENTS, None).entries, chosen)
-        known = [*zip(chosen, read, strict=True)]
+        newest = pool.map(lambda seen: store.newest(fleet.id, seen.instance.id, _MOST_EVENTS, None).entries, read)
+        known = [*zip(read, newest, strict=True)]
+    known += [(seen, [_as_always(seen)]) for seen in hosts if not _changed(seen, begin)]
     standings = [_standing(now - STEP * place, known) for place in reversed(range(_STEPS))]
     versions = {version for standing in standings for version in standing.versions}
-    return LastDay(standings, len(chosen), len(hosts) - len(chosen), details.names(caller, versions))
+    return LastDay(standings, len(known), len(changed) - len(read), details.names(caller, versions))
+
+
+def _changed(seen: Seen, begin: datetime) -> bool:
+    """Whether its timeline may have an event since then: it is noted in which hour the last one was written."""
+    return (seen.instance.noted.hour + 1) * _HOUR > begin.timestamp() or not seen.instance.noted.hour
+
+
+def _as_always(seen: Seen) -> TimelineEvent:
+    """The event that the host's stored item follows from, which is older than the day."""
+    return events.entry(seen.instance, "first_seen", seen.instance.contact.first_seen_at)
 
 
 def _standing(at: datetime, known: Sequence[tuple[Seen, Sequence[TimelineEvent]]]) -> HostsThen:
