@@ -17,7 +17,7 @@ from headgate.foundation.caller import Caller
 from headgate.http.parameters import ConfigurationId
 from headgate.instances.series import costs
 from headgate.instances.series import service as series
-from headgate.instances.series.model import HOUR
+from headgate.instances.series.model import ACCEPTED, HOUR
 from headgate.instances.series.service import Range, Series
 from headgate.usage import service as usage
 from headgate.usage.model import CountedUse
@@ -27,7 +27,7 @@ from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import empty, home, moment, tag
-from web.rates import ACCEPTED, per_minute
+from web.rates import per_minute
 from web.table import Column, Row, Viewed, pages, read, table
 from web.workspace import heading, path_of
 

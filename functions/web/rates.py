@@ -1,10 +1,8 @@
 """What flows through groups and hosts, as numbers a minute for charts."""
 
-from headgate.instances.series.model import HOUR, MINUTE, NUMBERS
+from headgate.instances.series.model import HOUR, MINUTE
 from headgate.instances.series.service import Line, Series
 from headgate.instances.state.intervals import unwritten
-
-ACCEPTED, REFUSED, SENT, FAILED, DROPPED, ACCEPTED_BYTES, SENT_BYTES = range(len(NUMBERS))
 
 
 def per_minute(series: Series, line: Line, place: int) -> list[float | None]:

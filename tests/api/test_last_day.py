@@ -62,7 +62,7 @@ def test_a_host_that_changed_nothing_all_day_takes_no_query(fleet: Fleet, now: C
             agent.heartbeat()
         if minute == 99:
             agents[0].says_health(healthy=False)
-            agents[0].report(2, "exporter is not ready")
+            agents[0].heartbeat()
 
     with request_units.counted() as (calls, _):
         known = day.of_group(admin_of(fleet), fleet.id, fleet.deployment_id)

@@ -183,8 +183,8 @@ def test_many_hosts_are_divided_over_items(aws_here: Template, monkeypatch: pyte
 
     require_sums(deployment_id, sum((host.ever for host in hosts), Counter()))
     for number in range(12):
-        counted = [*store.of_host(deployment_id, f"ins_{number:026d}", 0, 9_999_999_999)]
-        assert sum(numbers[4] for numbers in counted) == 300
+        counted = [*store.of_hosts(deployment_id, [f"ins_{number:026d}"], 0, 9_999_999_999)]
+        assert sum(numbers[4] for _, numbers in counted) == 300
     assert max(len(part.hosts) for part in store.first_parts(deployment_id, 0, 9_999_999_999)) < 12
 
 

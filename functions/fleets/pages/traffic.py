@@ -8,13 +8,22 @@ from typing import Final
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances.series import service
-from headgate.instances.series.model import HOUR
+from headgate.instances.series.model import (
+    ACCEPTED,
+    ACCEPTED_BYTES,
+    DROPPED,
+    FAILED,
+    HOUR,
+    REFUSED,
+    SENT,
+    SENT_BYTES,
+)
 from headgate.instances.series.service import Range, Series
 from headgate.instances.timeline import history
 from web import charts
 from web.charts import Part
 from web.html import NOTHING, Html, html
-from web.rates import ACCEPTED, ACCEPTED_BYTES, DROPPED, FAILED, REFUSED, SENT, SENT_BYTES, per_minute
+from web.rates import per_minute
 
 _DAY: Final = timedelta(days=1)
 _SHOWN: Final = (("taken", ACCEPTED), ("sent", SENT), ("failed", FAILED), ("dropped", DROPPED))

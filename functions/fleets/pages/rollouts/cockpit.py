@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Final
 
 from fleets.pages.rollouts.parts import gate_words
+from headgate.foundation import clock
+from headgate.instances.series import service
+from headgate.instances.series.model import ACCEPTED, FAILED, MINUTE, QUEUE, REFUSED, SENT, SLOT
+from headgate.instances.series.service import Point, Range, Series
 from headgate.rollouts.evidence import Evidence, evidence
 from headgate.rollouts.hosts import Host, Phase
-from headgate.rollouts.model import Rollout
+from headgate.rollouts.model import Gate, Rollout
 from headgate.rollouts.strategy import OnFailure, Step, Strategy
 from web import charts
 from web.charts import Part
@@ -41,17 +45,27 @@ _NAMES: Final[Sequence[tuple[str, str, frozenset[Phase]]]] = (
     ("going back", "warn", frozenset({"going_back"})),
     ("waiting", "", frozenset({"waiting"})),
 )
+# Before it began, and after it ended: what the gates' lines show beside the rollout itself.
+_BEFORE: Final = timedelta(minutes=30)
+_AFTER: Final = timedelta(minutes=30)
+_KEPT: Final = timedelta(hours=24)
+_MOST_HOSTS: Final = 50
 _PROGRESS: Final = """\
 <div class="card"><h2>Progress</h2>{bar}
 <p>{applied} of {total} collectors run it, {failed} failed, {waiting} waiting.</p>{judged}</div>"""
 _GATES: Final = """\
 <div class="card"><h2>Gates</h2><p>If more than {tolerated} % of the collectors that have it fail a gate,
 {on_failure}.</p><table><thead><tr><th scope="col">Gate</th><th scope="col">Now</th><th scope="col">Before</th>
-<th scope="col">Limit</th><th scope="col">Host</th><td></td></tr></thead><tbody>{rows}</tbody></table>
-{off}<p class="last">{window} {unavailable}</p></div>"""
+<th scope="col">Limit</th><th scope="col">Host</th><th scope="col">Over time</th><td></td></tr></thead>
+<tbody>{rows}</tbody></table>
+{over_time}{off}<p>{window} {unavailable}</p>{acts}</div>"""
+_OVER_TIME: Final = """\
+<p class="soft small">Over time: what the {hosts} with the version counted together, every five minutes from {begin} to
+{end} UTC; the rollout began at {began}.</p>"""
 _GATE: Final = """\
 <tr><th scope="row">{name}</th><td data-label="Now">{now}</td><td data-label="Before">{before}</td>
-<td data-label="Limit">{limit}{bullet}</td><td data-label="Host">{host}</td><td>{state}</td></tr>"""
+<td data-label="Limit">{limit}{bullet}</td><td data-label="Host">{host}</td><td data-label="Over time">{line}</td>
+<td>{state}</td></tr>"""
 
 
 def failed_before(rollout: Rollout) -> frozenset[str]:
@@ -117,18 +131,24 @@ def _judged(rollout: Rollout, strategy: Strategy) -> Html:
     return html('<p class="last">Step {step} ends {at}, if no gate fails before.</p>', step=step, at=until(ends))
 
 
-def gates(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
-    """A row for each gate that is on, those that fail first; `collectors` is the path of the list of collectors."""
+def gates(rollout: Rollout, hosts: Sequence[Host], collectors: str, acts: Html) -> Html:
+    """A row for each gate that is on, those that fail first, and what can be done, `acts`, below them.
+
+    `collectors` is the path of the list of collectors.
+    """
     chosen, strategy = rollout.gates, rollout.strategy
     if chosen is None or strategy is None:
-        return NOTHING
+        return acts
+    counted = _counted(rollout, hosts)
     window, most = strategy.window, strategy.max_unavailable
     off = [gate_words(name) for name, value in asdict(chosen).items() if value is None or value is False]
     return html(
         _GATES,
         tolerated=chosen.tolerated_percent,
         on_failure=ON_FAILURE[strategy.on_failure],
-        rows=[_gate(one, collectors) for one in evidence(chosen, hosts, rollout.failures)],
+        rows=[_gate(one, collectors, counted) for one in evidence(chosen, hosts, rollout.failures)],
+        over_time=_over_time(rollout, counted) if counted else NOTHING,
+        acts=acts,
         off=html('<p class="soft small">Off: {names}</p>', names=", ".join(off)) if off else NOTHING,
         window=f"Steps begin from {window.start} to {window.end} in {window.time_zone}."
         if window
@@ -137,7 +157,61 @@ def gates(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
     )
 
 
-def _gate(one: Evidence, collectors: str) -> Html:
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What hosts that have the version counted, and how many they are."""
+
+    series: Series
+    hosts: int
+
+
+def _counted(rollout: Rollout, hosts: Sequence[Host]) -> _Counted | None:
+    """From a while before the rollout began until it ended; None if that is not kept any more, or nothing counted."""
+    now = clock.now()
+    end = min(now, rollout.finished_at + _AFTER) if rollout.finished_at else now
+    begin = max(rollout.created_at - _BEFORE, now - _KEPT)
+    having = [host.instance.id for host in hosts if host.counts and host.due][:_MOST_HOSTS]
+    if not having or begin >= end:
+        return None
+    asked = Range.of(begin, end, SLOT, of_host=True)
+    series = service.together(rollout.deployment_id, having, asked)
+    return _Counted(series, len(having)) if series.lines else None
+
+
+def _over_time(rollout: Rollout, counted: _Counted) -> Html:
+    asked = counted.series.range
+    return html(
+        _OVER_TIME,
+        hosts="1 collector" if counted.hosts == 1 else f"{counted.hosts} collectors",
+        begin=service.at(asked.begin).strftime("%H:%M"),
+        end=service.at(asked.end).strftime("%H:%M"),
+        began=rollout.created_at.strftime("%H:%M"),
+    )
+
+
+def _line(gate: Gate, counted: _Counted) -> Html:
+    """What the gate judges, over time; nothing for gates whose figures are not kept."""
+    if gate not in _OF_POINT:
+        return NOTHING
+    unit, measure = _OF_POINT[gate]
+    values = [measure(point) if point.is_known else None for point in counted.series.lines[0].points]
+    return charts.sparkline(values, f"{gate_words(gate)} over time", unit)
+
+
+def _share(part: int, rest: int) -> float | None:
+    return 100 * part / (part + rest) if part + rest else None
+
+
+# What is drawn of a gate over time, with its unit.
+_OF_POINT: Final[Mapping[Gate, tuple[str, Callable[[Point], float | None]]]] = {
+    "send_failed": (" %", lambda point: _share(point.numbers[FAILED], point.numbers[SENT])),
+    "refused": (" %", lambda point: _share(point.numbers[REFUSED], point.numbers[ACCEPTED])),
+    "queue_growth": (" %", lambda point: float(point.numbers[QUEUE])),
+    "throughput_drop": ("/min each", lambda point: point.numbers[ACCEPTED] * MINUTE / (point.hosts * SLOT)),
+}
+
+
+def _gate(one: Evidence, collectors: str, counted: _Counted | None) -> Html:
     state = tag(f"{one.failing} failed", "bad") if one.failing else tag("holds", "good")
     if not one.failing and not one.is_counted and one.measured is None:
         state = tag("not judged yet")
@@ -150,6 +224,7 @@ def _gate(one: Evidence, collectors: str) -> Html:
         before=f"{one.before:,} {one.unit}" if one.before is not None and not one.is_counted else "",
         limit=limit,
         bullet=_bullet(one),
+        line=_line(one.gate, counted) if counted else NOTHING,
         host=html('<a href="{path}/{id}">{name}</a>', path=collectors, id=host.id, name=host.called)
         if host
         else NOTHING,

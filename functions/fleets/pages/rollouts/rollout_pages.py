@@ -67,7 +67,7 @@ _PAGE: Final = """\
 <a href="{group_path}">{group}</a></p>
 <div id="live" data-live="{live}"><h1>{version} {status}</h1>
 <p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{message}
-{reason}{progress}{failures}{acts}{notes}{not_moved}{gates}{hosts}{steps}</div>"""
+{reason}{progress}{failures}{gates}{notes}{not_moved}{hosts}{steps}</div>"""
 _STEPS: Final = """\
 <div class="card"><h2>Steps</h2><table><thead><tr><th>Step</th><th>Up to</th><th>Then wait</th><th></th></tr></thead>
 <tbody>{rows}</tbody></table></div>"""
@@ -169,7 +169,6 @@ def _rollout_page(
         not_moved=_not_moved(rollout, collectors),
         message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
         reason=html('<div class="notice bad">{reason}</div>', reason=rollout.reason) if rollout.reason else NOTHING,
-        acts=acts(caller, path, csrf_field(shown), rollout),
         progress=cockpit.progress(rollout, hosts),
         notes=html("<ul>{notes}</ul>", notes=[html("<li>{note}</li>", note=note) for note in rollout.notes])
         if rollout.notes
@@ -177,7 +176,7 @@ def _rollout_page(
         failures=_failures(rollout, hosts, collectors),
         steps=_steps(rollout, rollout.strategy) if rollout.strategy else empty("It was assigned at once."),
         hosts=_hosts(rollout, hosts, collectors) if hosts else NOTHING,
-        gates=cockpit.gates(rollout, hosts, collectors),
+        gates=cockpit.gates(rollout, hosts, collectors, acts(caller, path, csrf_field(shown), rollout)),
     )
     problem, status = (refused.detail, status_of(refused)) if refused else ("", 200)
     return page(shown, f"Rollout of {title}", content, problem=problem, status=status, script="live")

@@ -20,7 +20,7 @@ from headgate.fleets import service as fleets
 from headgate.fleets.prices import Price, PriceList
 from headgate.foundation import clock
 from headgate.instances.series import destinations, store
-from headgate.instances.series.model import HOUR, component_of, kind_of, pipelines_of
+from headgate.instances.series.model import HOUR, SENT, SENT_BYTES, component_of, kind_of, pipelines_of
 from headgate_engine.threads import Threads
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ MOST_LINES: Final = 100
 _MOST_EVENTS: Final = 100
 _MOST_VERSIONS: Final = 10
 _AT_ONCE: Final = 8
-_SENT, _SENT_BYTES = 2, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +206,8 @@ def _sent(caller: Caller, group: Deployment, costs: Costs) -> _Sums:
             place = tuple(pipelines_of(key)), component, places.host(component, bucket.start)
             of_place = sums.setdefault(place, {})
             records, size = of_place.get(day, (0, 0))
-            records += sum(numbers[_SENT] for numbers in of_key.values())
-            of_place[day] = records, size + sum(numbers[_SENT_BYTES] for numbers in of_key.values())
+            records += sum(numbers[SENT] for numbers in of_key.values())
+            of_place[day] = records, size + sum(numbers[SENT_BYTES] for numbers in of_key.values())
     return sums
 
 

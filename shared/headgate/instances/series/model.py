@@ -12,6 +12,7 @@ from typing import Final
 
 NUMBERS: Final = ("accepted", "refused", "sent", "failed", "dropped", "accepted_bytes", "sent_bytes")
 """What is counted of a component, in the order in which hosts report it and buckets hold it."""
+ACCEPTED, REFUSED, SENT, FAILED, DROPPED, ACCEPTED_BYTES, SENT_BYTES = range(len(NUMBERS))
 QUEUE: Final = len(NUMBERS)
 """After them comes how full a sending queue is, in percent: the highest one counts."""
 MINUTE: Final = 60
@@ -82,7 +83,7 @@ def as_part(kind: str, numbers: Sequence[int], dropped: int) -> list[int]:
     shares = [0] * (QUEUE + 1)
     for place in _PLACES.get(kind, ()):
         shares[place] = numbers[place]
-    shares[_DROPPED] = dropped
+    shares[DROPPED] = dropped
     shares[QUEUE] = numbers[QUEUE]
     return shares
 
@@ -93,9 +94,9 @@ def dropped(kind: str, numbers: Sequence[int]) -> int:
     Negative for one that passed on more than it took, as what it had taken before; see `settled`.
     """
     if kind == "processor":
-        missing = numbers[_ACCEPTED] - numbers[_SENT]
-        return max(numbers[_DROPPED], missing) if numbers[_DROPPED] else missing
-    return numbers[_DROPPED]
+        missing = numbers[ACCEPTED] - numbers[SENT]
+        return max(numbers[DROPPED], missing) if numbers[DROPPED] else missing
+    return numbers[DROPPED]
 
 
 def settled(missing: Sequence[int]) -> list[int]:
@@ -166,9 +167,8 @@ def _padded(numbers: Sequence[int]) -> list[int]:
     return [*numbers, *([0] * (QUEUE + 1 - len(numbers)))]
 
 
-_ACCEPTED, _REFUSED, _SENT, _FAILED, _DROPPED, _ACCEPTED_BYTES, _SENT_BYTES = range(QUEUE)
 # What counts towards a whole is what its receivers take and its exporters send.
 _PLACES: Final = {
-    "receiver": (_ACCEPTED, _REFUSED, _ACCEPTED_BYTES),
-    "exporter": (_SENT, _FAILED, _SENT_BYTES),
+    "receiver": (ACCEPTED, REFUSED, ACCEPTED_BYTES),
+    "exporter": (SENT, FAILED, SENT_BYTES),
 }

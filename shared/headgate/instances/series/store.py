@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -61,24 +61,26 @@ def between(deployment_id: str, seconds: int, begin: int, end: int) -> Iterator[
     return map(_BUCKETS.read, table.between(str(first["pk"]), str(first["sk"]), str(last["sk"])))
 
 
-def of_host(deployment_id: str, instance_id: str, begin: int, end: int) -> Iterator[Sequence[int]]:
-    """What is known of a host in the slots that begin in that time, in order.
+def of_hosts(
+    deployment_id: str, instance_ids: Collection[str], begin: int, end: int
+) -> Iterator[tuple[str, Sequence[int]]]:
+    """What is known of hosts in the slots that begin in that time, with each host's id, in order.
 
     One query for each megabyte of the first parts, and one batch read for each hundred other parts.
     """
-    elsewhere: list[tuple[int, int]] = []
-    known: dict[int, Sequence[int]] = {}
-    for first in first_parts(deployment_id, begin, end):
-        number = part_of(instance_id, first.parts)
-        if number:
-            elsewhere.append((first.start, number))
-        elif instance_id in first.hosts:
-            known[first.start] = first.hosts[instance_id]
-    rows = table.get_all([keys.series_hosts_part(deployment_id, *place) for place in elsewhere])
-    for part in map(_PARTS.read, rows):
-        if instance_id in part.hosts:
-            known[part.start] = part.hosts[instance_id]
-    return iter([known[start] for start in sorted(known)])
+    parts = [*first_parts(deployment_id, begin, end)]
+    elsewhere = {
+        (first.start, number)
+        for first in parts
+        for number in {part_of(instance_id, first.parts) for instance_id in instance_ids}
+        if number
+    }
+    rows = table.get_all([keys.series_hosts_part(deployment_id, *place) for place in sorted(elsewhere)])
+    parts += map(_PARTS.read, rows)
+    for part in sorted(parts, key=lambda part: part.start):
+        for instance_id in instance_ids:
+            if instance_id in part.hosts:
+                yield instance_id, part.hosts[instance_id]
 
 
 def first_parts(deployment_id: str, begin: int, end: int) -> Iterator[HostsPart]:
