@@ -825,6 +825,13 @@ class Lacking(TypedDict):
     type: str
 
 
+class LastDayOut(TypedDict):
+    step: int
+    collectors: int
+    left_out: int
+    points: list[StatesThenOut]
+
+
 class LeftOut(TypedDict):
     records: int
     bytes: int
@@ -1559,6 +1566,12 @@ class Statement(TypedDict):
     errors: list[Failure]
 
 
+class StatesThenOut(TypedDict):
+    at: str
+    states: dict[str, int]
+    versions: list[VersionThenOut]
+
+
 class Step(TypedDict):
     n: int
     pipeline: str
@@ -1869,6 +1882,13 @@ class VersionTestsOut(TypedDict):
     next_cursor: NotRequired[None]
     tests_sha256: str
     evidence: list[EvidenceOut]
+
+
+class VersionThenOut(TypedDict):
+    configuration_id: str | None
+    name: str | None
+    version_number: int | None
+    collectors: int
 
 
 class VolumeMountOut(TypedDict):

@@ -924,6 +924,13 @@ export interface Lacking {
   type: string;
 }
 
+export interface LastDayOut {
+  step: number;
+  collectors: number;
+  left_out: number;
+  points: StatesThenOut[];
+}
+
 export interface LeftOut {
   records: number;
   bytes: number;
@@ -1849,6 +1856,12 @@ export interface Statement {
   errors: Failure[];
 }
 
+export interface StatesThenOut {
+  at: string;
+  states: Record<string, number>;
+  versions: VersionThenOut[];
+}
+
 export interface Step {
   n: number;
   pipeline: string;
@@ -2199,6 +2212,13 @@ export interface VersionTestsOut {
   next_cursor?: null;
   tests_sha256: string;
   evidence: EvidenceOut[];
+}
+
+export interface VersionThenOut {
+  configuration_id: string | null;
+  name: string | null;
+  version_number: number | null;
+  collectors: number;
 }
 
 export interface VolumeMountOut {
