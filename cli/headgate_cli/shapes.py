@@ -647,7 +647,7 @@ class GroupEventOutPage(TypedDict):
 
 class HappenedOut(TypedDict):
     at: str
-    event: Literal["first_seen", "moved", "silent", "back", "offered", "running", "crash_loop", "exited", "drifted", "restarted", "collector_changed", "configuration_changed", "supervisor_changed", "supervisor_kept", "override", "override_ended", "key_registered", "key_replaced", "scope_changed", "move_allowed", "replaced", "replaces", "refused", "capture", "capture_ended", "pending_pickup", "applying", "applied", "apply_failed", "idle", "healthy", "unhealthy", "stopped", "flapping", "flapping_ended"]
+    event: Literal["first_seen", "moved", "silent", "back", "offered", "running", "crash_loop", "exited", "drifted", "restarted", "collector_changed", "configuration_changed", "supervisor_changed", "supervisor_kept", "override", "override_ended", "key_registered", "key_replaced", "scope_changed", "token_renewed", "cut_off", "let_in", "move_allowed", "replaced", "replaces", "refused", "capture", "capture_ended", "pending_pickup", "applying", "applied", "apply_failed", "idle", "healthy", "unhealthy", "stopped", "flapping", "flapping_ended"]
     state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
     running: VersionAt | None
     version: VersionOut | None
@@ -746,6 +746,7 @@ class InstanceDetail(TypedDict):
     last_healthy: AssignmentOut | None
     override: OverrideOut | None
     move_allowed_until: str | None
+    cut_off_at: str | None
     orders: list[OrderOut]
 
 

@@ -130,11 +130,21 @@ func run(ours *settings.Settings, self string) error {
 	if err != nil {
 		log.Printf("the collector does not list its components, so Headgate cannot tell what it lacks: %v", err)
 	}
+	// A copy of another host gets a key of its own here.
+	instance, err := identity.Prepare(ours.Storage, machineID)
+	if err != nil {
+		return err
+	}
+	token := identity.ReadToken(ours.Storage, ours.DeploymentID, ours.Token())
+	key, err := identity.SigningKey(ours.Storage)
+	if err != nil {
+		log.Printf("messages are not signed: %v", err)
+	}
 	replacing := &replacing{ours: ours, installed: self, end: end}
 	known := host.New(host.Settings{
 		Version: version, Name: ours.Name, Labels: ours.Labels, Components: components, List: host.Components,
 		Storage: ours.Storage, Effective: filepath.Join(ours.Storage, effectiveName), Can: capture.Ability,
-		Platform: ours.Platform, Upgrades: upgrades, ReplaceSelf: replacing.start,
+		Platform: ours.Platform, Upgrades: upgrades, ReplaceSelf: replacing.start, RenewToken: renewing(ours, token, key),
 	})
 	if err := known.Undo(interrupted); err != nil {
 		return fmt.Errorf("go back to the configuration before: %w", err)
@@ -142,15 +152,11 @@ func run(ours *settings.Settings, self string) error {
 	captures := capture.New(known, capture.Settings{Storage: ours.Storage, Capability: host.Capability})
 	replacing.Host, replacing.known = captures, known
 	replacing.tellFailure()
-	instance, err := identity.Prepare(ours.Storage, machineID)
-	if err != nil {
-		return err
-	}
 	// The official supervisor overwrites an offer that arrives before it has written its initial file, starts the collector
 	// without it and reports it as applied.
 	ready, begun := context.WithCancel(context.Background())
 	defer begun()
-	messages, err := relay.Start(server(ours, ready.Done()), lines.Cause, replacing)
+	messages, err := relay.Start(server(ours, token, key, ready.Done()), lines.Cause, replacing)
 	if err != nil {
 		return fmt.Errorf("listen for the supervisor: %w", err)
 	}
@@ -175,17 +181,20 @@ func run(ours *settings.Settings, self string) error {
 }
 
 // server is Headgate, with this host's key. Without one, Headgate serves a host that never had one.
-func server(ours *settings.Settings, ready <-chan struct{}) relay.Server {
-	headgate := relay.Server{
-		Endpoint: ours.Endpoint, Headers: ours.Headers(), Context: ours.SignedContext(), Ready: ready,
+func server(ours *settings.Settings, token *identity.Token, key *identity.Key, ready <-chan struct{}) relay.Server {
+	headgate := relay.Server{Endpoint: ours.Endpoint, Credentials: token, Ready: ready}
+	if key != nil {
+		headgate.Signer = key
 	}
-	key, err := identity.SigningKey(ours.Storage)
-	if err != nil {
-		log.Printf("messages are not signed: %v", err)
-		return headgate
-	}
-	headgate.Signer = key
 	return headgate
+}
+
+// renewing takes a renewed token; nil for a host that takes none.
+func renewing(ours *settings.Settings, token *identity.Token, key *identity.Key) func(sealed []byte) error {
+	if key == nil || !ours.Renews() {
+		return nil
+	}
+	return func(sealed []byte) error { return token.Renew(key, sealed) }
 }
 
 // openUpgrades reads which collector is to run. It also returns the hash of a configuration whose collector does not.

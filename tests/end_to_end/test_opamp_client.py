@@ -2,28 +2,15 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.local_service import LocalService
+from tests.support.official_supervisor import go
 from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
-
-
-def go() -> str:
-    """The Go that builds the supervisor, which is fetched where this machine's is too old."""
-    paths = os.pathsep.join(str(ROOT / "layers" / name) for name in ("collector", "supervisor"))
-    found = subprocess.run(
-        [sys.executable, "-m", "supervisor_build", "go"],
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return found.stdout.strip()
 
 
 def test_the_official_client_rolls_out_fails_clears_and_gets_a_uid_of_its_own(tmp_path: Path) -> None:

@@ -138,6 +138,22 @@ FLEETS: Final = [
         target="fleets/{fleet_id}/instances/{instance_id}/allow-move",
     ),
     endpoint(
+        f"POST {INSTANCE}/cut-off",
+        "member",
+        404,
+        right(200),
+        action="instance.cut_off",
+        target="fleets/{fleet_id}/instances/{instance_id}/cut-off",
+    ),
+    endpoint(
+        f"POST {INSTANCE}/let-in",
+        "member",
+        404,
+        right(200),
+        action="instance.let_in",
+        target="fleets/{fleet_id}/instances/{instance_id}/let-in",
+    ),
+    endpoint(
         f"POST {INSTANCE}/replace",
         "write",
         404,

@@ -79,7 +79,13 @@ FLEETS: Final[Mapping[str, Rights]] = {
         **dict.fromkeys(("PutItem", "ConditionCheckItem", "UpdateItem"), "fleet# census# history#"),
     },
     "InstallFunction": {"GetItem": "organization# fleet# token# install#", "UpdateItem": "install#"},
-    "NotifyFunction": {"GetItem": "organization# fleet#", "Query": "fleet# census#"},
+    "NotifyFunction": {
+        "GetItem": "organization# fleet#",
+        "Query": "fleet# census#",
+        # A token that no host uses any more ends.
+        "PutItem": "fleet#",
+        "UpdateItem": "organization# token#",
+    },
     "ExportsFunction": {"Query": "organization# fleet# rollouts# history#", "GetItem": "fleet# token#"},
     "SeriesFunction": dict.fromkeys(("BatchGetItem", "PutItem"), "series#"),
     "WebhooksFunction": dict.fromkeys(("GetItem", "Query"), "organization#"),

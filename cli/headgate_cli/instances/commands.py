@@ -1,4 +1,5 @@
-"""`instance list | show | history | restart | retry | upgrade-supervisor | override | allow-move | replace`."""
+"""`instance list | show | history | restart | retry | upgrade-supervisor | override`, and who a host is: `allow-move |
+cut-off | let-in | replace`."""
 
 from __future__ import annotations
 
@@ -83,6 +84,8 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
         print_result(f"  ordered    {one_line(order['do'])} at {minute(order['created_at'])}, not done yet")
     if detail["move_allowed_until"]:
         print_result(f"  move       another host may take its place until {minute(detail['move_allowed_until'])}")
+    if detail["cut_off_at"]:
+        print_result(f"  cut off    its messages are refused since {minute(detail['cut_off_at'])} (UTC)")
     print_result(f"  host key   {one_line(detail['host_key'] or '') or 'none: its messages are not signed'}")
     print_result(f"  last seen  {minute(detail['last_seen_at'])} (UTC)")
 
@@ -245,6 +248,40 @@ def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     allowed = shaped(MoveOut, api.post(f"{_path(api, fleet, instance)}/allow-move"))
     until = minute(allowed["move_allowed_until"])
     print_outcome(allowed, as_json, f"another host may take the place of {one_line(instance)} until {until} (UTC)")
+
+
+@instance.command("cut-off")
+@_fleet
+@_instance
+@as_json
+@connected
+def cut_off(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Refuse every message of a host, and send it nothing, also no renewed token. Its collector runs on as it is.
+
+    It takes a person's session (`headgate login`). Renew the token too: whoever has it can report as another host.
+
+    \b
+    Examples:
+      headgate instance cut-off servers web-1
+    """
+    seen = shaped(InstanceDetail, api.post(f"{_path(api, fleet, instance)}/cut-off"))
+    print_outcome(seen, as_json, f"messages of {one_line(instance)} are refused; `headgate instance let-in` ends that")
+
+
+@instance.command("let-in")
+@_fleet
+@_instance
+@as_json
+@connected
+def let_in(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Take the messages of a host again that was cut off. It takes a person's session.
+
+    \b
+    Examples:
+      headgate instance let-in servers web-1
+    """
+    seen = shaped(InstanceDetail, api.post(f"{_path(api, fleet, instance)}/let-in"))
+    print_outcome(seen, as_json, f"messages of {one_line(instance)} are taken again")
 
 
 @instance.command("replace")

@@ -734,7 +734,7 @@ export interface GroupEventOutPage {
 
 export interface HappenedOut {
   at: string;
-  event: "first_seen" | "moved" | "silent" | "back" | "offered" | "running" | "crash_loop" | "exited" | "drifted" | "restarted" | "collector_changed" | "configuration_changed" | "supervisor_changed" | "supervisor_kept" | "override" | "override_ended" | "key_registered" | "key_replaced" | "scope_changed" | "move_allowed" | "replaced" | "replaces" | "refused" | "capture" | "capture_ended" | "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "healthy" | "unhealthy" | "stopped" | "flapping" | "flapping_ended";
+  event: "first_seen" | "moved" | "silent" | "back" | "offered" | "running" | "crash_loop" | "exited" | "drifted" | "restarted" | "collector_changed" | "configuration_changed" | "supervisor_changed" | "supervisor_kept" | "override" | "override_ended" | "key_registered" | "key_replaced" | "scope_changed" | "token_renewed" | "cut_off" | "let_in" | "move_allowed" | "replaced" | "replaces" | "refused" | "capture" | "capture_ended" | "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "healthy" | "unhealthy" | "stopped" | "flapping" | "flapping_ended";
   state: "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "running" | "unhealthy" | "stopped" | "silent" | "stale" | "unknown";
   running: VersionAt | null;
   version: VersionOut | null;
@@ -846,6 +846,7 @@ export interface InstanceDetail {
   last_healthy: AssignmentOut | null;
   override: OverrideOut | null;
   move_allowed_until: string | null;
+  cut_off_at: string | null;
   orders: OrderOut[];
 }
 

@@ -140,6 +140,34 @@ def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember
 
 
 @router.post(
+    "/{fleet_id}/instances/{instance_id}/cut-off",
+    operation_id="cutOffInstance",
+    openapi_extra=audited("instance.cut_off") | EXTENSION,
+)
+def cut_off(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
+    """Refuse every message of this host with 403 `host_cut_off`, and send it nothing. Sessions only.
+
+    Its collector goes on with what it has. Renew the token as well: whoever has it can report as another host, and a
+    host that is cut off does not get the next one.
+    """
+    record = audit.entry(caller, "instance.cut_off", f"fleets/{fleet_id}/instances/{instance_id}/cut-off")
+    acts.cut_off(caller, fleet_id, instance_id, record)
+    return InstanceDetail.of_known(details.instance(caller, fleet_id, instance_id))
+
+
+@router.post(
+    "/{fleet_id}/instances/{instance_id}/let-in",
+    operation_id="letInInstance",
+    openapi_extra=audited("instance.let_in") | EXTENSION,
+)
+def let_in(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
+    """Take the messages of a host that was cut off again. Sessions only."""
+    record = audit.entry(caller, "instance.let_in", f"fleets/{fleet_id}/instances/{instance_id}/let-in")
+    acts.cut_off(caller, fleet_id, instance_id, record, lets_in=True)
+    return InstanceDetail.of_known(details.instance(caller, fleet_id, instance_id))
+
+
+@router.post(
     "/{fleet_id}/instances/{instance_id}/replace",
     operation_id="replaceInstance",
     responses=documented(409),

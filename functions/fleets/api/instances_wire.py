@@ -150,6 +150,7 @@ class InstanceDetail(InstanceOut):
     last_healthy: AssignmentOut | None = Field(description="The version that it ran healthily for a time last")
     override: OverrideOut | None
     move_allowed_until: Time | None = Field(description="Until when another host may take its place, as allowed")
+    cut_off_at: Time | None = Field(description="Since when a person refuses its messages")
     orders: list[OrderOut] = Field(description="Orders that the host has not carried out yet")
 
     @classmethod
@@ -164,6 +165,7 @@ class InstanceDetail(InstanceOut):
             last_healthy=AssignmentOut.of_version(healthy[0].assignment) if healthy else None,
             override=OverrideOut.of_override(known.override, names) if known.override else None,
             move_allowed_until=known.seen.instance.orders.move_allowed(clock.now()),
+            cut_off_at=known.seen.instance.orders.cut_off_at,
             orders=[OrderOut.of_order(order) for order in known.orders],
         )
 

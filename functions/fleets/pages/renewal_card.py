@@ -11,13 +11,15 @@ from web.parts import choice
 
 _CARD: Final = """\
 <div class="card"><h2>Token</h2>
-<p class="soft">{who} signs in with this token{expires}. After a renewal, install each host again before
-the old token stops working: a collector without the new token keeps running, but reports and receives nothing.</p>
+<p class="soft">{who} signs in with this token{expires}. Hosts that sign their messages take a renewed
+one by themselves before the old one stops working. Install the others again: without the new token, a collector keeps
+running, but reports and receives nothing.</p>
 <details class="confirm"><summary>Renew token …</summary><form method="post" action="{path}" class="apart">{csrf}
 {grace}<button class="danger small">Renew token</button></form></details></div>"""
 _GRACES: Final[tuple[tuple[Grace, str], ...]] = (
     ("1d", "In a day"),
     ("7d", "In a week"),
+    ("unused", "When no host uses it any more, in 30 days at the latest"),
     ("none", "Now"),
 )
 

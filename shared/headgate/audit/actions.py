@@ -55,6 +55,8 @@ Action = Literal[
     "instance.override_ended",
     "instance.replaced",  # by the one that its host is since it was installed again
     "instance.move_allowed",  # another host may take its place, for an hour
+    "instance.cut_off",  # its messages are refused
+    "instance.let_in",  # after it was cut off
     "capture.started",
     "capture.ended",  # before its time, by a person
     "capture.deleted",

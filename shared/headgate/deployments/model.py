@@ -69,9 +69,9 @@ class Deployment:
 
     `revision` counts its changes; `assigned_revision` is that of the last change of its assignment, `assigned_at` its
     time, None if an earlier release made it. Hosts with the labels of its `selector` belong to it. `token_generation`
-    is that of its own token, 0 if it has none; `previous_token_ends_at` is when the one before it ends. With a
-    `rollout` a part of them is to run another version already. `collector` is what a rollout moved its hosts to, None
-    for what was installed on each of them.
+    is that of its own token, 0 if it has none; `previous_token_ends_at` is when the one before it ends, or with
+    `previous_while_used` at the latest: once no host uses it. With a `rollout` a part of them is to run another version
+    already. `collector` is what a rollout moved its hosts to, None for what was installed on each of them.
     `captures_allowed` is what an Admin has allowed. `proven_revision` is the last assignment whose version a host of
     the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
     were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
@@ -109,6 +109,7 @@ class Deployment:
     previous_token_ends_at: datetime | None = None
     observed: bool = False
     unread: bool = False
+    previous_while_used: bool = False
 
     @property
     def reads_configurations(self) -> bool:

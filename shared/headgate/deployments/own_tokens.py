@@ -52,7 +52,7 @@ def renew(caller: Caller, fleet_id: str, deployment_id: str, grace: Grace) -> De
             raise NoOwnToken
         after, writes = issued(fleet, replace(before, revision=before.revision + 1, updated_at=at), at)
         end = fleets.previous_ends_at(grace, before.token_expires_at, at)
-        after = replace(after, previous_token_ends_at=end)
+        after = replace(after, previous_token_ends_at=end, previous_while_used=grace == "unused")
         ended = [fleets.token_ends(deployment_id, before.token_generation, end)]
         if before.token_generation > 1:
             ended.append(fleets.token_ends(deployment_id, before.token_generation - 1, None))
@@ -62,3 +62,11 @@ def renew(caller: Caller, fleet_id: str, deployment_id: str, grace: Grace) -> De
         return after
 
     return retry(once)
+
+
+def end_previous(group: Deployment, at: datetime) -> None:
+    """End the group's token before the last renewal, which no host uses. Raises LostRace if the group was changed."""
+    ended = replace(
+        group, previous_token_ends_at=at, previous_while_used=False, revision=group.revision + 1, updated_at=at
+    )
+    store.replace(group, ended, fleets.token_ends(group.id, group.token_generation - 1, at))

@@ -7,8 +7,8 @@ from headgate.fleets.model import Fleet, FleetToken
 from headgate.storage.items import Item
 from headgate.storage.stored import Stored
 
-FLEETS: Final = Stored(Fleet, names={"id": "fleet_id"}, unless_default=["mode"])
-TOKENS: Final = Stored(FleetToken)
+FLEETS: Final = Stored(Fleet, names={"id": "fleet_id"}, unless_default=["mode", "previous_while_used"])
+TOKENS: Final = Stored(FleetToken, unless_default=["superseded_at"])
 
 
 def fleet_item(fleet: Fleet) -> Item:

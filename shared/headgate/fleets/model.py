@@ -10,7 +10,8 @@ from headgate.foundation.principal import Principal
 
 FleetType = Literal["server-supervisor", "kubernetes-supervisor"]
 ExpiresIn = Literal["180d", "1y", "2y", "never"]
-Grace = Literal["none", "1d", "7d"]
+Grace = Literal["none", "1d", "7d", "unused"]
+"""How long the token before a renewal goes on; `unused` is until no host uses it, and 30 days at most."""
 FleetMode = Literal["managed", "observed"]
 """An observed fleet lists collectors that others install and configure, and sends them no configuration."""
 
@@ -71,13 +72,15 @@ class FleetObserved(errors.Conflict):
 class FleetToken:
     """What is stored of a token, under its hash. `expires_at` is None for one that never expires.
 
-    A group's own token has its `deployment_id`, and is valid for that group alone.
+    A group's own token has its `deployment_id`, and is valid for that group alone. `superseded_at` is when the next one
+    was issued, None for the present one.
     """
 
     fleet_id: str
     organization_id: str
     expires_at: datetime | None
     deployment_id: str | None = None
+    superseded_at: datetime | None = None
 
     @property
     def scope(self) -> str:
@@ -90,7 +93,8 @@ class Fleet:
     """A fleet. Its token is derived from its id and `token_generation`; the token itself is not stored.
 
     `groups_added` counts the groups that were ever added to it. `previous_token_ends_at` is when the token before the
-    last renewal ends, or ended; None if it ended at once.
+    last renewal ends, or ended; None if it ended at once. With `previous_while_used` it ends before, once no host uses
+    it.
     """
 
     id: str
@@ -108,6 +112,7 @@ class Fleet:
     managed_by: str | None = None
     previous_token_ends_at: datetime | None = None
     mode: FleetMode = "managed"
+    previous_while_used: bool = False
 
     @property
     def observed(self) -> bool:
@@ -136,6 +141,7 @@ GRACES: Final[Mapping[Grace, timedelta]] = {
     "none": timedelta(0),
     "1d": timedelta(days=1),
     "7d": timedelta(days=7),
+    "unused": timedelta(days=30),
 }
 
 

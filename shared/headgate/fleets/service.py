@@ -29,6 +29,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry
+from headgate.storage.table import transact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,6 +161,7 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
             token_generation=current + 1,
             token_expires_at=expiry(before, at),
             previous_token_ends_at=end,
+            previous_while_used=grace == "unused",
         )
         previous: list[tuple[str, datetime | None]]
         if end is not None:
@@ -174,6 +176,12 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
         return after
 
     return retry(once)
+
+
+def end_previous(fleet: Fleet, at: datetime) -> None:
+    """End the token before the last renewal, which no host uses. Raises LostRace if it was renewed again."""
+    ended = tokens.hash_at(fleet.id, fleet.token_generation - 1)
+    transact([store.previous_ended(fleet, at), store.end_token(ended, at)])
 
 
 def previous_ends_at(grace: Grace, expires_at: datetime | None, at: datetime) -> datetime | None:

@@ -131,12 +131,21 @@ def _unchanged(fleet: Fleet) -> tuple[str, Item]:
     return f"token_generation = :generation AND ({counted})", values
 
 
+def previous_ended(fleet: Fleet, at: datetime) -> Write:
+    """The write that notes when the token before the last renewal ended."""
+    key = keys.fleet(fleet.organization_id, fleet.id)
+    values: Item = {":at": clock.rfc3339(at), ":generation": fleet.token_generation}
+    change = "SET previous_token_ends_at = :at REMOVE previous_while_used"
+    return table.update(key, change, "token_generation = :generation", values)
+
+
 def end_token(token_hash: str, at: datetime | None) -> Write:
     """The write that ends a token at that time; None deletes it."""
     if at is None:
         return table.delete(keys.token(token_hash))
-    key, value = keys.token(token_hash), clock.rfc3339(at)
-    return table.update(key, "SET expires_at = :at", "attribute_exists(pk)", {":at": value})
+    values: Item = {":at": clock.rfc3339(at), ":now": clock.rfc3339(clock.now())}
+    change = "SET expires_at = :at, superseded_at = if_not_exists(superseded_at, :now)"
+    return table.update(keys.token(token_hash), change, "attribute_exists(pk)", values)
 
 
 def _count(organization_id: str, limit: int) -> Write:

@@ -20,7 +20,7 @@ account=headgate-supervisor
 listing=.headgate-installed
 marker="Headgate's installer made what is listed here, and removes nothing else."
 # The supervisor's files in var.
-state='agent.log effective.yaml headgate-capture.json headgate-configurations.json headgate-orders.json host-key.json identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
+state='agent.log effective.yaml headgate-capture.json headgate-configurations.json headgate-orders.json headgate-token.json host-key.json identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
 own-metrics.yaml persistent_state.yaml supervisor.log supervisor.log.1 supervisor.pid'
 
 main() {

@@ -21,7 +21,7 @@ from headgate.installs import releases
 from headgate.installs.commands import OPAMP_PATH, image, yaml_entries
 from headgate.installs.links import Link, Platform
 from headgate.installs.releases import Artifact, ReleaseNotPublished
-from headgate.instances.reported.host_key import fingerprint
+from headgate.instances.reported.host_key import KeyInvalid, fingerprint, sealed_for
 
 _PROGRAM: Final = "program-"
 PROGRAM: Final = re.compile(f"{_PROGRAM}[0-9a-f]{{64}}")
@@ -142,22 +142,16 @@ def sealed_secrets(link: Link, credential: str, code: str, host_key: str) -> byt
 
     Raises HostKeyInvalid as well.
     """
-    # Imported here: few requests need it, and not every cold start.
-    from nacl.exceptions import CryptoError
-    from nacl.public import SealedBox
-    from nacl.signing import VerifyKey
-
     group = _group_of(link, credential)
     if not _KEY.fullmatch(host_key):
         raise HostKeyInvalid
     public = base64.urlsafe_b64decode(host_key + "=")
-    try:
-        box = SealedBox(VerifyKey(public).to_curve25519_public_key())
-    except CryptoError as error:
-        raise HostKeyInvalid from error
     deliveries.require_valid(code, group)
     opened = variables.opened(group, variables.of_group(group))
-    sealed = box.encrypt("".join(f"{name}={value}\0" for name, value in opened.items()).encode())
+    try:
+        sealed = sealed_for(public, "".join(f"{name}={value}\0" for name, value in opened.items()).encode())
+    except KeyInvalid as error:
+        raise HostKeyInvalid from error
     deliveries.record(code, group, sorted(opened), host_key=fingerprint(public))
     return sealed
 

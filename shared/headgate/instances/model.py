@@ -62,12 +62,19 @@ class Identity:
     """Who reports as an instance.
 
     `token_id` names the token of its last message, None if an earlier release recorded that message; `scope` is the
-    fleet or group that this token opens, None likewise. `key` is that of its host, None if it does not sign.
+    fleet or group that this token opens, None likewise. `key` is that of its host, None if it does not sign;
+    `key_since` is when it was registered, None if an earlier release did so.
     """
 
     token_id: str | None = None
     scope: str | None = None
     key: HostKey | None = None
+    key_since: datetime | None = None
+
+    def after(self, sender: Identity, at: datetime) -> Identity:
+        """The identity of an instance after a message of that sender."""
+        same = self.key is not None and sender.key is not None and self.key.public == sender.key.public
+        return replace(sender, key_since=self.key_since if same else at if sender.key else None)
 
 
 @dataclass(frozen=True, slots=True)

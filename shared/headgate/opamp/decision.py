@@ -143,7 +143,7 @@ def decide(
         after, offer = _with_offer(after, desired, texts, at)
     after = replace(
         after,
-        identity=message.sender,
+        identity=before.identity.after(message.sender, at),
         orders=replace(after.orders, move_until=None) if message.takes_place else after.orders,
         measured=_measured(stored, before, after, report, group, desired, at),
     )

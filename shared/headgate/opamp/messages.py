@@ -54,7 +54,8 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What to answer an agent. `orders` and `collector`, the one for what is offered, are for our supervisor.
+    """What to answer an agent. `orders` and `collector`, the one for what is offered, are for our supervisor, and so is
+    `token`, its next one, sealed for its key.
 
     `has_news` is whether the message said or was told more than that the host is there.
     """
@@ -67,6 +68,7 @@ class Reply:
     orders: Sequence[Mapping[str, object]] = ()
     collector: Mapping[str, object] | None = None
     capture: Mapping[str, object] | None = None
+    token: str | None = None
     has_news: bool = True
 
     def encode(self) -> bytes:
@@ -78,12 +80,14 @@ class Reply:
         if self.heartbeat_seconds is not None:
             message.connection_settings.hash = self.heartbeat_seconds.to_bytes(4, "big")
             message.connection_settings.opamp.heartbeat_interval_seconds = self.heartbeat_seconds
-        if self.orders or self.collector or self.capture:
+        if self.orders or self.collector or self.capture or self.token:
             told: dict[str, object] = {"orders": list(self.orders)}
             if self.collector:
                 told["collector"] = self.collector
             if self.capture:
                 told["capture"] = self.capture
+            if self.token:
+                told["token"] = self.token
             message.custom_message.capability = host_reports.CAPABILITY
             message.custom_message.type = host_reports.ORDER
             message.custom_message.data = json.dumps(told, separators=(",", ":")).encode()

@@ -13,7 +13,7 @@ from headgate.deployments import service as deployments
 from headgate.fleets import tokens
 from headgate.foundation.log import logger
 from headgate.instances import service as instances
-from headgate.instances.reported.host_key import MessageRepeated, SignatureMissing
+from headgate.instances.reported.host_key import HostCutOff, MessageRepeated, SignatureMissing
 from headgate.instances.timeline import events as timeline
 from headgate.opamp.placement import remember
 from headgate.storage.retry import LostRace
@@ -35,6 +35,7 @@ _REASONS: Final[dict[Stranger, str]] = {
     "start": "an earlier start signed it: a copy of this host runs, or the message is an old one",
     "unsigned": "it was not signed",
 }
+_CUT_OFF: Final = "a person has cut this host off"
 _REPEATED: Final = "its signed number was used before"
 _MOST_INSTANCES: Final = 20_000
 _MOST_GENERATIONS: Final = 100
@@ -49,11 +50,14 @@ _noted: dict[tuple[str, str], int] = {}
 def accepted(instance: Instance | None, sender: Identity, token: FleetToken, at: datetime) -> bool | None:
     """Whether the sender takes the instance's place as a person allowed; None if it is another host, which gets a uid.
 
-    False for a new instance. A refusal is in the instance's history, each kind once an hour. Raises SignatureMissing,
-    MessageRepeated.
+    False for a new instance. A refusal is in the instance's history, each kind once an hour. Raises HostCutOff,
+    SignatureMissing, MessageRepeated.
     """
     if instance is None:
         return False
+    if instance.orders.cut_off_at is not None:
+        _note(instance, _CUT_OFF, at)
+        raise HostCutOff
     scope = instance.identity.scope or _scope_of_earlier(instance, sender, token)
     try:
         why = _stranger(_with_newest(instance), scope, sender)

@@ -28,7 +28,7 @@ from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 from headgate.instances.reported.model import Report
 from headgate.instances.timeline import notices
-from headgate.opamp import messages, pace, placement, senders, signatures, texts, to_fetch
+from headgate.opamp import messages, pace, placement, renewing, senders, signatures, texts, to_fetch
 from headgate.opamp.decision import Decision, Message, decide
 from headgate.opamp.messages import Offer, Reply
 from headgate.storage import table
@@ -63,7 +63,7 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
 
     A message that names no group is one to the token's group, else to the fleet's Default group.
     Raises NotAuthenticated, NotOfThisFleet, GroupNotNamed, NotOpamp, TooManyMessages, SignatureInvalid,
-    SignatureMissing, MessageRepeated, Contention.
+    SignatureMissing, MessageRepeated, HostCutOff, Contention.
     """
     sender = _Sender.of(credential, deployment_id)
     try:
@@ -218,5 +218,6 @@ def _reply(
         orders=to_fetch.orders(after, group, token, at) if after.orders.pending and not report.leaves else (),
         collector=to_fetch.collector(after, sent, group, token, at) if sent else None,
         capture=captures.to_tell(after, group, at) if after.orders.capture and not report.leaves else None,
+        token=None if report.leaves else renewing.token_for(after, group, token),
         has_news=decision.has_news,
     )

@@ -173,6 +173,8 @@ PAGES: Final = [
     form(f"{COLLECTOR}/override", 303, lambda _: {"version_number": "1", "until": _tomorrow()}),
     form(f"{COLLECTOR}/override/end", 303, {}, ids={"instance_id": "overridden_id"}, repeated=(404,)),
     form(f"{COLLECTOR}/allow-move", 303, {}),
+    form(f"{COLLECTOR}/cut-off", 303, {}),
+    form(f"{COLLECTOR}/let-in", 303, {}),
     form(f"{COLLECTOR}/replace", 303, {}, ids={"instance_id": "replaced_instance_id"}, repeated=(404,)),
     form(f"{COLLECTOR}/delete", 303, {}, ids={"instance_id": "gone_instance_id"}, repeated=(404,)),
     page(GROUP),

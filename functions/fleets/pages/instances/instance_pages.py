@@ -75,6 +75,8 @@ for _act, _order in (
 command(router, f"{_PATH}/override", api.put_override, _THIS, body=override_of, refused=_refused)
 command(router, f"{_PATH}/override/end", api.delete_override, _THIS)
 command(router, f"{_PATH}/allow-move", api.allow_move, _THIS)
+command(router, f"{_PATH}/cut-off", api.cut_off, _THIS)
+command(router, f"{_PATH}/let-in", api.let_in, _THIS)
 command(
     router,
     f"{_PATH}/replace",

@@ -28,8 +28,13 @@ _CARD: Final = """\
 <details><summary>Let another host take its place</summary>
 <p class="hint">For a host that lost its key, or came by the token of another group. The next host that reports under
 this collector's id gets what is known of it and meant for it: whoever has a token of the fleet can be the first.</p>
-{move}</details></div>"""
+{move}</details>
+<details><summary>Cut this host off</summary>
+<p class="hint">Every message of it is refused, and it is sent nothing. Its collector runs on as it is. Renew the token,
+too: whoever has it can report as another host, and a host that is cut off does not get the next one.</p>
+{cut_off}</details></div>"""
 _MOVE: Final = "<p>Another host may take its place until {until}.</p>"
+_CUT_OFF: Final = "<p>Its messages are refused since {since}.</p>{let_in}"
 _PENDING: Final = "<p>{do}: waits for the host since {at}.</p>"
 _OVERRIDE: Final = """\
 <p>It runs {version} until {until}, whatever its group runs: {by}. {why}</p>{end}"""
@@ -73,6 +78,7 @@ def order_card(
         else NOTHING,
         override=_override(caller, path, csrf, known),
         move=_move(path, csrf, known),
+        cut_off=_cut_off(path, csrf, known),
         open=Html(" open") if typed else NOTHING,
         configuration=choice(
             "configuration_id",
@@ -113,6 +119,13 @@ def _move(path: str, csrf: Html, known: Known) -> Html:
     if until is not None:
         return html(_MOVE, until=second(until))
     return action(f"{path}/allow-move", csrf, "Allow it for an hour", "plain", of=known.seen.instance.called)
+
+
+def _cut_off(path: str, csrf: Html, known: Known) -> Html:
+    called, since = known.seen.instance.called, known.seen.instance.orders.cut_off_at
+    if since is None:
+        return action(f"{path}/cut-off", csrf, "Cut it off", "danger small", of=called)
+    return html(_CUT_OFF, since=second(since), let_in=action(f"{path}/let-in", csrf, "Let it in", "plain", of=called))
 
 
 def _override(caller: Caller, path: str, csrf: Html, known: Known) -> Html:

@@ -47,6 +47,9 @@ type Settings struct {
 	Upgrades *upgrade.Upgrades
 	// ReplaceSelf carries out the order to upgrade this program; it does not wait.
 	ReplaceSelf func(orderID string, program *programs.Target)
+	// RenewToken takes the token that was sealed for this host, to be used from the next message on; nil if this host takes
+	// none.
+	RenewToken func(sealed []byte) error
 }
 
 // Host is safe for concurrent use. Its methods do not wait for the collector.
@@ -266,6 +269,7 @@ func (h *Host) takeOrders(answer *protobufs.ServerToAgent) bool {
 	if custom.GetType() != orderType {
 		return true
 	}
+	h.takeToken(custom.GetData())
 	var restarts []string
 	for _, one := range h.orders.new(custom.GetData(), h.can()) {
 		switch one.Do {

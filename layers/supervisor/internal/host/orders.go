@@ -18,6 +18,8 @@ const (
 	doRetry      = "retry"
 	doComponents = "components"
 	doUpgrade    = "upgrade_supervisor"
+	// renewToken is what a host can that takes a renewed token.
+	renewToken = "renew_token"
 
 	// file in the supervisor's storage.
 	ordersFile = "headgate-orders.json"
@@ -107,6 +109,21 @@ func (o *orders) new(data []byte, can []string) []order {
 		}
 	}
 	return found
+}
+
+// takeToken takes a renewed token that a message brings. If that fails, the service offers it again.
+func (h *Host) takeToken(data []byte) {
+	var said struct {
+		Token []byte `json:"token"`
+	}
+	if h.settings.RenewToken == nil || len(data) > largestOrder || json.Unmarshal(data, &said) != nil || len(said.Token) == 0 {
+		return
+	}
+	if err := h.settings.RenewToken(said.Token); err != nil {
+		log.Printf("a renewed token is left out: %v", err)
+		return
+	}
+	log.Print("the token of this host was renewed")
 }
 
 // hand notes that the supervisor is told to restart the collector. They count as carried out from now on, so that they

@@ -25,6 +25,9 @@ var (
 
 func (h *Host) can() []string {
 	more := h.settings.Can(h.components.list)
+	if h.settings.RenewToken != nil {
+		more = append(slices.Clone(more), renewToken)
+	}
 	if h.settings.Upgrades.Able() {
 		return slices.Concat(can, more, upgrades)
 	}

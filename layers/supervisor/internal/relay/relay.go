@@ -54,14 +54,20 @@ type Signer interface {
 	Renew()
 }
 
-// Server is where the messages go: to the endpoint, with the headers, and signed with this context by the signer, if
-// there is one. No message goes before Ready is closed, if it is not nil.
+// Credentials are what messages come with, and what they are signed with; see internal/identity. Answered reports whether
+// a message is to be sent again, since they have changed.
+type Credentials interface {
+	Headers() (headers http.Header, context string)
+	Answered(status int) (again bool)
+}
+
+// Server is where the messages go: to the endpoint, with the credentials, and signed by the signer, if there is one. No
+// message goes before Ready is closed, if it is not nil.
 type Server struct {
-	Endpoint string
-	Headers  http.Header
-	Context  string
-	Signer   Signer
-	Ready    <-chan struct{}
+	Endpoint    string
+	Credentials Credentials
+	Signer      Signer
+	Ready       <-chan struct{}
 }
 
 // Relay is a server for the single client that knows its URL.
@@ -240,10 +246,14 @@ func (r *Relay) answerAlone(w http.ResponseWriter, message *protobufs.AgentToSer
 	return true
 }
 
-// send posts a message, and once more if the server has closed the idle connection that it went to. The standard client
+// send posts a message, and once more if the renewed token is not known, or if the server has closed the idle connection that it went to. The standard client
 // would send the same signature again, which Headgate takes once.
 func (r *Relay) send(ctx context.Context, body []byte) (*http.Response, error) {
 	answer, reused, err := r.post(ctx, body)
+	if err == nil && r.server.Credentials.Answered(answer.StatusCode) {
+		_ = answer.Body.Close()
+		answer, reused, err = r.post(ctx, body)
+	}
 	if reused && err != nil && !os.IsTimeout(err) && ctx.Err() == nil {
 		answer, _, err = r.post(ctx, body)
 	}
@@ -257,10 +267,11 @@ func (r *Relay) post(ctx context.Context, body []byte) (answer *http.Response, r
 	if err != nil {
 		return nil, false, err
 	}
-	outgoing.Header = r.server.Headers.Clone()
+	headers, context := r.server.Credentials.Headers()
+	outgoing.Header = headers
 	outgoing.Header.Set("Content-Type", "application/x-protobuf")
 	if r.server.Signer != nil {
-		outgoing.Header.Set("X-Host-Signature", r.server.Signer.Sign(r.server.Context, body))
+		outgoing.Header.Set("X-Host-Signature", r.server.Signer.Sign(context, body))
 	}
 	answer, err = r.client.Do(outgoing)
 	return answer, reused, err

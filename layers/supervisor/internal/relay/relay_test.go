@@ -21,6 +21,21 @@ import (
 
 const failed = protobufs.RemoteConfigStatuses_RemoteConfigStatuses_FAILED
 
+// fixed are credentials that never change.
+type fixed struct {
+	headers http.Header
+	context string
+}
+
+func (f fixed) Headers() (http.Header, string) {
+	if f.headers == nil {
+		return http.Header{}, f.context
+	}
+	return f.headers.Clone(), f.context
+}
+
+func (fixed) Answered(int) bool { return false }
+
 // passed sends a message through a relay to a server that answers `status`, and returns what arrived there.
 func passed(t *testing.T, message *protobufs.AgentToServer, status int) (*http.Request, *protobufs.AgentToServer, *http.Response) {
 	t.Helper()
@@ -37,8 +52,8 @@ func passed(t *testing.T, message *protobufs.AgentToServer, status int) (*http.R
 		_, _ = w.Write([]byte("answer"))
 	}))
 	defer server.Close()
-	headers := http.Header{"Authorization": {"Bearer t"}, "X-Deployment-Id": {"dep_1"}}
-	r, err := relay.Start(relay.Server{Endpoint: server.URL + "/v1/opamp", Headers: headers}, func() string { return "port taken" }, silent{})
+	credentials := fixed{http.Header{"Authorization": {"Bearer t"}, "X-Deployment-Id": {"dep_1"}}, ""}
+	r, err := relay.Start(relay.Server{Endpoint: server.URL + "/v1/opamp", Credentials: credentials}, func() string { return "port taken" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +129,7 @@ func TestAPassingFaultIsOneThatTheSupervisorRetries(t *testing.T) {
 }
 
 func TestAServerThatIsNotThereIsAPassingFault(t *testing.T) {
-	r, err := relay.Start(relay.Server{Endpoint: "http://127.0.0.1:1", Headers: http.Header{}}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: "http://127.0.0.1:1", Credentials: fixed{}}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +148,7 @@ func TestNobodySpeaksThroughItWhoDoesNotKnowItsSecret(t *testing.T) {
 	called := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer server.Close()
-	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +177,7 @@ func started(t *testing.T, handler http.HandlerFunc) (*relay.Relay, *int) {
 	}
 	server.Start()
 	t.Cleanup(server.Close)
-	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +310,7 @@ func TestOneMessageAtATimeIsOnItsWay(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
 	defer server.Close()
 	counts := &counting{}
-	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}}, func() string { return "" }, counts)
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}}, func() string { return "" }, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +340,7 @@ func (before) Unanswered(message *protobufs.AgentToServer) *protobufs.ServerToAg
 }
 
 func TestAHostThatGoesBackIsAnsweredWithoutHeadgate(t *testing.T) {
-	r, err := relay.Start(relay.Server{Endpoint: "http://127.0.0.1:1", Headers: http.Header{}}, func() string { return "" }, before{})
+	r, err := relay.Start(relay.Server{Endpoint: "http://127.0.0.1:1", Credentials: fixed{}}, func() string { return "" }, before{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +382,7 @@ func TestEachMessageIsSignedAnewAlsoOnASecondConnectionAndAtTheEnd(t *testing.T)
 	}))
 	defer server.Close()
 	key := &signer{}
-	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}, Context: "dep_1", Signer: key}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{http.Header{}, "dep_1"}, Signer: key}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +405,7 @@ func TestAHostThatIsToldToBeAnotherInstanceGetsAnotherKey(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }))
 	defer server.Close()
 	key := &signer{}
-	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}, Signer: key}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}, Signer: key}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +420,7 @@ func TestNoMessageGoesBeforeTheSupervisorHasWrittenItsFile(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{} }))
 	defer server.Close()
 	ready := make(chan struct{})
-	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}, Ready: ready}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}, Ready: ready}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,10 @@ package settings
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -158,17 +155,11 @@ func (s *Settings) Collector() string { return s.collector }
 // Upgrades reports whether this host replaces its collector and supervisor. An image has its own.
 func (s *Settings) Upgrades() bool { return s.Platform == linux }
 
-// Headers returns the headers of every message to Headgate.
-func (s *Settings) Headers() http.Header {
-	return http.Header{"Authorization": {"Bearer " + s.token}, "X-Deployment-Id": {s.DeploymentID}}
-}
+// Token returns the token that this host was installed with.
+func (s *Settings) Token() string { return s.token }
 
-// SignedContext returns what a message comes with, for its signature: a captured one is good for nothing with another
-// token, or in another deployment.
-func (s *Settings) SignedContext() string {
-	sum := sha256.Sum256([]byte(s.token))
-	return hex.EncodeToString(sum[:]) + "\n" + s.DeploymentID
-}
+// Renews reports whether this host keeps a renewed token. A pod starts with that of its Secret each time.
+func (s *Settings) Renews() bool { return s.Platform != "kubernetes" }
 
 // Supervisor returns the official supervisor's configuration: self is this program, which starts the collector, and
 // server the address for messages.

@@ -43,7 +43,7 @@ func TestReadTakesTheTokenAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Headers().Get("Authorization"); got != "Bearer ft_secret" {
+	if got := s.Token(); got != "ft_secret" {
 		t.Errorf("Authorization: %q", got)
 	}
 	if value, there := os.LookupEnv("HEADGATE_FLEET_TOKEN"); there {
@@ -79,7 +79,7 @@ func TestReadTakesVariablesOfAFile(t *testing.T) {
 	if os.Getenv("STRANGE") != strange || os.Getenv("EMPTY") != "" || s.DeploymentID != "dep_2" {
 		t.Errorf("%q, %q, %q", os.Getenv("STRANGE"), os.Getenv("EMPTY"), s.DeploymentID)
 	}
-	if got := s.Headers().Get("Authorization"); got != "Bearer ft_file" {
+	if got := s.Token(); got != "ft_file" {
 		t.Errorf("Authorization: %q", got)
 	}
 }

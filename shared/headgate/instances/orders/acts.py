@@ -221,6 +221,23 @@ def allow_move(caller: Caller, fleet_id: str, instance_id: str, record: Write) -
     return retry(once)
 
 
+def cut_off(caller: Caller, fleet_id: str, instance_id: str, record: Write, *, lets_in: bool = False) -> datetime:
+    """Refuse every message of the instance's host from now on, or take them again; when.
+
+    `record` is that of the change, for the same transaction. Raises FleetNotFound, InstanceNotFound.
+    """
+
+    def once() -> datetime:
+        at = clock.now()
+        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        event = replace(timeline.entry(seen.instance, "let_in" if lets_in else "cut_off", at), actor=caller.principal)
+        orders = replace(seen.instance.orders, cut_off_at=None if lets_in else at)
+        service.save(seen.instance, replace(seen.instance, orders=orders), [event], record)
+        return at
+
+    return retry(once)
+
+
 def _order(
     caller: Caller,
     fleet_id: str,

@@ -66,13 +66,14 @@ class Orders:
     """What people want of one instance, apart from its group.
 
     `pending` are orders to its host, those that were carried out among them. Until `move_until`, a host that cannot
-    prove itself may take its place, as a person allowed.
+    prove itself may take its place, as a person allowed. `cut_off_at` is when a person refused every message of it.
     """
 
     pending: Sequence[PendingOrder] = ()
     override: Override | None = None
     capture: OpenCapture | None = None
     move_until: datetime | None = None
+    cut_off_at: datetime | None = None
 
     def overridden(self, at: datetime) -> Override | None:
         """The override that holds at that time."""

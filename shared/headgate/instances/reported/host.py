@@ -12,7 +12,7 @@ from typing import Final, Literal
 from headgate.instances.series.model import Totals
 
 Order = Literal["restart", "retry", "components", "upgrade_supervisor"]
-Ability = Order | Literal["upgrade_collector", "capture"]
+Ability = Order | Literal["upgrade_collector", "capture", "renew_token"]
 ABILITIES: Final[tuple[Ability, ...]] = (
     "restart",
     "retry",
@@ -20,6 +20,7 @@ ABILITIES: Final[tuple[Ability, ...]] = (
     "upgrade_supervisor",
     "upgrade_collector",
     "capture",
+    "renew_token",
 )
 Platform = Literal["linux", "docker", "kubernetes"]
 MOST_LABELS: Final = 64

@@ -40,6 +40,13 @@ class MessageRepeated(Refused):
     detail = "A message with this signed number, or a later one, has arrived before: nothing was changed"
 
 
+class HostCutOff(Refused):
+    code = "host_cut_off"
+
+    def __init__(self) -> None:
+        super().__init__("A person has cut this host off; `headgate instance let-in` ends that")
+
+
 @dataclass(frozen=True, slots=True)
 class HostKey:
     """A host's Ed25519 public key, and the place of its newest message.
@@ -55,6 +62,23 @@ class HostKey:
     @property
     def fingerprint(self) -> str:
         return fingerprint(self.public)
+
+
+class KeyInvalid(ValueError):
+    """These bytes are not an Ed25519 public key."""
+
+
+def sealed_for(public: bytes, content: bytes) -> bytes:
+    """A sealed box that only the host with that key opens. Raises KeyInvalid."""
+    # Imported here: few requests need it, and not every cold start.
+    from nacl.exceptions import CryptoError
+    from nacl.public import SealedBox
+    from nacl.signing import VerifyKey
+
+    try:
+        return SealedBox(VerifyKey(public).to_curve25519_public_key()).encrypt(content)
+    except CryptoError as error:
+        raise KeyInvalid from error
 
 
 def fingerprint(public: bytes) -> str:

@@ -33,7 +33,10 @@ _RARE: Final[frozenset[InstanceEvent]] = frozenset(
         "key_registered",
         "key_replaced",
         "scope_changed",
+        "token_renewed",
         "move_allowed",
+        "cut_off",
+        "let_in",
     }
 )
 _UNWELL: Final[frozenset[InstanceState]] = frozenset({"apply_failed", "stopped"})
@@ -142,6 +145,8 @@ def _of_identity(stored: Instance | None, after: Instance, at: datetime) -> list
         events.append(entry(after, "key_registered", at))
     if was.scope not in (None, now.scope):
         events.append(entry(after, "scope_changed", at))
+    elif None not in (was.scope, was.token_id) and was.token_id != now.token_id:
+        events.append(entry(after, "token_renewed", at))
     return events
 
 

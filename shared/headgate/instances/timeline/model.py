@@ -31,6 +31,9 @@ InstanceEvent = Literal[
     "key_registered",  # the host signs its messages from now on
     "key_replaced",  # another host, or none with a key, took its place as a person allowed
     "scope_changed",  # its host reports with a token of another scope
+    "token_renewed",  # its host reports with another token of the same scope
+    "cut_off",  # a person refuses its messages
+    "let_in",  # a person takes them again
     "move_allowed",  # a person lets another host take its place
     "replaced",  # its host was installed again, and is another instance
     "replaces",  # its host was another instance before it was installed again

@@ -17,11 +17,14 @@ from headgate.fleets.model import Fleet
 from headgate.foundation.ids import encode_id
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
+from headgate.instances import unused_tokens
 from headgate.instances.counting import quiet
 from headgate.webhooks.notifications import store
 
 BEFORE: Final = (timedelta(days=7), timedelta(days=1))
 """How long before a token expires this is told."""
+# All instances of a fleet are read for it.
+_UNUSED_MINUTES: Final = 10
 # In percent of a limit. An event is sent at the first, and again only after the use fell below the second.
 _NEAR: Final = 90
 _FAR: Final = 80
@@ -31,10 +34,14 @@ def watch(since: datetime, until: datetime) -> int:
     """Write the events of the time after `since`, `until` at the latest; returns how many.
 
     Two queries for each fleet, and its instances if some became quiet. Repeated, the same events get the same ids.
+    Every ten minutes tokens end that no host uses any more.
     """
     everyone = [*fleets.all_fleets()]
     found = [*_expiring_tokens(since, until), *_expiring_fleet_tokens(everyone, since, until)]
     near = store.near_limits()
+    if until.minute % _UNUSED_MINUTES == 0:
+        for fleet in everyone:
+            unused_tokens.end_unused(fleet, [*deployments.each(fleet.id)], until)
     for fleet in everyone:
         counted = quiet.census(fleet.id)
         about = About(

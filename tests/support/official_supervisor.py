@@ -1,0 +1,101 @@
+"""The official OpAMP supervisor, built from the module that ours contains, as a process with a file of its own.
+
+A build is stored in the cache by the hash of the module's files.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from tests.support.programs import cached_programs
+from tests.support.service import ROOT
+
+_MODULE = ROOT / "layers" / "supervisor"
+_PACKAGE = "github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor"
+CAPABILITIES = {"accepts_remote_config": True, "reports_remote_config": True}
+"""What a managed fleet needs of it; the file that its packages install turns the same two on."""
+
+
+def built() -> Path:
+    """The program, in the version of the supervisor's go.mod."""
+    total = hashlib.sha256()
+    for name in ("go.mod", "go.sum"):
+        total.update((_MODULE / name).read_bytes())
+    program = Path(os.environ["HEADGATE_COLLECTORS_DIR"]).parent / "opampsupervisor" / total.hexdigest()[:24]
+    if not program.is_file():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        part = program.with_suffix(f".{os.getpid()}")
+        environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+        subprocess.run([go(), "build", "-o", part, _PACKAGE], cwd=_MODULE, env=environment, check=True)
+        part.rename(program)
+    return program
+
+
+def go() -> str:
+    """The Go that builds the supervisor, which is fetched where this machine's is too old."""
+    paths = os.pathsep.join(str(ROOT / "layers" / name) for name in ("collector", "supervisor"))
+    done = subprocess.run(
+        [sys.executable, "-m", "supervisor_build", "go"],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@dataclass
+class OfficialSupervisor:
+    """A host with it; `file` is its configuration."""
+
+    folder: Path
+    file: Mapping[str, object]
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log_path(self) -> Path:
+        return self.folder / "supervisor.log"
+
+    def start(self, **environment: str) -> None:
+        config = self.folder / "supervisor.yaml"
+        config.write_text(yaml.safe_dump(dict(self.file)))
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(
+                [built(), "--config", config],
+                env={"PATH": os.environ["PATH"], **environment},
+                stdout=log,
+                stderr=log,
+            )
+
+    def stop(self) -> None:
+        """In order, as a service manager does."""
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(timeout=60)
+            self.process = None
+
+    def log(self) -> str:
+        return self.log_path.read_text(errors="replace")[-4_000:]
+
+
+@contextmanager
+def official_supervisor(folder: Path, server: object, **capabilities: bool) -> Iterator[OfficialSupervisor]:
+    """A host that is not started yet, and is stopped when the block ends."""
+    file = {
+        "server": server,
+        "capabilities": CAPABILITIES | capabilities,
+        "agent": {"executable": str(cached_programs()["otelcol-contrib"]), "bootstrap_timeout": "20s"},
+        "storage": {"directory": str(folder / "storage")},
+    }
+    host = OfficialSupervisor(folder, file)
+    try:
+        yield host
+    finally:
+        host.stop()
