@@ -241,7 +241,7 @@ deploy: venv console $(SAM_VENV)/.ready ## Deploy to AWS; asks what it has to kn
 	@$(PY) -m scripts.deploy --stage "$(STAGE)" --parameters "$(PARAMETERS)" --sam "$(SAM)" \
 		$(if $(YES),--yes) $(if $(filter no,$(RELEASES)),--no-releases) $(if $(BUILD_DIR),--build-dir "$(BUILD_DIR)")
 
-# What it needs and shows: docs/operating.md, "What only AWS can show".
+# What it needs and shows: docs/acceptance.md.
 accept: export HEADGATE_URL = $(URL)
 accept: export SERVICE_API_TOKEN = $(TOKEN)
 accept: export HEADGATE_READ_TOKEN = $(READ_TOKEN)

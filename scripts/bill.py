@@ -210,7 +210,7 @@ SIZES: Final = (1_000, 10_000, 100_000)
 
 
 def costs_table(stack: StackBill, prices: Prices) -> Iterator[str]:
-    """The lines of docs/operating.md."""
+    """The lines of docs/costs.md."""
     bills = [bill(use, stack, prices) for use in COLUMNS]
     yield "| A month | " + " | ".join(f"{use.hosts:,} hosts" for use in COLUMNS) + " |"
     yield "|---|" + "---|" * len(COLUMNS)
@@ -273,7 +273,7 @@ def scale_tables(stack: StackBill, prices: Prices) -> Iterator[str]:
     yield from series_table(stack, prices)
 
 
-PAGES: Final = {"operating.md": costs_table, "fleet-scale.md": scale_tables}
+PAGES: Final = {"costs.md": costs_table, "fleet-scale.md": scale_tables}
 _MARKS: Final = ("<!-- Written by `python -m scripts.bill --write`: begin -->\n", "<!-- end of the bill -->\n")
 
 

@@ -1,7 +1,7 @@
 """moto behind HTTP on a loopback port, for this process and the processes that get its key.
 
 Every program of this machine can reach the port, and thereby all tables. So each process makes a random key, and
-requests that are not signed with it do not reach moto (docs/trust.md).
+requests that are not signed with it do not reach moto (docs/threats.md).
 """
 
 from __future__ import annotations

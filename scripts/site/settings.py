@@ -22,8 +22,8 @@ _LOCAL: Final = """\
 
 ## Variables of programs on a machine
 
-Those of a host's supervisor are set with `--env` of an install ([fleets](../fleets.md)). [Releasing](../releasing.md)
-lists the variables of the workflows that publish a release.
+Those of a host's supervisor are set with `--env` of an install ([installs](../installs.md)).
+[Releasing](../releasing.md) lists the variables of the workflows that publish a release.
 """
 _DEV: Final = "`make dev`, `headgate dev`"
 # By name: who reads it, its default, its meaning.

@@ -175,6 +175,6 @@ def test_the_dashboard_is_json_and_shows_every_alarm(resources: dict[str, Any]) 
 
 
 def test_the_handbook_says_what_to_do_at_each_alarm(resources: dict[str, Any]) -> None:
-    sections = re.findall(r"^### (\w+Alarm)$\n+(\S.+)$", (ROOT / "docs" / "operating.md").read_text(), re.MULTILINE)
+    sections = re.findall(r"^### (\w+Alarm)$\n+(\S.+)$", (ROOT / "docs" / "incidents.md").read_text(), re.MULTILINE)
 
     assert sorted(name for name, _ in sections) == sorted(of_type(resources, "AWS::CloudWatch::Alarm"))

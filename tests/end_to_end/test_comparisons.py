@@ -19,7 +19,7 @@ from tests.support.cli_support import Cli
 from tests.support.local_service import LocalService
 from tests.support.second_version import needs_second_version, second_version
 from tests.support.service import ROOT
-from tests.support.transcript import blocks, section, transcript
+from tests.support.transcript import blocks, transcript
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.sized]
 
@@ -110,7 +110,7 @@ def test_the_example_of_the_docs_is_what_the_command_prints(service: LocalServic
         identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false")
         subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
 
-    written = section("docs/testing.md", "## Compare two versions")
+    written = (ROOT / "docs" / "test-comparisons.md").read_text()
     before, test = blocks(written, "yaml")
     [patch] = blocks(written, "diff")
     [(command, printed)] = transcript(written)

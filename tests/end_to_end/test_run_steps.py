@@ -14,9 +14,9 @@ from tests.support.transcript import plain, section, shell, transcript
 
 pytestmark = pytest.mark.end_to_end
 
-PAGE = (ROOT / "docs" / "testing.md").read_text()
+PAGE = (ROOT / "docs" / "test-steps.md").read_text()
 [ORDERS] = re.findall(r"```yaml\n(# orders.yaml\n.*?)```", PAGE, re.DOTALL)
-ROUTING = transcript(section("docs/testing.md", "## Where a routing connector sends a record"))
+ROUTING = transcript(section("docs/test-steps.md", "## Where a routing connector sends a record"))
 # The sample before a command, the command, and what it prints.
 [(SAMPLE, COMMAND, PRINTED)] = re.findall(
     r"```\n([^`]*)```\n\n`(headgate test run [^`]*)` prints\n\n```text\n(.*?)```", PAGE, re.DOTALL

@@ -1,4 +1,4 @@
-"""docs/testing.md: the tests that live with a configuration, line by line as they stand."""
+"""docs/test-suites.md: the tests that live with a configuration, line by line as they stand."""
 
 import pytest
 
@@ -7,9 +7,9 @@ from tests.support.transcript import plain, section, shell, transcript
 
 pytestmark = pytest.mark.end_to_end
 
-WRITTEN = transcript(section("docs/testing.md", "## Tests that live with the configuration"))
+WRITTEN = transcript(section("docs/test-suites.md", "## Tests that live with the configuration"))
 
-COVERAGE = transcript(section("docs/testing.md", "## What the tests notice"))
+COVERAGE = transcript(section("docs/test-suites.md", "## What the tests notice"))
 
 
 # test_suites.py saves and runs tests in the same way.

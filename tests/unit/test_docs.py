@@ -84,13 +84,20 @@ def test_the_index_lists_every_decision_by_its_title() -> None:
     assert {name: f"# {title}" for title, name in rows} == titles
 
 
+def test_pages_for_users_explain_and_do_not_point_to_decisions() -> None:
+    for_developers = {"developing.md", "data.md"}
+    pages = [ROOT / "README.md", *(page for page in (ROOT / "docs").glob("*.md") if page.name not in for_developers)]
+
+    assert [page.name for page in pages if re.search(r"decisions/\d|\b[Dd]ecision \d", page.read_text())] == []
+
+
 @pytest.mark.parametrize("page", sorted(DECISIONS.glob("[0-9]*.md")), ids=lambda page: page.stem[:4])
 def test_the_title_of_a_decision_begins_with_its_number(page: Path) -> None:
     assert page.read_text().startswith(f"# {page.name[:4]}. ")
 
 
 def test_each_alarm_in_the_runbook_has_symptom_meaning_cure_and_check() -> None:
-    alarms = (ROOT / "docs" / "operating.md").read_text().split("## Alarms\n")[1].split("\n## ")[0]
+    alarms = (ROOT / "docs" / "incidents.md").read_text().split("## Alarms\n")[1].split("\n## ")[0]
     labels = {
         section.partition("\n")[0]: re.findall(
             r"^- \*\*(You see|It means|Do|It worked when)\*\*", section, re.MULTILINE

@@ -89,10 +89,10 @@ def test_a_list_begins_after_an_empty_line() -> None:
 
 
 def test_a_list_in_a_list_stays_one(site: Path) -> None:
-    nested = re.findall(r"^  - .+", (DOCS / "operating.md").read_text(), re.MULTILINE)
+    nested = re.findall(r"^  - .+", (DOCS / "incidents.md").read_text(), re.MULTILINE)
 
     assert nested
-    assert re.findall(r"^ {4}- .+", (site / "operating.md").read_text(), re.MULTILINE) == [f"  {one}" for one in nested]
+    assert re.findall(r"^ {4}- .+", (site / "incidents.md").read_text(), re.MULTILINE) == [f"  {one}" for one in nested]
 
 
 def test_every_operation_of_the_api_has_its_section(site: Path) -> None:

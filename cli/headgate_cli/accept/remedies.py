@@ -1,10 +1,10 @@
-"""What to do where a check fails, by section; docs/operating.md has a section of the same name with more."""
+"""What to do where a check fails, by section; docs/acceptance.md has a section of the same name with more."""
 
 from __future__ import annotations
 
 from typing import Final
 
-PAGE: Final = "docs/operating.md"
+PAGE: Final = "docs/acceptance.md"
 REMEDIES: Final = {
     "identity": "Check that the tokens are of this server, and that the clock of the stack is right.",
     "verdicts": "Look at `make logs FUNCTION=Checker` and at CheckerFunctionAlarm; publish a missing collector.",

@@ -95,7 +95,7 @@ def essential(fields: Fields) -> dict[str, object]:
 
 
 def digest(fields: Fields) -> str:
-    """The SHA-256 of what a test says, as the server computes it (docs/testing.md)."""
+    """The SHA-256 of what a test says, as the server computes it (docs/test-suites.md)."""
     written = json.dumps(essential(fields), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(written.encode()).hexdigest()
 

@@ -2,7 +2,7 @@
 
 A fetched collector is a file without a name. It loses its name before anything is written to it, and is afterwards open
 for reading only, so that no other process can open it for writing. Each start of a process executes that descriptor
-(docs/trust.md).
+(docs/threats.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A group's timeline: who assigned what, when and why, for 90 days. Any member reads it, also of a deleted group.
 
-docs/fleets.md says what an event holds, and why.
+docs/fleets-explained.md says what an event holds, and why.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tokens of single groups: a group with stored variables has one, which serves them and opens no other group.
 
-docs/fleets.md says why.
+docs/fleets-explained.md says why.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Labels that select the members of a group: a host of the fleet that has them belongs to it, whichever it names.
 
-docs/fleets.md says which group wins, and what this costs.
+docs/groups.md says which group wins, and what this costs.
 """
 
 from __future__ import annotations

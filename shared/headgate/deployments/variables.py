@@ -1,7 +1,7 @@
 """Variables that are stored with a group, for the environment of its collectors; secrets among them are encrypted.
 
 Any writer sets them, any member sees their names, and secrets leave the service only for a host that is installed: see
-`deliveries`. docs/fleets.md and 0206-deliveries-of-secrets.md say why.
+`deliveries`. docs/fleets-explained.md and 0206-deliveries-of-secrets.md say why.
 """
 
 from __future__ import annotations

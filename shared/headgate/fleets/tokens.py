@@ -1,6 +1,6 @@
 """Fleet tokens: derived from the server's signing key, so that an install command can show one that is not stored.
 
-docs/fleets.md says why.
+docs/fleets-explained.md says why.
 """
 
 import base64

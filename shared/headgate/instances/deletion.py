@@ -1,7 +1,7 @@
 """Deleting instances, deployment groups and fleets: any writer, once none of their collectors reports any longer.
 
 A deletion is one transaction, whose conditions fail if a new collector joins the fleet between the count and the
-deletion. docs/fleets.md says what is left, and why.
+deletion. docs/fleets-explained.md says what is left, and why.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def decode(data: bytes) -> CaptureNews:
 
 @cache
 def _validator() -> SchemaValidator:
-    """As in host_reports; docs/fleets.md says why."""
+    """As in host_reports; docs/fleets-explained.md says why."""
     from pydantic_core import SchemaValidator
     from pydantic_core import core_schema as schema
 

@@ -80,7 +80,7 @@ def _counters(said: Mapping[str, Any]) -> Counters:
 
 @cache
 def _validator() -> SchemaValidator:
-    """pydantic's core without pydantic, whose import takes six times as long; docs/fleets.md has the figures."""
+    """pydantic's core without pydantic, whose import takes six times as long (docs/fleets-explained.md)."""
     from pydantic_core import SchemaValidator
     from pydantic_core import core_schema as schema
 

@@ -3,7 +3,7 @@
 An instance becomes stale by time alone, and an assignment changes the state of a whole group at once; neither writes to
 an instance. So an instance is counted by what only a message of its own changes: when it was last heard, its group,
 its state, and the assignment that this state belongs to. What it counts as now is computed when the counters are read.
-A shard is one item; docs/fleets.md has the reasons and the price.
+A shard is one item; docs/fleets-explained.md has the reasons and the price.
 """
 
 from __future__ import annotations
