@@ -20,7 +20,6 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Anonymous, Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.parts import Part
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.reference import service as reference
 from headgate_engine.reference.model import Kind
@@ -30,7 +29,7 @@ router = group("", "Components")
 _CONDITION: Final = "The ETag of the document that the client has: 304 if it is still this one"
 
 
-@router.get("/components", operation_id="listComponents", openapi_extra=EXTENSION)
+@router.get("/components")
 def list_components(_: Reader, paging: Paging, version: Version = None, kind: OfKind = None) -> Page[ComponentSummary]:
     """The components of the collector's build by kind and type, as the build itself tells them.
 
@@ -46,7 +45,6 @@ def list_components(_: Reader, paging: Paging, version: Version = None, kind: Of
     response_class=Response,
     responses=RESPONSES,
     dependencies=[Anonymous],
-    openapi_extra=EXTENSION,
 )
 def get_schema(
     version: Version = None,
@@ -61,7 +59,7 @@ def get_schema(
     return answer(reference.document(version), accept_encoding, if_none_match, for_good=reference.is_final(version))
 
 
-@router.get("/components/{kind}/{type:path}", operation_id="getComponent", openapi_extra=EXTENSION)
+@router.get("/components/{kind}/{type:path}")
 def get_component(kind: Kind, type: Type, _: Reader, version: Version = None) -> ComponentDetail:
     """A component, by its type or a former name, with its schema and how a flow of the gallery configures it.
 
@@ -71,7 +69,7 @@ def get_component(kind: Kind, type: Type, _: Reader, version: Version = None) ->
     return ComponentDetail.of_full(found, reference.example(found))
 
 
-@router.get("/ottl/reference", operation_id="getOttlReference", openapi_extra=EXTENSION)
+@router.get("/ottl/reference")
 def get_ottl_reference(
     _: Reader, component: OttlName = None, context: OttlName = None, version: Version = None
 ) -> OttlReferenceOut | OttlComponents:

@@ -26,7 +26,6 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.usage import service as usage
@@ -39,7 +38,7 @@ Validate = Annotated[bool, BeforeValidator(true_or_false), Query(description="Sa
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
-@router.get("", operation_id="listConfigurations")
+@router.get("")
 def list_configurations(caller: Reader, paging: Paging, wanted: WantedConfigurations) -> Page[ConfigurationSummary]:
     """The caller's own configurations and the organization's published ones, most recently updated first.
 
@@ -51,7 +50,6 @@ def list_configurations(caller: Reader, paging: Paging, wanted: WantedConfigurat
 
 @router.post(
     "",
-    operation_id="createConfiguration",
     response_model_exclude_unset=True,
     status_code=201,
     responses=documented(409),
@@ -66,7 +64,7 @@ def create_configuration(body: CreateConfiguration, caller: Writer, response: Re
     return ConfigurationDetail.with_version(created, first)
 
 
-@router.get("/{configuration_id}", operation_id="getConfiguration", response_model_exclude_unset=True)
+@router.get("/{configuration_id}", response_model_exclude_unset=True)
 def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> ConfigurationDetail:
     """A configuration with the YAML of its latest version."""
     return ConfigurationDetail.with_version(*configurations.get(caller, configuration_id))
@@ -81,11 +79,7 @@ def patch_configuration(
 
 
 @router.delete(
-    "/{configuration_id}",
-    operation_id="deleteConfiguration",
-    status_code=204,
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("configuration.deleted"),
+    "/{configuration_id}", status_code=204, responses=documented(409), openapi_extra=audited("configuration.deleted")
 )
 def delete_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> None:
     """Delete a configuration that was never published, with all its versions, rules and tests, for good.
@@ -95,12 +89,7 @@ def delete_configuration(configuration_id: ConfigurationId, caller: Writer, requ
     add_details(request, {"name": configurations.delete(caller, configuration_id).name})
 
 
-@router.post(
-    "/{configuration_id}/archive",
-    operation_id="archiveConfiguration",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("configuration.archived"),
-)
+@router.post("/{configuration_id}/archive", responses=documented(409), openapi_extra=audited("configuration.archived"))
 def archive_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
     """Keep a configuration only: it leaves the list, and is not edited, published, assigned or rolled out.
 
@@ -110,17 +99,13 @@ def archive_configuration(configuration_id: ConfigurationId, caller: Writer) -> 
     return ConfigurationSummary.of(usage.archive(caller, configuration_id))
 
 
-@router.post(
-    "/{configuration_id}/restore",
-    operation_id="restoreConfiguration",
-    openapi_extra=EXTENSION | audited("configuration.restored"),
-)
+@router.post("/{configuration_id}/restore", openapi_extra=audited("configuration.restored"))
 def restore_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
     """Make an archived configuration one that is used again. Restoring it again returns the same result."""
     return ConfigurationSummary.of(configurations.restore(caller, configuration_id))
 
 
-@router.get("/{configuration_id}/versions", operation_id="listVersions", response_model_exclude_unset=True)
+@router.get("/{configuration_id}/versions", response_model_exclude_unset=True)
 def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Paging) -> Page[VersionSummary]:
     """The versions, newest first, without YAML."""
     return paging.page(configurations.versions(caller, configuration_id, paging.limit, paging.after), VersionSummary.of)
@@ -128,7 +113,6 @@ def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Pag
 
 @router.post(
     "/{configuration_id}/versions",
-    operation_id="appendVersion",
     response_model_exclude_unset=True,
     status_code=201,
     responses=documented(409),
@@ -144,7 +128,7 @@ def append_version(
     return VersionDetail.with_yaml(added)
 
 
-@router.get("/{configuration_id}/versions/{n}", operation_id="getVersion", response_model_exclude_unset=True)
+@router.get("/{configuration_id}/versions/{n}", response_model_exclude_unset=True)
 def get_version(
     configuration_id: ConfigurationId, n: VersionNumber, caller: Reader, response: Response
 ) -> VersionDetail:
@@ -189,7 +173,6 @@ def patch_version(
 
 @router.post(
     "/{configuration_id}/versions/{n}/publish",
-    operation_id="publishVersion",
     response_model_exclude_unset=True,
     responses=documented(409),
     openapi_extra=audited("version.published"),
@@ -207,7 +190,7 @@ def publish_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.get("/{configuration_id}/versions/{n}/suppressions", operation_id="listSuppressions", openapi_extra=EXTENSION)
+@router.get("/{configuration_id}/versions/{n}/suppressions")
 def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> Suppressions:
     """The comments in a version that suppress findings of policies, in the order of the text, by its collector.
 
@@ -217,9 +200,7 @@ def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, calle
         return Suppressions(items=configurations.suppressions(caller, configuration_id, n))
 
 
-@router.post(
-    "/{configuration_id}/versions/{n}/upgrade-check", operation_id="checkVersionUpgrade", openapi_extra=EXTENSION
-)
+@router.post("/{configuration_id}/versions/{n}/upgrade-check", operation_id="checkVersionUpgrade")
 def check_upgrade(
     configuration_id: ConfigurationId, n: VersionNumber, body: CheckUpgrade, caller: Reader
 ) -> UpgradeReport:

@@ -9,7 +9,6 @@ from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionAdmin
 from headgate.http.parameters import entity_tags
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.policies import service as policies
@@ -19,7 +18,7 @@ router = group("/policies", "Policies")
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
-@router.get("", operation_id="getPolicies", openapi_extra=EXTENSION)
+@router.get("")
 def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     """The built-in policies as they count in the organization, its own rules, and what it requires to publish."""
     found = policies.get(caller)
@@ -27,9 +26,7 @@ def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     return PoliciesOut.of_policies(found)
 
 
-@router.put(
-    "", operation_id="putPolicies", responses=documented(412), openapi_extra=EXTENSION | audited("policies.changed")
-)
+@router.put("", responses=documented(412), openapi_extra=audited("policies.changed"))
 def put_policies(
     body: PolicySettings, caller: SessionAdmin, response: Response, if_match: IfMatch = None
 ) -> PoliciesOut:

@@ -12,13 +12,13 @@ from web import pages
 router = group("/flows", "Flows")
 
 
-@router.get("", operation_id="listFlows")
+@router.get("")
 def list_flows(_: Reader, paging: Paging) -> Page[FlowSummary]:
     """The public flows in gallery order, without YAML."""
     return paging.page(flows.listed(paging.limit, paging.after), FlowSummary.of)
 
 
-@router.get("/{slug}", operation_id="getFlow")
+@router.get("/{slug}")
 def get_flow(slug: Slug, _: Reader) -> FlowDetail:
     """One flow, with its description and YAML."""
     return FlowDetail.of_full(flows.get(slug))

@@ -9,7 +9,6 @@ from headgate.http.credentials import Reader, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import JobId, RunId
 from headgate.http.paths import PUBLIC
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
@@ -26,7 +25,7 @@ from testing.wire import StartRun, run_out
 router = group("/testing", "Pipeline tests")
 
 
-@router.post("/runs", operation_id="startRun", status_code=202, openapi_extra=audited("run.started"))
+@router.post("/runs", status_code=202, openapi_extra=audited("run.started"))
 def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     """Start a test run: the sample through one pipeline of a real collector, and rules on what it puts out.
 
@@ -40,7 +39,7 @@ def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     return run_out(run)
 
 
-@router.get("/runs", operation_id="listRuns", openapi_extra=EXTENSION)
+@router.get("/runs")
 def list_runs(caller: Reader, paging: Paging, wanted: WantedRuns) -> Page[RunSummary]:
     """The test runs of the last 30 days that the caller sees, newest first.
 
@@ -49,7 +48,7 @@ def list_runs(caller: Reader, paging: Paging, wanted: WantedRuns) -> Page[RunSum
     return paging.page(runs.listed(caller, wanted, paging.limit, paging.after), RunSummary.of_run)
 
 
-@router.get("/runs/{run_id}", operation_id="getRun")
+@router.get("/runs/{run_id}")
 def get_run(run_id: RunId, caller: Reader) -> RunOut:
     """A test run: its status, and the result of each rule once the status is final."""
     return run_out(runs.get(caller, run_id))
@@ -57,7 +56,6 @@ def get_run(run_id: RunId, caller: Reader) -> RunOut:
 
 @router.get(
     "/runs/{run_id}/output",
-    operation_id="getRunOutput",
     response_class=PlainTextResponse,
     responses={307: {"description": "The output is large; it is at `Location` for some minutes"}},
 )
@@ -69,29 +67,19 @@ def get_run_output(run_id: RunId, caller: Reader) -> Response:
     return PlainTextResponse(runs.output(caller, run_id))
 
 
-@router.get(
-    "/runs/{run_id}/sample", operation_id="getRunSample", response_class=PlainTextResponse, openapi_extra=EXTENSION
-)
+@router.get("/runs/{run_id}/sample", response_class=PlainTextResponse)
 def get_run_sample(run_id: RunId, caller: Reader) -> PlainTextResponse:
     """The sample of a run: the text as it was sent; a sample that was JSON has one document a line."""
     return PlainTextResponse(runs.sample(caller, run_id))
 
 
-@router.get(
-    "/runs/{run_id}/stderr", operation_id="getRunStderr", response_class=PlainTextResponse, openapi_extra=EXTENSION
-)
+@router.get("/runs/{run_id}/stderr", response_class=PlainTextResponse)
 def get_run_stderr(run_id: RunId, caller: Reader) -> PlainTextResponse:
     """The collector's standard error as it was written, its first 48 KB and last 16 KB. 404 until the run has ended."""
     return PlainTextResponse(runs.stderr(caller, run_id))
 
 
-@router.get(
-    "/runs/{run_id}/steps",
-    operation_id="listRunSteps",
-    response_model=StepsOut,
-    responses=LARGE,
-    openapi_extra=EXTENSION,
-)
+@router.get("/runs/{run_id}/steps", response_model=StepsOut, responses=LARGE)
 def list_run_steps(run_id: RunId, caller: Reader) -> Response:
     """The steps of a run that was started with `trace`: the records that went into and came out of each component.
 
@@ -101,13 +89,7 @@ def list_run_steps(run_id: RunId, caller: Reader) -> Response:
     return trace_wire.answer(steps, lambda: traces.link(run_id))
 
 
-@router.get(
-    "/runs/{run_id}/steps/{n}",
-    operation_id="getRunStep",
-    response_model=StepOut,
-    responses=LARGE,
-    openapi_extra=EXTENSION,
-)
+@router.get("/runs/{run_id}/steps/{n}", response_model=StepOut, responses=LARGE)
 def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, record: RecordNumber = None) -> Response:
     """A step of a traced run, and what it did to each record, in pages; with `record`, to one record of the sample.
 
@@ -117,7 +99,7 @@ def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, r
     return trace_wire.answer(StepOut.of(step, records, paging), lambda: traces.link(run_id))
 
 
-@router.post("/suites", operation_id="startSuite", status_code=201, openapi_extra=EXTENSION | audited("suite.started"))
+@router.post("/suites", status_code=201, openapi_extra=audited("suite.started"))
 def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOut:
     """Run tests of a stored version or of a text side by side, as one job, which takes one place of the runs under way.
 
@@ -132,7 +114,7 @@ def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOu
     return SuiteOut.of_job(job, None)
 
 
-@router.get("/suites/{suite_id}", operation_id="getSuite", openapi_extra=EXTENSION)
+@router.get("/suites/{suite_id}")
 def get_suite(suite_id: JobId, caller: Reader) -> SuiteOut:
     """A suite: its status, and the outcome of each test once it has ended."""
     job = jobs.get(caller, suite_id, "suite")

@@ -6,7 +6,6 @@ from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import JobId
 from headgate.http.paths import PUBLIC
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.runs.jobs import comparisons
@@ -16,12 +15,7 @@ from testing.comparison_wire import ComparisonOut, StartComparison
 router = group("/testing", "Pipeline tests")
 
 
-@router.post(
-    "/comparisons",
-    operation_id="startComparison",
-    status_code=201,
-    openapi_extra=EXTENSION | audited("comparison.started"),
-)
+@router.post("/comparisons", status_code=201, openapi_extra=audited("comparison.started"))
 def start_comparison(body: StartComparison, caller: Writer, response: Response) -> ComparisonOut:
     """Compare what two versions, texts or collectors put out for the same samples, record by record.
 
@@ -35,7 +29,7 @@ def start_comparison(body: StartComparison, caller: Writer, response: Response) 
     return ComparisonOut.of(job, result=None)
 
 
-@router.get("/comparisons/{comparison_id}", operation_id="getComparison", openapi_extra=EXTENSION)
+@router.get("/comparisons/{comparison_id}")
 def get_comparison(comparison_id: JobId, caller: Reader) -> ComparisonOut:
     """A comparison: its status and, once it is `Done`, what differs."""
     job = jobs.get(caller, comparison_id, "comparison")

@@ -7,7 +7,6 @@ from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import JobId
 from headgate.http.paths import PUBLIC
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
@@ -17,9 +16,7 @@ from testing.coverage_wire import CoverageOut, StartCoverage
 router = group("/testing", "Pipeline tests")
 
 
-@router.post(
-    "/coverage", operation_id="startCoverage", status_code=201, openapi_extra=EXTENSION | audited("coverage.started")
-)
+@router.post("/coverage", status_code=201, openapi_extra=audited("coverage.started"))
 def start_coverage(body: StartCoverage, caller: Writer, response: Response) -> CoverageOut:
     """Find what could be taken out of a configuration without a test that notices it.
 
@@ -32,7 +29,7 @@ def start_coverage(body: StartCoverage, caller: Writer, response: Response) -> C
     return CoverageOut.of(job, result=None)
 
 
-@router.get("/coverage/{coverage_id}", operation_id="getCoverage", openapi_extra=EXTENSION)
+@router.get("/coverage/{coverage_id}")
 def get_coverage(coverage_id: JobId, caller: Reader) -> CoverageOut:
     """A coverage job: its status and, once it is `Done`, the score and what became of each change."""
     job = jobs.get(caller, coverage_id, "coverage")

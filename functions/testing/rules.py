@@ -14,16 +14,14 @@ router = group("/configurations", "Validation rules")
 by_hand = application_router()
 
 
-@router.get("/{configuration_id}/versions/{n}/validation-pipelines", operation_id="listValidationPipelines")
+@router.get("/{configuration_id}/versions/{n}/validation-pipelines")
 def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> RuleSets:
     """The saved rules of a version, by pipeline."""
     return RuleSets(items=[RuleSetOut.of(rule_set) for rule_set in rules.saved(caller, configuration_id, n)])
 
 
 @router.put(
-    "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}",
-    operation_id="putValidationPipeline",
-    openapi_extra=audited("rules.saved"),
+    "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}", openapi_extra=audited("rules.saved")
 )
 def put_validation_pipeline(
     configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: Writer

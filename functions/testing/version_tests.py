@@ -8,7 +8,6 @@ from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.runs.suites import service as suites
 from headgate_engine.wire.tests import NamedTestIn
@@ -19,15 +18,13 @@ router = group("/configurations", "Tests of a version")
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
-@router.get("/{configuration_id}/versions/{n}/tests", operation_id="listVersionTests", openapi_extra=EXTENSION)
+@router.get("/{configuration_id}/versions/{n}/tests", operation_id="listVersionTests")
 def list_tests(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> VersionTestsOut:
     """The tests of a version by name, without what they say, and the evidence that suites of them left."""
     return VersionTestsOut.of(suites.overview(caller, configuration_id, n))
 
 
-@router.get(
-    "/{configuration_id}/versions/{n}/tests/{test_name}", operation_id="getVersionTest", openapi_extra=EXTENSION
-)
+@router.get("/{configuration_id}/versions/{n}/tests/{test_name}", operation_id="getVersionTest")
 def get_test(
     configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Reader, response: Response
 ) -> NamedTestOut:
@@ -41,7 +38,7 @@ def get_test(
     "/{configuration_id}/versions/{n}/tests/{test_name}",
     operation_id="putVersionTest",
     responses=documented(409, 412),
-    openapi_extra=EXTENSION | audited("test.saved"),
+    openapi_extra=audited("test.saved"),
 )
 def put_test(
     configuration_id: ConfigurationId,
@@ -67,7 +64,7 @@ def put_test(
     operation_id="deleteVersionTest",
     status_code=204,
     responses=documented(409, 412),
-    openapi_extra=EXTENSION | audited("test.deleted"),
+    openapi_extra=audited("test.deleted"),
 )
 def delete_test(
     configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Writer, if_match: IfMatch = None

@@ -12,7 +12,6 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import true_or_false
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.installs import releases
@@ -76,9 +75,7 @@ def validate(
         return ValidationResult.of(checking.check(caller, body.request(), parts))
 
 
-@router.post(
-    "/validate/batch", operation_id="validateTexts", openapi_extra=EXTENSION, response_model_exclude_unset=True
-)
+@router.post("/validate/batch", operation_id="validateTexts", response_model_exclude_unset=True)
 def validate_batch(
     body: ValidateBatch,
     caller: Reader,
@@ -100,7 +97,7 @@ def validate_batch(
         return ValidationResults.of([item.name for item in body.items], results, groups=with_groups)
 
 
-@router.post("/validate/upgrade-check", operation_id="checkTextUpgrade", openapi_extra=EXTENSION)
+@router.post("/validate/upgrade-check", operation_id="checkTextUpgrade")
 def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
     """What changes if a configuration moves to another collector version, by dry runs on both. Nothing is saved.
 
@@ -124,7 +121,7 @@ def lint(body: Lint, caller: Reader) -> LintResult:
         return validation.lint_expressions(body.context or "", body.expressions(), body.version, asker=asker)
 
 
-@router.get("/collector-versions", operation_id="listCollectorVersions", openapi_extra=EXTENSION)
+@router.get("/collector-versions")
 def list_collector_versions(caller: Reader, paging: Paging) -> Page[InstalledVersionOut]:
     """The installed collector versions, newest first, as their binaries describe themselves.
 

@@ -10,7 +10,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeliveryId, WebhookId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION, SECRET_ANSWER
+from headgate.http.routing import SECRET_ANSWER
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.webhooks import service as webhooks
@@ -20,19 +20,13 @@ from webhooks.wire import DeliveryOut, NewWebhook, WebhookOut, WebhookPatch, Web
 router = group("/webhooks", "Webhooks")
 
 
-@router.get("", operation_id="listWebhooks", openapi_extra=EXTENSION)
+@router.get("")
 def list_webhooks(caller: SessionAdmin, paging: Paging) -> Page[WebhookOut]:
     """The organization's webhooks, oldest first. Neither their addresses' paths nor their secrets are shown."""
     return paging.page(webhooks.webhooks(caller, paging.limit, paging.after), WebhookOut.of)
 
 
-@router.post(
-    "",
-    operation_id="createWebhook",
-    status_code=201,
-    responses=documented(409),
-    openapi_extra=EXTENSION | SECRET_ANSWER | audited("webhook.created"),
-)
+@router.post("", status_code=201, responses=documented(409), openapi_extra=SECRET_ANSWER | audited("webhook.created"))
 def create_webhook(body: NewWebhook, caller: SessionAdmin, response: Response) -> WebhookWithSecret:
     """Create a webhook. The answer has the secret that signs its deliveries, this once."""
     with ids_in_body(fleet_ids=FleetNotFound):
@@ -41,55 +35,44 @@ def create_webhook(body: NewWebhook, caller: SessionAdmin, response: Response) -
     return created
 
 
-@router.get("/{webhook_id}", operation_id="getWebhook", openapi_extra=EXTENSION)
+@router.get("/{webhook_id}")
 def get_webhook(webhook_id: WebhookId, caller: SessionAdmin) -> WebhookOut:
     """One webhook."""
     return WebhookOut.of(webhooks.get(caller, webhook_id))
 
 
-@router.patch("/{webhook_id}", operation_id="changeWebhook", openapi_extra=EXTENSION | audited("webhook.changed"))
+@router.patch("/{webhook_id}", openapi_extra=audited("webhook.changed"))
 def change_webhook(webhook_id: WebhookId, body: WebhookPatch, caller: SessionAdmin) -> WebhookOut:
     """Change a webhook; deliveries that wait go to where it leads then. One that is not enabled gets none."""
     with ids_in_body(fleet_ids=FleetNotFound):
         return WebhookOut.of(webhooks.change(caller, webhook_id, body.changes()))
 
 
-@router.delete(
-    "/{webhook_id}", operation_id="deleteWebhook", status_code=204, openapi_extra=EXTENSION | audited("webhook.deleted")
-)
+@router.delete("/{webhook_id}", status_code=204, openapi_extra=audited("webhook.deleted"))
 def delete_webhook(webhook_id: WebhookId, caller: SessionAdmin) -> None:
     """Delete a webhook. Deliveries that wait are not sent."""
     webhooks.delete(caller, webhook_id)
 
 
-@router.post(
-    "/{webhook_id}/secret",
-    operation_id="renewWebhookSecret",
-    openapi_extra=EXTENSION | audited("webhook.secret_renewed"),
-)
+@router.post("/{webhook_id}/secret", operation_id="renewWebhookSecret", openapi_extra=audited("webhook.secret_renewed"))
 def renew_secret(webhook_id: WebhookId, caller: SessionAdmin) -> WebhookWithSecret:
     """Make a new secret, which this answer has. For a day, deliveries are signed with the previous one as well."""
     return WebhookWithSecret.with_secret(webhooks.renew_secret(caller, webhook_id))
 
 
-@router.post(
-    "/{webhook_id}/test",
-    operation_id="testWebhook",
-    status_code=202,
-    openapi_extra=EXTENSION | audited("webhook.tested"),
-)
+@router.post("/{webhook_id}/test", status_code=202, openapi_extra=audited("webhook.tested"))
 def test_webhook(webhook_id: WebhookId, caller: SessionAdmin, request: Request, response: Response) -> DeliveryOut:
     """Send an event of the type `webhook.test` to this webhook. The delivery says what became of it."""
     return _on_its_way(webhooks.send_test(caller, webhook_id, public_url(request)), response)
 
 
-@router.get("/{webhook_id}/deliveries", operation_id="listWebhookDeliveries", openapi_extra=EXTENSION)
+@router.get("/{webhook_id}/deliveries", operation_id="listWebhookDeliveries")
 def list_deliveries(webhook_id: WebhookId, caller: SessionAdmin, paging: Paging) -> Page[DeliveryOut]:
     """The deliveries of the last 30 days, newest first, with each attempt. What a receiver answered is not stored."""
     return paging.page(webhooks.listed_deliveries(caller, webhook_id, paging.limit, paging.after), DeliveryOut.of)
 
 
-@router.get("/{webhook_id}/deliveries/{delivery_id}", operation_id="getWebhookDelivery", openapi_extra=EXTENSION)
+@router.get("/{webhook_id}/deliveries/{delivery_id}", operation_id="getWebhookDelivery")
 def get_delivery(webhook_id: WebhookId, delivery_id: DeliveryId, caller: SessionAdmin) -> DeliveryOut:
     """One delivery."""
     return DeliveryOut.of(webhooks.delivery(caller, webhook_id, delivery_id))
@@ -100,7 +83,7 @@ def get_delivery(webhook_id: WebhookId, delivery_id: DeliveryId, caller: Session
     operation_id="resendWebhookDelivery",
     status_code=202,
     responses=documented(409),
-    openapi_extra=EXTENSION | audited("webhook.delivery_resent"),
+    openapi_extra=audited("webhook.delivery_resent"),
 )
 def resend_delivery(
     webhook_id: WebhookId, delivery_id: DeliveryId, caller: SessionAdmin, response: Response

@@ -16,7 +16,6 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import CaptureId, DeploymentId, FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances.counting import fleets as counting
@@ -28,16 +27,14 @@ _ALL: Final = "/{fleet_id}/captures"
 _ONE: Final = f"{_ALL}/{{capture_id}}"
 
 
-@router.get("/capture-redaction", operation_id="getCaptureRedaction", openapi_extra=EXTENSION)
+@router.get("/capture-redaction", operation_id="getCaptureRedaction")
 def get_redaction(caller: Reader) -> RedactionOut:
     """What hosts of the organization take out of samples before anything leaves them."""
     return RedactionOut.of(captures.redaction(caller))
 
 
 @router.put(
-    "/capture-redaction",
-    operation_id="putCaptureRedaction",
-    openapi_extra=EXTENSION | audited("captures.redaction_changed"),
+    "/capture-redaction", operation_id="putCaptureRedaction", openapi_extra=audited("captures.redaction_changed")
 )
 def put_redaction(body: RedactionSettings, caller: SessionAdmin) -> RedactionOut:
     """Replace it, for captures that are started from now on; a session of an Admin only."""
@@ -48,7 +45,7 @@ def put_redaction(body: RedactionSettings, caller: SessionAdmin) -> RedactionOut
 @router.put(
     "/{fleet_id}/deployments/{deployment_id}/captures",
     operation_id="allowCaptures",
-    openapi_extra=EXTENSION | audited("deployment.captures_changed"),
+    openapi_extra=audited("deployment.captures_changed"),
 )
 def put_captures(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PutCaptures, caller: SessionAdmin
@@ -58,13 +55,7 @@ def put_captures(
     return DeploymentOut.counted(counters.of(captures.allow(caller, fleet_id, deployment_id, allowed=body.allowed)))
 
 
-@router.post(
-    _ALL,
-    status_code=201,
-    operation_id="startCapture",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("capture.started"),
-)
+@router.post(_ALL, status_code=201, responses=documented(409), openapi_extra=audited("capture.started"))
 def start_capture(
     fleet_id: FleetId, body: StartCapture, caller: Writer, request: Request, response: Response
 ) -> CaptureOut:
@@ -83,21 +74,19 @@ def start_capture(
     return CaptureOut.of_known(started)
 
 
-@router.get(_ALL, operation_id="listCaptures", openapi_extra=EXTENSION)
+@router.get(_ALL)
 def list_captures(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[CaptureOut]:
     """The fleet's captures of the last 30 days, newest first."""
     return paging.page(captures.captures(caller, fleet_id, paging.limit, paging.after), CaptureOut.of_known)
 
 
-@router.get(_ONE, operation_id="getCapture", openapi_extra=EXTENSION)
+@router.get(_ONE)
 def get_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> CaptureOut:
     """One capture."""
     return CaptureOut.of_known(captures.get(caller, fleet_id, capture_id))
 
 
-@router.get(
-    f"{_ONE}/sample", operation_id="getCaptureSample", response_class=PlainTextResponse, openapi_extra=EXTENSION
-)
+@router.get(f"{_ONE}/sample", operation_id="getCaptureSample", response_class=PlainTextResponse)
 def get_sample(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> PlainTextResponse:
     """The records without secrets, one OTLP/JSON document a line: a test run takes it as its `sample`.
 
@@ -106,24 +95,13 @@ def get_sample(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> Plai
     return PlainTextResponse(captures.sample(caller, fleet_id, capture_id))
 
 
-@router.post(
-    f"{_ONE}/end",
-    operation_id="endCapture",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("capture.ended"),
-)
+@router.post(f"{_ONE}/end", responses=documented(409), openapi_extra=audited("capture.ended"))
 def end_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Writer) -> CaptureOut:
     """End a capture before its time, with the host's next message. What it has until then is its sample."""
     return CaptureOut.of_known(captures.end(caller, fleet_id, capture_id))
 
 
-@router.delete(
-    _ONE,
-    status_code=204,
-    operation_id="deleteCapture",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("capture.deleted"),
-)
+@router.delete(_ONE, status_code=204, responses=documented(409), openapi_extra=audited("capture.deleted"))
 def delete_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Writer) -> None:
     """Delete a capture with its sample, for good. 409 while it is under way."""
     captures.delete(caller, fleet_id, capture_id)

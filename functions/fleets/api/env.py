@@ -15,7 +15,7 @@ from headgate.deployments.variables import MOST
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
-from headgate.http.routing import EXTENSION, application_router
+from headgate.http.routing import application_router
 from headgate.instances.counting import fleets as counting
 from headgate.storage.sealed import MAX_BYTES
 from headgate_engine.wire.inputs import Input, VariableName
@@ -77,9 +77,7 @@ class EnvOut(BaseModel):
         )
 
 
-@router.get(
-    "/{fleet_id}/deployments/{deployment_id}/env", operation_id="getDeploymentVariables", openapi_extra=EXTENSION
-)
+@router.get("/{fleet_id}/deployments/{deployment_id}/env", operation_id="getDeploymentVariables")
 def get_env(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> EnvOut:
     """The variables that are stored with the group. Secrets are named, and their values are not shown."""
     return EnvOut.of(variables.get(caller, fleet_id, deployment_id))
@@ -88,7 +86,7 @@ def get_env(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> E
 @router.patch(
     "/{fleet_id}/deployments/{deployment_id}/env",
     operation_id="changeDeploymentVariables",
-    openapi_extra=EXTENSION | audited("deployment.env_changed"),
+    openapi_extra=audited("deployment.env_changed"),
 )
 def patch_env(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PatchEnv, caller: Writer, request: Request

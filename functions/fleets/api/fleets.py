@@ -14,7 +14,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION, application_router
+from headgate.http.routing import application_router
 from headgate.http.wire import ids_in_body
 from headgate.installs import observing
 from headgate.installs import service as installs
@@ -25,15 +25,13 @@ router = fleet_router()
 by_hand = application_router()
 
 
-@router.get("", operation_id="listFleets")
+@router.get("")
 def list_fleets(caller: Reader, paging: Paging, name: ByName = None) -> Page[FleetOut]:
     """The organization's fleets, newest first; with `name`, the one that has exactly this label, if there is one."""
     return paging.page(counting.fleets(caller, paging.limit, paging.after, name), FleetOut.counted)
 
 
-@router.post(
-    "", operation_id="createFleet", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created")
-)
+@router.post("", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created"))
 def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
     """Create a fleet and issue its token, which is not returned. A server or an observed fleet has a Default group."""
     fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by, body.mode)
@@ -41,19 +39,13 @@ def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> Fleet
     return FleetOut.of_fleet(fleet)
 
 
-@router.get("/{fleet_id}", operation_id="getFleet")
+@router.get("/{fleet_id}")
 def get_fleet(fleet_id: FleetId, caller: Reader) -> FleetOut:
     """One fleet."""
     return FleetOut.counted(counting.fleet(caller, fleet_id))
 
 
-@router.delete(
-    "/{fleet_id}",
-    operation_id="deleteFleet",
-    status_code=204,
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("fleet.deleted"),
-)
+@router.delete("/{fleet_id}", status_code=204, responses=documented(409), openapi_extra=audited("fleet.deleted"))
 def delete_fleet(fleet_id: FleetId, caller: Writer, request: Request) -> None:
     """Delete a fleet with its tokens. 409 if it has other groups than Default or a rollout, or a collector reports."""
     add_details(request, {"name": deletion.delete_fleet(caller, fleet_id).label})
@@ -75,7 +67,7 @@ def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallO
     "/{fleet_id}/observe",
     operation_id="composeObserving",
     responses=documented(409),
-    openapi_extra=EXTENSION | audited("install.composed"),
+    openapi_extra=audited("install.composed"),
 )
 def observe(fleet_id: FleetId, body: ObserveRequest, caller: Writer) -> ObserveOut:
     """Compose what makes a collector that others installed report to an observed fleet."""

@@ -26,7 +26,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import AtTime, DeploymentId, FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION, application_router
+from headgate.http.routing import application_router
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances import deletion
@@ -41,18 +41,14 @@ router = fleet_router()
 by_hand = application_router()
 
 
-@router.get("/{fleet_id}/deployments", operation_id="listDeployments")
+@router.get("/{fleet_id}/deployments")
 def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging, name: ByName = None) -> Page[DeploymentOut]:
     """The fleet's deployment groups by name; with `name`, the one that is called exactly so, if there is one."""
     return paging.page(counting.groups(caller, fleet_id, paging.limit, paging.after, name), DeploymentOut.counted)
 
 
 @router.post(
-    "/{fleet_id}/deployments",
-    operation_id="createDeployment",
-    status_code=201,
-    responses=documented(409),
-    openapi_extra=audited("deployment.created"),
+    "/{fleet_id}/deployments", status_code=201, responses=documented(409), openapi_extra=audited("deployment.created")
 )
 def create_deployment(
     fleet_id: FleetId, body: CreateDeployment, caller: Writer, request: Request, response: Response
@@ -69,7 +65,7 @@ def create_deployment(
     return DeploymentChanged.of_change(created, counters.of(created.group), ())
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}", operation_id="getDeployment")
+@router.get("/{fleet_id}/deployments/{deployment_id}")
 def get_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> DeploymentOut:
     """One deployment group."""
     return DeploymentOut.counted(counting.group(caller, fleet_id, deployment_id))
@@ -102,7 +98,7 @@ def patch_deployment(
     "/{fleet_id}/deployments/{deployment_id}/selector",
     operation_id="putDeploymentSelector",
     responses=documented(409),
-    openapi_extra=EXTENSION | audited("deployment.selector_changed"),
+    openapi_extra=audited("deployment.selector_changed"),
 )
 def put_selector(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PutSelector, caller: Writer, request: Request
@@ -120,10 +116,9 @@ def put_selector(
 
 @router.delete(
     "/{fleet_id}/deployments/{deployment_id}",
-    operation_id="deleteDeployment",
     status_code=204,
     responses=documented(409),
-    openapi_extra=EXTENSION | audited("deployment.deleted"),
+    openapi_extra=audited("deployment.deleted"),
 )
 def delete_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Writer, request: Request) -> None:
     """Delete a group. 409 for a Default group, during a rollout, and while a collector of it reports."""
@@ -134,7 +129,6 @@ def delete_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Wr
     "/{fleet_id}/deployments/{deployment_id}/upgrade-check",
     operation_id="checkDeploymentUpgrade",
     responses=documented(409),
-    openapi_extra=EXTENSION,
 )
 def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpgrade, caller: Reader) -> UpgradeReport:
     """What changes if the group's assigned version moves to another collector version. Nothing is saved.
@@ -147,9 +141,7 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 
-@router.post(
-    "/{fleet_id}/deployments/{deployment_id}/assignment-check", operation_id="checkAssignment", openapi_extra=EXTENSION
-)
+@router.post("/{fleet_id}/deployments/{deployment_id}/assignment-check")
 def check_assignment(
     fleet_id: FleetId, deployment_id: DeploymentId, body: CheckAssignment, caller: Reader
 ) -> AssignmentCheck:
@@ -166,9 +158,7 @@ def check_assignment(
     return AssignmentCheck(warnings=warnings_of(check, hosts.unsuited(version)))
 
 
-@router.get(
-    "/{fleet_id}/deployments/{deployment_id}/history", operation_id="listDeploymentHistory", openapi_extra=EXTENSION
-)
+@router.get("/{fleet_id}/deployments/{deployment_id}/history", operation_id="listDeploymentHistory")
 def list_history(
     fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, paging: Paging, at: AtTime = None
 ) -> Page[GroupEventOut] | AssignedThenOut:

@@ -23,7 +23,6 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import AtTime, FleetId, InstanceId, OrderId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.installs import supervisors
 from headgate.instances import deletion, details, replacing
@@ -34,7 +33,7 @@ from headgate.instances.timeline import history
 router = fleet_router()
 
 
-@router.get("/{fleet_id}/instances", operation_id="listInstances")
+@router.get("/{fleet_id}/instances")
 def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, wanted: WantedInstances) -> Page[InstanceOut]:
     """The fleet's collector instances, by the time they first started.
 
@@ -43,13 +42,13 @@ def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, wanted: Wa
     return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, wanted), InstanceOut.of_seen)
 
 
-@router.get("/{fleet_id}/instances/{instance_id}", operation_id="getInstance", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/instances/{instance_id}")
 def get_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> InstanceDetail:
     """One collector instance: what it is to run, was offered, tried and runs, each with its time."""
     return InstanceDetail.of_known(details.instance(caller, fleet_id, instance_id))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/history", operation_id="listInstanceHistory", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/instances/{instance_id}/history", operation_id="listInstanceHistory")
 def list_history(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, paging: Paging, at: AtTime = None
 ) -> Page[HappenedOut] | ThenOut:
@@ -65,10 +64,9 @@ def list_history(
 
 @router.delete(
     "/{fleet_id}/instances/{instance_id}",
-    operation_id="deleteInstance",
     status_code=204,
     responses=documented(409),
-    openapi_extra=EXTENSION | audited("instance.deleted"),
+    openapi_extra=audited("instance.deleted"),
 )
 def delete_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, request: Request) -> None:
     """Delete an instance that is stopped or stale. It is known again as soon as it reports. 409 while it does."""
@@ -77,10 +75,9 @@ def delete_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, 
 
 @router.post(
     "/{fleet_id}/instances/{instance_id}/restart",
-    operation_id="restartInstance",
     status_code=202,
     responses=documented(409),
-    openapi_extra=audited("instance.restart_ordered") | EXTENSION,
+    openapi_extra=audited("instance.restart_ordered"),
 )
 def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Order the host to restart its collector. An order that it has not carried out yet is returned as it is.
@@ -94,10 +91,9 @@ def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer,
 
 @router.post(
     "/{fleet_id}/instances/{instance_id}/retry",
-    operation_id="retryInstance",
     status_code=202,
     responses=documented(409),
-    openapi_extra=audited("instance.retry_ordered") | EXTENSION,
+    openapi_extra=audited("instance.retry_ordered"),
 )
 def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Offer the version that failed on this host to it again, and to no other host."""
@@ -108,10 +104,9 @@ def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, r
 
 @router.post(
     "/{fleet_id}/instances/{instance_id}/upgrade-supervisor",
-    operation_id="upgradeSupervisor",
     status_code=202,
     responses=documented(409),
-    openapi_extra=audited("instance.supervisor_upgrade_ordered") | EXTENSION,
+    openapi_extra=audited("instance.supervisor_upgrade_ordered"),
 )
 def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Order the host to replace its supervisor by the one that is published for installs.
@@ -127,7 +122,7 @@ def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Write
 @router.post(
     "/{fleet_id}/instances/{instance_id}/allow-move",
     operation_id="allowInstanceMove",
-    openapi_extra=audited("instance.move_allowed") | EXTENSION,
+    openapi_extra=audited("instance.move_allowed"),
 )
 def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> MoveOut:
     """Let another host take the instance's place within the hour, once. Sessions only.
@@ -142,7 +137,7 @@ def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember
 @router.post(
     "/{fleet_id}/instances/{instance_id}/cut-off",
     operation_id="cutOffInstance",
-    openapi_extra=audited("instance.cut_off") | EXTENSION,
+    openapi_extra=audited("instance.cut_off"),
 )
 def cut_off(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
     """Refuse every message of this host with 403 `host_cut_off`, and send it nothing. Sessions only.
@@ -158,7 +153,7 @@ def cut_off(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -
 @router.post(
     "/{fleet_id}/instances/{instance_id}/let-in",
     operation_id="letInInstance",
-    openapi_extra=audited("instance.let_in") | EXTENSION,
+    openapi_extra=audited("instance.let_in"),
 )
 def let_in(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
     """Take the messages of a host that was cut off again. Sessions only."""
@@ -168,10 +163,7 @@ def let_in(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) ->
 
 
 @router.post(
-    "/{fleet_id}/instances/{instance_id}/replace",
-    operation_id="replaceInstance",
-    responses=documented(409),
-    openapi_extra=audited("instance.replaced") | EXTENSION,
+    "/{fleet_id}/instances/{instance_id}/replace", responses=documented(409), openapi_extra=audited("instance.replaced")
 )
 def replace_instance(
     fleet_id: FleetId, instance_id: InstanceId, body: ReplaceInstance, caller: Writer, request: Request
@@ -187,9 +179,7 @@ def replace_instance(
     return InstanceDetail.of_known(details.instance(caller, fleet_id, seen.instance.id))
 
 
-@router.get(
-    "/{fleet_id}/instances/{instance_id}/orders/{order_id}", operation_id="getInstanceOrder", openapi_extra=EXTENSION
-)
+@router.get("/{fleet_id}/instances/{instance_id}/orders/{order_id}", operation_id="getInstanceOrder")
 def get_order(fleet_id: FleetId, instance_id: InstanceId, order_id: OrderId, caller: Reader) -> OrderOut:
     """An order to a host, and whether it was carried out. The last one of each kind is kept for a day."""
     return OrderOut.of_order(acts.order(caller, fleet_id, instance_id, order_id))
@@ -199,7 +189,7 @@ def get_order(fleet_id: FleetId, instance_id: InstanceId, order_id: OrderId, cal
     "/{fleet_id}/instances/{instance_id}/override",
     operation_id="putInstanceOverride",
     responses=documented(409),
-    openapi_extra=audited("instance.overridden") | EXTENSION,
+    openapi_extra=audited("instance.overridden"),
 )
 def put_override(
     fleet_id: FleetId, instance_id: InstanceId, body: PutOverride, caller: Writer, request: Request
@@ -216,7 +206,7 @@ def put_override(
     "/{fleet_id}/instances/{instance_id}/override",
     operation_id="deleteInstanceOverride",
     status_code=204,
-    openapi_extra=audited("instance.override_ended") | EXTENSION,
+    openapi_extra=audited("instance.override_ended"),
 )
 def delete_override(fleet_id: FleetId, instance_id: InstanceId, caller: Writer) -> None:
     """Make the instance run what its group does."""

@@ -17,7 +17,6 @@ from headgate.checker import Asker, collector_versions
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import FleetId, InstanceId
-from headgate.http.routing import EXTENSION
 from headgate.identity import checks
 from headgate.instances import adopting, observed
 from headgate.instances import service as instances
@@ -39,26 +38,20 @@ Sha256 = Annotated[str | None, Query(pattern=r"^[0-9a-f]{64}$", description="An 
 To = Annotated[CollectorVersion | None, Query(description="Also say what moving to this collector version changes")]
 
 
-@router.get("/{fleet_id}/inventory", operation_id="listInventory", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/inventory")
 def list_inventory(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[InventoryOut]:
     """What runs where: the fleet's collectors by the time they first started, with the components that they use."""
     return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after), InventoryOut.of_seen)
 
 
-@router.get(
-    "/{fleet_id}/inventory.csv",
-    operation_id="exportInventory",
-    openapi_extra=EXTENSION,
-    response_class=Response,
-    responses=_CSV,
-)
+@router.get("/{fleet_id}/inventory.csv", response_class=Response, responses=_CSV)
 def export_inventory(fleet_id: FleetId, caller: Reader) -> Response:
     """The same as CSV, all collectors of the fleet. A text that a program would take for a formula begins with `'`."""
     headers = {"Content-Disposition": f'attachment; filename="{fleet_id}.csv"', "X-Content-Type-Options": "nosniff"}
     return Response(observed.inventory(caller, fleet_id), media_type="text/csv", headers=headers)
 
 
-@router.get("/{fleet_id}/configurations", operation_id="listReportedConfigurations", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/configurations", operation_id="listReportedConfigurations")
 def list_configurations(fleet_id: FleetId, caller: Reader) -> SharedConfigurationsOut:
     """Which collectors of an observed fleet report the same configuration, up to 200 configurations."""
     groups = observed.shared(caller, fleet_id)
@@ -66,11 +59,7 @@ def list_configurations(fleet_id: FleetId, caller: Reader) -> SharedConfiguratio
     return SharedConfigurationsOut(items=items, left_out=max(0, len(groups) - MOST_SHARED))
 
 
-@router.get(
-    "/{fleet_id}/instances/{instance_id}/configuration",
-    operation_id="getReportedConfiguration",
-    openapi_extra=EXTENSION,
-)
+@router.get("/{fleet_id}/instances/{instance_id}/configuration", operation_id="getReportedConfiguration")
 def get_configuration(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, sha256: Sha256 = None
 ) -> ReportedConfigurationOut:
@@ -81,7 +70,7 @@ def get_configuration(
     return ReportedConfigurationOut.of_shown(observed.configuration(caller, fleet_id, instance_id, sha256))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/findings", operation_id="getReportedFindings", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/instances/{instance_id}/findings", operation_id="getReportedFindings")
 def get_findings(fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to: To = None) -> FindingsOut:
     """What is wrong with the configuration that an observed collector reports: verdict, OTTL and policies.
 
@@ -108,7 +97,7 @@ def get_findings(fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to:
     )
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/adoption", operation_id="getAdoption", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/instances/{instance_id}/adoption")
 def get_adoption(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> AdoptionOut:
     """What to create so that Headgate manages what an observed collector runs. Nothing is saved."""
     return AdoptionOut.of_adoption(adopting.adoption(caller, fleet_id, instance_id))

@@ -8,7 +8,6 @@ from pydantic import BeforeValidator
 from fleets.api.overview_wire import OverviewOut
 from headgate.http.credentials import Reader
 from headgate.http.parameters import true_or_false
-from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.overview import service
 
@@ -21,7 +20,7 @@ Check = Annotated[
 ]
 
 
-@router.get("/overview", operation_id="getOverview", openapi_extra=EXTENSION)
+@router.get("/overview")
 def get_overview(caller: Reader, check: Check = False) -> OverviewOut:
     """What needs somebody now, and every fleet's collectors by state.
 

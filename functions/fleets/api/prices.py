@@ -12,7 +12,6 @@ from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionAdmin
 from headgate.http.parameters import DeploymentId, FleetId, entity_tags, whole_number
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
 from headgate.instances.series import costs
 
 router = fleet_router()
@@ -25,7 +24,7 @@ Days = Annotated[
 ]
 
 
-@router.get("/prices", operation_id="getPrices", openapi_extra=EXTENSION)
+@router.get("/prices")
 def get_prices(caller: Reader, response: Response) -> PricesOut:
     """What the organization pays per gigabyte or million records, by exporter and host."""
     known = prices.get(caller)
@@ -33,12 +32,7 @@ def get_prices(caller: Reader, response: Response) -> PricesOut:
     return PricesOut.of(known)
 
 
-@router.put(
-    "/prices",
-    operation_id="putPrices",
-    responses=documented(412),
-    openapi_extra=EXTENSION | audited("prices.changed"),
-)
+@router.put("/prices", responses=documented(412), openapi_extra=audited("prices.changed"))
 def put_prices(body: PutPrices, caller: SessionAdmin, response: Response, if_match: IfMatch = None) -> PricesOut:
     """Replace all prices; a session of an Admin only. They count for all days, also for those that are over."""
     tags = None if if_match is None else entity_tags(if_match)
@@ -47,13 +41,13 @@ def put_prices(body: PutPrices, caller: SessionAdmin, response: Response, if_mat
     return PricesOut.of(saved)
 
 
-@router.get("/{fleet_id}/costs", operation_id="getFleetCosts", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/costs", operation_id="getFleetCosts")
 def fleet_costs(fleet_id: FleetId, caller: Reader, days: Days = 7) -> CostsOut:
     """What sending costs by day and exporter: the sums of the fleet's groups, up to twenty of them."""
     return CostsOut.of_costs(costs.of_fleet(caller, fleet_id, days))
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/costs", operation_id="getGroupCosts", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/deployments/{deployment_id}/costs", operation_id="getGroupCosts")
 def group_costs(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, days: Days = 7) -> CostsOut:
     """What sending costs by day and exporter of a group.
 

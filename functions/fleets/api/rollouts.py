@@ -15,7 +15,6 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId, RolloutId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import EXTENSION
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.rollouts import service as rollouts
@@ -31,15 +30,12 @@ def _action(verb: str, action: Action) -> Callable[[_Endpoint], _Endpoint]:
     """Route `POST …/rollouts/{rollout_id}/VERB`, recorded in the audit log as that action."""
     return router.post(
         f"{_ONE}/{verb}",
-        operation_id=f"{verb}Rollout",
         responses=documented(409),
-        openapi_extra=EXTENSION | audited(action),
+        openapi_extra=audited(action),
     )
 
 
-@router.post(
-    _OF_GROUP, operation_id="startRollout", status_code=201, openapi_extra=EXTENSION | audited("rollout.started")
-)
+@router.post(_OF_GROUP, status_code=201, openapi_extra=audited("rollout.started"))
 def start_rollout(
     fleet_id: FleetId, deployment_id: DeploymentId, body: StartRollout, caller: Writer, response: Response
 ) -> RolloutStarted:
@@ -51,14 +47,14 @@ def start_rollout(
     return RolloutStarted.of_start(rollout, check)
 
 
-@router.get(_OF_GROUP, operation_id="listRollouts", openapi_extra=EXTENSION)
+@router.get(_OF_GROUP)
 def list_rollouts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, paging: Paging) -> Page[RolloutOut]:
     """The group's rollouts, newest first; with what was assigned at once, which has no strategy."""
     page = rollouts.rollouts(caller, fleet_id, deployment_id, paging.limit, paging.after)
     return paging.page(page, RolloutOut.of_rollout)
 
 
-@router.get(_ONE, operation_id="getRollout", openapi_extra=EXTENSION)
+@router.get(_ONE)
 def get_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Reader) -> RolloutOut:
     """One rollout."""
     return RolloutOut.of_rollout(rollouts.get(caller, fleet_id, deployment_id, rollout_id))

@@ -10,7 +10,6 @@ from fleets.api.routing import fleet_router
 from fleets.api.series_wire import LastDayOut, SeriesOut
 from headgate.http.credentials import Reader
 from headgate.http.parameters import DeploymentId, FleetId, InstanceId, moment, whole_number
-from headgate.http.routing import EXTENSION
 from headgate.instances.series import service
 from headgate.instances.series.service import By, Range
 from headgate.instances.timeline import day
@@ -28,7 +27,7 @@ Step = Annotated[
 Split = Annotated[By, Query(description="One series for all, or one for each of these")]
 
 
-@router.get("/{fleet_id}/series", operation_id="getFleetSeries", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/series", operation_id="getFleetSeries")
 def fleet_series(
     fleet_id: FleetId, caller: Reader, begin: From = None, to: To = None, step: Step = None, by: Split = "none"
 ) -> SeriesOut:
@@ -36,7 +35,7 @@ def fleet_series(
     return SeriesOut.of_series(service.of_fleet(caller, fleet_id, Range.of(begin, to, step, of_host=by == "host"), by))
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/series", operation_id="getGroupSeries", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/deployments/{deployment_id}/series", operation_id="getGroupSeries")
 def group_series(
     fleet_id: FleetId,
     deployment_id: DeploymentId,
@@ -55,7 +54,7 @@ def group_series(
     return SeriesOut.of_series(service.of_group(caller, fleet_id, deployment_id, asked, by))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/series", operation_id="getInstanceSeries", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/instances/{instance_id}/series", operation_id="getInstanceSeries")
 def instance_series(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, begin: From = None, to: To = None, step: Step = None
 ) -> SeriesOut:
@@ -64,7 +63,7 @@ def instance_series(
     return SeriesOut.of_series(service.of_host(caller, fleet_id, instance_id, asked))
 
 
-@router.get("/{fleet_id}/states", operation_id="getFleetStates", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/states", operation_id="getFleetStates")
 def fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
     """How many of the fleet's collectors had each state over the last day, and ran each version, every half an hour.
 
@@ -74,7 +73,7 @@ def fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
     return LastDayOut.of_day(day.of_fleet(caller, fleet_id))
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/states", operation_id="getGroupStates", openapi_extra=EXTENSION)
+@router.get("/{fleet_id}/deployments/{deployment_id}/states", operation_id="getGroupStates")
 def group_states(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> LastDayOut:
     """The same of the collectors that are in the group now."""
     return LastDayOut.of_day(day.of_group(caller, fleet_id, deployment_id))

@@ -13,8 +13,39 @@ from starlette.concurrency import run_in_threadpool
 from headgate.http import auditing, credentials, problems, replay, strict_requests
 from headgate.http.paths import APPLICATION, PUBLIC
 
-EXTENSION: Final = {"x-extension": True}
-"""Marks a route that is beyond the specification in the OpenAPI document: `openapi_extra=EXTENSION`."""
+# The operations of the specification. The OpenAPI document marks every other one as an extension.
+_SPECIFIED: Final = frozenset(
+    [
+        "appendVersion",
+        "changeConfiguration",
+        "changeDeployment",
+        "changeVersion",
+        "composeInstall",
+        "createConfiguration",
+        "createDeployment",
+        "createFleet",
+        "getConfiguration",
+        "getDeployment",
+        "getFleet",
+        "getFlow",
+        "getIdentity",
+        "getRun",
+        "getRunOutput",
+        "getVersion",
+        "lintOttl",
+        "listConfigurations",
+        "listDeployments",
+        "listFleets",
+        "listFlows",
+        "listInstances",
+        "listValidationPipelines",
+        "listVersions",
+        "publishVersion",
+        "putValidationPipeline",
+        "startRun",
+        "validateText",
+    ]
+)
 
 SECRET_ANSWER: Final = {"x-answer-not-stored": True}
 """Marks a create whose answer holds a secret: repeating it under its key returns what was created, without that."""
@@ -78,7 +109,17 @@ class Threaded(APIRoute):
 
 
 class Route(Threaded):
-    """A route whose caller is known before its body is parsed, and whose creates honour `Idempotency-Key`."""
+    """A route whose caller is known before its body is parsed, and whose creates honour `Idempotency-Key`.
+
+    An operation of the public API is named like its function, unless it has another name.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., object], **options: Any) -> None:
+        if path.startswith(PUBLIC):
+            options["operation_id"] = options.get("operation_id") or _camel(endpoint.__name__)
+            if options["operation_id"] not in _SPECIFIED:
+                options["openapi_extra"] = {"x-extension": True} | (options.get("openapi_extra") or {})
+        super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         handle = super().get_route_handler()
@@ -126,6 +167,11 @@ def _router(prefix: str, tag: str) -> APIRouter:
         route_class=Route,
         responses=problems.documented(400, 401, 403, 404, 413, 422, 429, 503),
     )
+
+
+def _camel(name: str) -> str:
+    first, *more = name.split("_")
+    return first + "".join(word.title() for word in more)
 
 
 def _all(dependant: Dependant) -> Iterator[Dependant]:
