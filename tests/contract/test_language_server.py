@@ -244,6 +244,8 @@ def test_a_name_that_is_taken_or_malformed_is_refused_with_the_reason(editor: Ed
 
     with pytest.raises(Exception, match="already"):
         editor.rename(uri, at, "otlp/b")
+    with pytest.raises(Exception, match="this collector has no exporter otpl, did you mean otlp"):
+        editor.rename(uri, at, "otpl/c")
     with pytest.raises(Exception, match="not an id"):
         editor.rename(uri, at, "otlp/a: b")
 
@@ -291,6 +293,17 @@ def test_a_finding_has_its_fix(editor: Editor, broken: str, title: str, fixed: s
 
     assert title in fixes, (found, list(fixes))
     assert applied(broken, fixes[title]) == fixed
+
+
+def test_an_equal_fix_is_offered_once_and_all_errors_are_mended_at_once(editor: Editor) -> None:
+    broken = OTTL.replace("- replace_pattern(", "- replace_patern(", 2)
+    uri = editor.open(broken, "all.yaml")
+    findings = [finding for finding in editor.findings(uri) if finding.severity == types.DiagnosticSeverity.Error]
+    offered = editor.fixes(uri, findings[0].range)
+    alone = [edits for title, edits in offered.items() if "all" not in title]
+
+    assert len({str(edits) for edits in alone}) == len(alone), list(offered)
+    assert applied(broken, offered["Mend all 2 errors that have a fix"]) == OTTL
 
 
 @needs_second_version

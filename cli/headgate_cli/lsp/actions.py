@@ -23,6 +23,7 @@ _OPERATOR: Final = re.compile(r"=|&&|\|\|")
 _WORD: Final = re.compile(r"[\w./-]+")
 _MOST: Final = 20
 _SIMILAR: Final = 3
+_MEND: Final = "Mend it"
 
 
 @dataclass(frozen=True)
@@ -33,17 +34,47 @@ class Action:
     edits: Mapping[Span, str]
     finding: Diagnostic | None
     preferred: bool = False
+    mends_all: bool = False
 
 
 def actions(
     document: Document, start: int, end: int, findings: Sequence[Diagnostic], reference: Reference | None
 ) -> list[Action]:
-    """The fixes for what is found between two offsets, each once, at most 20."""
-    here = [one for one in findings if one.start <= end and start <= one.end]
-    found: dict[tuple[str, tuple[tuple[Span, str], ...]], Action] = {}
+    """The fixes for what is found between two offsets, each once, at most 20; then the one that mends all errors."""
+    here = [finding for finding in findings if finding.start <= end and start <= finding.end]
+    distinct: dict[tuple[tuple[Span, str], ...], Action] = {}
     for action in _all(document, start, end, here, reference):
-        found.setdefault((action.title, tuple(sorted(action.edits.items()))), action)
-    return list(found.values())[:_MOST]
+        edits = tuple(sorted(action.edits.items()))
+        # The title that says more wins.
+        if edits not in distinct or distinct[edits].title == _MEND:
+            distinct[edits] = action
+    whole = fix_all(document, findings, reference)
+    return [*list(distinct.values())[:_MOST], *([whole] if whole and distinct else [])]
+
+
+def fix_all(
+    document: Document, findings: Sequence[Diagnostic], reference: Reference | None, least: int = 2
+) -> Action | None:
+    """The certain fixes of all errors at once, of two that overlap the first; None if fewer than `least` have one.
+
+    Fixes of warnings change what a valid text means, so they are left, as `headgate validate --fix` leaves them.
+    """
+    edits: dict[Span, str] = {}
+    count = 0
+    for finding in findings:
+        if finding.severity != "error":
+            continue
+        certain = next((fix for fix in _of_finding(document, finding, reference) if fix.preferred), None)
+        new = {span: text for span, text in certain.edits.items() if edits.get(span) != text} if certain else {}
+        if new and not any(_overlap(span, known) for span in new for known in edits):
+            count += 1
+            edits |= new
+    title = f"Mend all {count} errors that have a fix" if count > 1 else "Mend the error that has a fix"
+    return Action(title, edits, None, mends_all=True) if count >= least else None
+
+
+def _overlap(first: Span, second: Span) -> bool:
+    return first == second or (first[0] < second[1] and second[0] < first[1])
 
 
 def _all(
@@ -51,10 +82,7 @@ def _all(
 ) -> Iterator[Action]:
     configuration = document.configuration(reference)
     for finding in here:
-        if finding.fix:
-            edits = {(edit.start, edit.end): edit.text for edit in finding.fix}
-            yield Action(_title(finding.fix), edits, finding, preferred=finding.severity == "error")
-        yield from _similar(document, finding, reference)
+        yield from _of_finding(document, finding, reference)
     for use in configuration.uses:
         here_too = use.node.start <= end and start <= use.node.end and not use.node.is_gone
         if here_too and configuration.declaration(use.sections, use.id) is None:
@@ -70,8 +98,15 @@ def _all(
                 yield Action(title, {_lines_of(document, declared): ""}, unused)
 
 
+def _of_finding(document: Document, finding: Diagnostic, reference: Reference | None) -> Iterator[Action]:
+    if finding.fix:
+        edits = {(edit.start, edit.end): edit.text for edit in finding.fix}
+        yield Action(_title(finding.fix), edits, finding, preferred=finding.severity == "error")
+    yield from _similar(document, finding, reference)
+
+
 def _title(fix: Sequence[Edit]) -> str:
-    return "Put it in quotes" if all(edit.text[:1] in ("'", '"') for edit in fix) else "Mend it"
+    return "Put it in quotes" if all(edit.text[:1] in ("'", '"') for edit in fix) else _MEND
 
 
 def _similar(document: Document, finding: Diagnostic, reference: Reference | None) -> Iterator[Action]:

@@ -97,7 +97,7 @@ def edit(document: Document, edits: Mapping[Span, str]) -> types.WorkspaceEdit:
 def action(document: Document, one: Action) -> types.CodeAction:
     return types.CodeAction(
         one.title,
-        kind=types.CodeActionKind.QuickFix,
+        kind=types.CodeActionKind.SourceFixAll if one.mends_all else types.CodeActionKind.QuickFix,
         diagnostics=[diagnostic(document.text, one.finding)] if one.finding else None,
         is_preferred=one.preferred or None,
         edit=edit(document, one.edits),

@@ -35,7 +35,8 @@ def server(backend: Backend) -> Server:
     made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(_prepare_rename)
     made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(_rename)
     made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(_symbols)
-    options = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
+    options = types.CodeActionOptions(code_action_kinds=kinds)
     made.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_actions)
     return made
 
@@ -158,5 +159,9 @@ async def _actions(server: Server, params: types.CodeActionParams) -> list[types
     await server.references.settled(_PATIENCE)
     start, end = _offset(document, params.range.start), _offset(document, params.range.end)
     findings = server.findings(document.uri)
-    found = actions.actions(document, start, end, findings, server.references.reference)
-    return [convert.action(document, one) for one in found]
+    if params.context.only == [types.CodeActionKind.SourceFixAll]:
+        # An editor that mends on save asks for nothing else, and for the whole text.
+        whole = actions.fix_all(document, findings, server.references.reference, least=1)
+        return [convert.action(document, whole)] if whole else []
+    offered = actions.actions(document, start, end, findings, server.references.reference)
+    return [convert.action(document, action) for action in offered]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, field
 from typing import Final
 
 from headgate_cli.lsp.configuration import PIPELINES, Configuration, Declaration, Use
 from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.schema import KINDS, SIGNALS, Reference
+from headgate_cli.lsp.schema import KINDS, SIGNALS, Reference, type_of
 from headgate_cli.lsp.tree import Node, get
 
 Span = tuple[int, int]
@@ -95,6 +96,10 @@ def rename(document: Document, offset: int, name: str, reference: Reference | No
         raise NotRenamed(f"{name[:100]!r} is not an id: write type or type/name, for example otlp/edge")
     if declared.section == PIPELINES and name.partition("/")[0] not in SIGNALS:
         raise NotRenamed(f"{name[:100]!r} is not a pipeline: begin with {', '.join(SIGNALS[:-1])} or {SIGNALS[-1]}")
+    if reference is not None and declared.section in KINDS and reference.component(declared.section, name) is None:
+        near = difflib.get_close_matches(type_of(name), [one.type for one in reference.types(declared.section)], 1)
+        meant = f", did you mean {near[0]}?" if near else ""
+        raise NotRenamed(f"this collector has no {_noun(declared.section)} {type_of(name)[:100]}{meant}")
     if name != declared.id and configuration.declaration((declared.section,), name) is not None:
         raise NotRenamed(f"there is a {_noun(declared.section)} {name[:100]!r} already")
     nodes = [declared.key, *(use.node for use in configuration.uses_of(declared))]
