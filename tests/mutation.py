@@ -2,7 +2,7 @@
 
 pip install cosmic-ray, in an environment of its own; then with that environment's folder of programs:
 
-python -m tests.mutation --programs PATH/bin [--package rollouts] [--mutants 60]
+python -m tests.mutation --programs PATH/bin [--package rollouts] [--mutants 60] [--minutes 10]
 
 Cosmic Ray makes the mutants. A sample, the same one for the same sources, is tried on a copy of the checkout.
 """
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -77,18 +78,20 @@ def main() -> None:
     parser.add_argument("--programs", type=Path, default=Path(sys.executable).parent, help="where cosmic-ray is")
     parser.add_argument("--package", choices=PACKAGES, action="append")
     parser.add_argument("--mutants", type=int, default=60, help="how many of each package; 0 for all")
+    parser.add_argument("--minutes", type=float, help="try no further ones of a package after so many")
     options = parser.parse_args()
     for name in options.package or PACKAGES:
         with tempfile.TemporaryDirectory() as folder:
-            tried, survivors = _try(PACKAGES[name], Path(folder), options.programs / "cosmic-ray", options.mutants)
-        killed = len(tried) - len(survivors)
-        print(f"{name}: {killed} of {len(tried)} mutants are noticed, {100 * killed / len(tried):.0f} %", flush=True)
+            program = options.programs / "cosmic-ray"
+            tried, survivors = _try(PACKAGES[name], Path(folder), program, options.mutants, options.minutes)
+        killed = tried - len(survivors)
+        print(f"{name}: {killed} of {tried} mutants are noticed, {100 * killed / max(1, tried):.0f} %", flush=True)
         for difference in survivors:
             print(difference, flush=True)
 
 
-def _try(package: Package, folder: Path, program: Path, most: int) -> tuple[list[str], list[str]]:
-    """The mutants that were tried, and the differences of those that no test noticed."""
+def _try(package: Package, folder: Path, program: Path, most: int, minutes: float | None) -> tuple[int, list[str]]:
+    """Return how many mutants were tried, and the differences of those that no test noticed."""
     for name in (*_FOLDERS, *_FILES):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -112,9 +115,13 @@ def _try(package: Package, folder: Path, program: Path, most: int) -> tuple[list
                 f"DELETE FROM {table} WHERE job_id = ?",
                 [(job,) for (job,) in database.execute(f"SELECT job_id FROM {table}") if job not in chosen],
             )
-    subprocess.run([program, "exec", "mutation.toml", "mutants.sqlite"], cwd=folder, env=environment, check=True)
+    trying = [str(program), "exec", "mutation.toml", "mutants.sqlite"]
+    seconds = None if minutes is None else 60 * minutes
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run(trying, cwd=folder, env=environment, check=True, timeout=seconds)
     with sqlite3.connect(folder / "mutants.sqlite") as database:
-        return chosen, list(_survivors(database))
+        ((tried,),) = database.execute("SELECT count(*) FROM work_results WHERE worker_outcome = 'NORMAL'")
+        return tried, list(_survivors(database))
 
 
 def _survivors(database: sqlite3.Connection) -> Iterator[str]:

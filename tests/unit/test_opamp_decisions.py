@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -206,3 +207,17 @@ def test_a_second_process_with_the_same_uid_gets_one_of_its_own() -> None:
     decision = decided(instance, group, BEGIN, sequence_num=3)
 
     assert (decision.gets_uid, decision.offer, decision.instance.contact.conflicts) == (True, None, 0)
+
+
+@pytest.mark.parametrize("byte", [0, 64, 255])
+def test_full_reports_of_a_fleet_that_started_together_are_spread_over_ten_minutes(byte: int) -> None:
+    group = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, BEGIN, BEGIN)
+    instance: Instance = new_instance("ins_1", group, BEGIN)
+    uid = b"x" * 14 + bytes([byte]) + b"x"
+    due = timedelta(hours=1, seconds=byte * 600 / 256)
+    asked = [
+        decided(instance, group, BEGIN + due + more, uid=uid, full=False).asks_full_state
+        for more in (timedelta(0), timedelta(microseconds=1))
+    ]
+
+    assert asked == [False, True]

@@ -327,6 +327,29 @@ func TestTheAnswerIsBounded(t *testing.T) {
 	}
 }
 
+// TestTheBoundsAreOfBothSidesTogether has sides of which each alone is within a bound.
+func TestTheBoundsAreOfBothSidesTogether(t *testing.T) {
+	spaces := strings.Repeat(" ", maxBytes/2)
+	braces := strings.Repeat("{", maxMembers/2)
+	for name, sides := range map[string]struct {
+		left, right string
+		refused     string
+	}{
+		"the most bytes":        {spaces, spaces, ""},
+		"a byte more, left":     {spaces + " ", spaces, "bytes of output are too many"},
+		"a byte more, right":    {spaces, spaces + " ", "bytes of output are too many"},
+		"the most braces":       {braces, braces, "it is not JSON"},
+		"a brace more, left":    {braces + "{", braces, "braces, which are too many"},
+		"a brace more, right":   {braces, braces + "{", "braces, which are too many"},
+		"the bytes of one side": {"", spaces + spaces, ""},
+	} {
+		_, err := Outputs(context.Background(), Request{Left: sides.left, Right: sides.right})
+		if sides.refused == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), sides.refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestTheAnswerIsTheSameEachTime(t *testing.T) {
 	var left, right []string
 	for i := range 60 {
