@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.api import Api
 from headgate_cli.captures import saving
 from headgate_cli.command_group import Group
 from headgate_cli.configurations.lookup import VersionNumber
@@ -17,6 +17,8 @@ from headgate_cli.errors import FAILED, Ended
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_outcome, print_result, print_text, say, status_line, table
 from headgate_cli.rollouts.options import Duration
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import CaptureOut, DeploymentOut
 from headgate_cli.untrusted import one_line, quoted
 
 _ID: Final = re.compile("cap_[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -50,9 +52,10 @@ def _allowing(name: str, summary: str, *, allowed: bool) -> None:
     def command(api: Api, fleet: str, group: str, as_json: bool) -> None:
         fleet_id = lookup.fleet(api, fleet)
         group_id = lookup.group(api, fleet_id, group)
-        changed = api.put(f"/fleets/{fleet_id}/deployments/{group_id}/captures", {"allowed": allowed})
+        path = f"/fleets/{fleet_id}/deployments/{group_id}/captures"
+        changed = shaped(DeploymentOut, api.put(path, {"allowed": allowed}))
         print_outcome(
-            changed, as_json, f"Captures are {'allowed' if allowed else 'off'} in {one_line(text(changed, 'name'))}"
+            changed, as_json, f"Captures are {'allowed' if allowed else 'off'} in {one_line(changed['name'])}"
         )
 
 
@@ -112,11 +115,11 @@ def start(
     asked |= {"condition": condition} if condition else {}
     asked |= {"context": context} if context else {}
     say("The host's collector restarts to begin, with its next message, and again to end. It takes no telemetry then.")
-    started = api.create(f"/fleets/{fleet_id}/captures", asked)
+    started = shaped(CaptureOut, api.create(f"/fleets/{fleet_id}/captures", asked))
     if no_wait:
-        print_json(started) if as_json else print_result(one_line(text(started, "id")))
+        print_json(started) if as_json else print_result(one_line(started["id"]))
         return
-    _finish(_followed(api, _path(api, fleet_id, text(started, "id")), started), as_json=as_json)
+    _finish(_followed(api, _path(api, fleet_id, started["id"]), started), as_json=as_json)
 
 
 @capture.command("list")
@@ -130,20 +133,20 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
     Examples:
       headgate capture list servers
     """
-    found = list(api.items(f"/fleets/{lookup.fleet(api, fleet)}/captures"))
+    captures = list(each(CaptureOut, api.items(f"/fleets/{lookup.fleet(api, fleet)}/captures")))
     if as_json:
-        print_json(found)
+        print_json(captures)
         return
     rows = [
         (
-            text(one, "id"),
-            text(one, "status"),
-            optional(one, "host_name") or text(one, "instance_id"),
-            f"{text(one, 'pipeline')} after {text(one, 'component')}",
-            number(one, "records"),
-            minute(text(one, "created_at")),
+            listed["id"],
+            listed["status"],
+            listed["host_name"] or listed["instance_id"],
+            f"{listed['pipeline']} after {listed['component']}",
+            listed["records"],
+            minute(listed["created_at"]),
         )
-        for one in found
+        for listed in captures
     ]
     headings = ("ID", "STATUS", "HOST", "WHERE", "RECORDS", "CREATED (UTC)")
     table(headings, rows, nothing="There are no captures: see `headgate capture start --help`")
@@ -163,8 +166,8 @@ def show(api: Api, fleet: str, capture: str, wait: bool, as_json: bool) -> None:
       headgate capture show servers CAPTURE --wait
     """
     path = _path(api, fleet, capture)
-    found = api.get(path)
-    _finish(_followed(api, path, found) if wait else found, as_json=as_json)
+    detail = shaped(CaptureOut, api.get(path))
+    _finish(_followed(api, path, detail) if wait else detail, as_json=as_json)
 
 
 @capture.command()
@@ -179,8 +182,8 @@ def end(api: Api, fleet: str, capture: str, as_json: bool) -> None:
     Examples:
       headgate capture end servers CAPTURE
     """
-    ending = api.post(f"{_path(api, fleet, capture)}/end")
-    print_outcome(ending, as_json, f"{one_line(text(ending, 'id'))} ends with the host's next message")
+    ending = shaped(CaptureOut, api.post(f"{_path(api, fleet, capture)}/end"))
+    print_outcome(ending, as_json, f"{one_line(ending['id'])} ends with the host's next message")
 
 
 @capture.command()
@@ -226,9 +229,9 @@ def save(
       headgate capture save servers CAPTURE checkout shop@4
     """
     path = _path(api, fleet, capture)
-    found = api.get(path)
-    target = saving.target(api, found, configuration, n, new_version=new_version)
-    saved = saving.save(api, found, api.text(f"{path}/sample"), name, *target)
+    detail = shaped(CaptureOut, api.get(path))
+    target = saving.target(api, detail, configuration, n, new_version=new_version)
+    saved = saving.save(api, detail, api.text(f"{path}/sample"), name, *target)
     if as_json:
         print_json(saved)
         return
@@ -260,15 +263,15 @@ def _path(api: Api, fleet: str, capture: str) -> str:
     return f"/fleets/{fleet_id}/captures/{capture}"
 
 
-def _followed(api: Api, path: str, found: Entity) -> Entity:
+def _followed(api: Api, path: str, detail: CaptureOut) -> CaptureOut:
     """The capture at its end. Raises KeyboardInterrupt."""
     begun = time.monotonic()
     try:
-        while found["status"] in _OPEN:
-            status_line(f"{one_line(text(found, 'status'))}  {time.monotonic() - begun:.0f} s")
+        while detail["status"] in _OPEN:
+            status_line(f"{one_line(detail['status'])}  {time.monotonic() - begun:.0f} s")
             time.sleep(_SECONDS)
-            found = api.get(path)
-        return found
+            detail = shaped(CaptureOut, api.get(path))
+        return detail
     except KeyboardInterrupt:
         status_line("")
         say("The capture goes on, and ends by itself. See it with `headgate capture show`, or end it")
@@ -277,30 +280,30 @@ def _followed(api: Api, path: str, found: Entity) -> Entity:
         status_line("")
 
 
-def _finish(found: Entity, *, as_json: bool) -> None:
+def _finish(detail: CaptureOut, *, as_json: bool) -> None:
     """Print a capture. Raises Ended(1) if it has failed, or no host has begun it."""
     if as_json:
-        print_json(found)
+        print_json(detail)
     else:
-        _show(found)
-    if found["status"] in ("failed", "expired"):
+        _show(detail)
+    if detail["status"] in ("failed", "expired"):
         raise Ended(FAILED)
 
 
-def _show(found: Entity) -> None:
-    state = one_line(text(found, "status"))
-    why = optional(found, "reason").replace("_", " ")
-    print_result(f"{one_line(text(found, 'id'))}  {click.style(state, bold=True)}  {one_line(why)}".rstrip())
-    host = optional(found, "host_name") or text(found, "instance_id")
+def _show(detail: CaptureOut) -> None:
+    state = one_line(detail["status"])
+    why = (detail["reason"] or "").replace("_", " ")
+    print_result(f"{one_line(detail['id'])}  {click.style(state, bold=True)}  {one_line(why)}".rstrip())
+    host = detail["host_name"] or detail["instance_id"]
     print_result(
-        f"  {one_line(host)}: {one_line(text(found, 'pipeline'))} after {one_line(text(found, 'component'))}, "
-        f"where {quoted(text(found, 'condition'))}"
+        f"  {one_line(host)}: {one_line(detail['pipeline'])} after {one_line(detail['component'])}, "
+        f"where {quoted(detail['condition'])}"
     )
-    counted = [f"{number(found, 'records')} of {number(found, 'max_records')} records"]
-    if number(found, "left_out"):
-        counted.append(f"{number(found, 'left_out')} were too large")
-    if number(found, "redacted"):
-        counted.append(f"secrets taken out of {number(found, 'redacted')} texts")
+    counted = [f"{detail['records']} of {detail['max_records']} records"]
+    if detail["left_out"]:
+        counted.append(f"{detail['left_out']} were too large")
+    if detail["redacted"]:
+        counted.append(f"secrets taken out of {detail['redacted']} texts")
     print_result(f"  {', '.join(counted)}")
-    if optional(found, "error"):
-        print_result(f"  {quoted(optional(found, 'error'))}")
+    if detail["error"] or "":
+        print_result(f"  {quoted(detail['error'] or '')}")

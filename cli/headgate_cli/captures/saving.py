@@ -7,43 +7,45 @@ from urllib.parse import quote
 
 import click
 
-from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.api import Api, Entity, optional, text
 from headgate_cli.configurations import lookup
 from headgate_cli.errors import Failed
 from headgate_cli.output import say
 from headgate_cli.runs import follow
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import CaptureOut, VersionDetail
 from headgate_cli.untrusted import one_line, quoted
 
 _SECONDS: Final = 5
 
 
-def target(api: Api, capture: Entity, configuration: str, n: int | None, *, new_version: bool) -> tuple[str, int]:
+def target(api: Api, capture: CaptureOut, configuration: str, n: int | None, *, new_version: bool) -> tuple[str, int]:
     """The configuration and the version that the test is to belong to; with `new_version`, a draft that is made now."""
     wanted, named = lookup.with_version(configuration) if configuration else ("", 0)
     if n and named and n != named:
         raise click.UsageError(f"{configuration!r} and --version {n} name two versions: leave one out")
-    configuration_id = lookup.find(api, wanted) if wanted else text(capture, "configuration_id")
+    configuration_id = lookup.find(api, wanted) if wanted else capture["configuration_id"]
     latest = lookup.latest(api, configuration_id)
     version = n or named or latest.version
     if not new_version:
         return configuration_id, version
     content = latest.yaml if version == latest.version else text(lookup.version(api, configuration_id, version), "yaml")
-    made = api.create(f"/configurations/{configuration_id}/versions", {"yaml": content})
-    return configuration_id, number(made, "n")
+    path = f"/configurations/{configuration_id}/versions"
+    return configuration_id, shaped(VersionDetail, api.create(path, {"yaml": content}))["n"]
 
 
-def save(api: Api, capture: Entity, sample: str, name: str, configuration_id: str, n: int) -> Entity:
+def save(api: Api, capture: CaptureOut, sample: str, name: str, configuration_id: str, n: int) -> Entity:
     """Run the sample through the version, and save a test that expects what came out. Raises Failed."""
     version = f"/configurations/{configuration_id}/versions/{n}"
     if text(lookup.version(api, configuration_id, n), "status") != "draft":
         raise Failed(f"version {n} is published, and its tests stay as they are: add --new-version for a draft")
-    test = {"sample": sample, "target_pipeline": text(capture, "pipeline"), "signal_type": text(capture, "signal_type")}
+    test = {"sample": sample, "target_pipeline": capture["pipeline"], "signal_type": capture["signal_type"]}
     test |= {"sample_format": "otlp"}
     asked = {**test, "configuration_id": configuration_id, "version_number": n, "duration_seconds": _SECONDS}
     run = follow.follow(api, text(api.create("/testing/runs", asked), "id"))
     if run["status"] != "Success":
         why = quoted(optional(run, "stderr")[-500:])
         raise Failed(f"the run of the sample ended with {one_line(text(run, 'status'))}: {why}")
-    say(f"What {one_line(text(capture, 'pipeline'))} makes of the sample now is what the test expects")
+    say(f"What {one_line(capture['pipeline'])} makes of the sample now is what the test expects")
     expected = api.text(f"/testing/runs/{text(run, 'id')}/output")
     return api.put(f"{version}/tests/{quote(name, safe='')}", {**test, "expected": expected})

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, ServerError, entities, optional, text
+from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, table
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import PriceOut, PricesOut
 from headgate_cli.untrusted import one_line
 
 _PATH: Final = "/fleets/prices"
@@ -41,19 +44,19 @@ def list_(api: Api, as_json: bool) -> None:
     Examples:
       headgate price list
     """
-    known = api.get(_PATH)
+    known = shaped(PricesOut, api.get(_PATH))
     if as_json:
         print_json(known)
         return
-    currency = text(known, "currency")
+    currency = known["currency"]
     rows = [
         (
-            text(price, "exporter"),
-            optional(price, "host") or "any",
-            f"{text(price, 'amount')} {currency}",
-            _UNITS.get(text(price, "per"), text(price, "per")),
+            price["exporter"],
+            price["host"] or "any",
+            f"{price['amount']} {currency}",
+            _UNITS.get(price["per"], price["per"]),
         )
-        for price in entities(known, "prices")
+        for price in known["prices"]
     ]
     table(("EXPORTER", "HOST", "PRICE", "PER"), rows, nothing="No price is set: see `headgate price set --help`")
 
@@ -93,11 +96,9 @@ def set_(
     if not added:
         raise click.UsageError("give --per-gb, --per-million or both")
     units = [price["per"] for price in added]
-    known, etag = api.get_with_etag(_PATH)
-    rest = [
-        price for price in entities(known, "prices") if not (_is(price, exporter, host) and price.get("per") in units)
-    ]
-    _put(api, [*rest, *added], currency or text(known, "currency"), etag, as_json=as_json)
+    known, etag = _known(api)
+    rest = [price for price in known["prices"] if not (_is(price, exporter, host) and price["per"] in units)]
+    _put(api, [*rest, *added], currency or known["currency"], etag, as_json=as_json)
 
 
 @price.command()
@@ -112,17 +113,22 @@ def remove(api: Api, exporter: str, host: str | None, as_json: bool) -> None:
     Examples:
       headgate price remove otlphttp --host api.example.com
     """
-    known, etag = api.get_with_etag(_PATH)
-    rest = [price for price in entities(known, "prices") if not _is(price, exporter, host)]
-    if len(rest) == len(entities(known, "prices")):
+    known, etag = _known(api)
+    rest = [price for price in known["prices"] if not _is(price, exporter, host)]
+    if len(rest) == len(known["prices"]):
         place = one_line(f"{exporter} to {host or 'any host'}")
         raise Failed(f"there is no price of {place}: `headgate price list` shows all")
-    _put(api, rest, text(known, "currency"), etag, as_json=as_json)
+    _put(api, rest, known["currency"], etag, as_json=as_json)
 
 
-def _put(api: Api, prices: list[Entity], currency: str, etag: str, *, as_json: bool) -> None:
+def _known(api: Api) -> tuple[PricesOut, str]:
+    answer, etag = api.get_with_etag(_PATH)
+    return shaped(PricesOut, answer), etag
+
+
+def _put(api: Api, prices: Sequence[Entity], currency: str, etag: str, *, as_json: bool) -> None:
     try:
-        answer = api.put(_PATH, {"currency": currency, "prices": prices}, if_match=etag)
+        answer = shaped(PricesOut, api.put(_PATH, {"currency": currency, "prices": prices}, if_match=etag))
     except ServerError as error:
         if error.code == "prices_changed":
             raise Failed("somebody changed the prices at the same time: repeat the command") from error
@@ -130,9 +136,9 @@ def _put(api: Api, prices: list[Entity], currency: str, etag: str, *, as_json: b
     if as_json:
         print_json(answer)
         return
-    count = len(entities(answer, "prices"))
-    print_result(f"{count} price{'' if count == 1 else 's'} in {text(answer, 'currency')}")
+    count = len(answer["prices"])
+    print_result(f"{count} price{'' if count == 1 else 's'} in {answer['currency']}")
 
 
-def _is(price: Entity, exporter: str, host: str | None) -> bool:
-    return optional(price, "exporter") == exporter and optional(price, "host") == (host or "").lower()
+def _is(price: PriceOut, exporter: str, host: str | None) -> bool:
+    return price["exporter"] == exporter and (price["host"] or "") == (host or "").lower()

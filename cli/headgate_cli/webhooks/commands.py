@@ -9,12 +9,14 @@ from typing import Final, TypeVar
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import print_json, print_outcome, print_result, say, table
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import DeliveryOut, WebhookOut, WebhookWithSecret
 from headgate_cli.untrusted import one_line
 
 _ID: Final = re.compile("whk_[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -56,13 +58,13 @@ def list_(api: Api, as_json: bool) -> None:
     Examples:
       headgate webhook list
     """
-    found = list(api.items(_PATH))
+    webhooks = list(each(WebhookOut, api.items(_PATH)))
     if as_json:
-        print_json(found)
+        print_json(webhooks)
         return
     rows = [
-        (text(one, "name"), text(one, "host"), text(one, "format"), "on" if one.get("enabled") else "off", _types(one))
-        for one in found
+        (webhook["name"], webhook["host"], webhook["format"], "on" if webhook["enabled"] else "off", _types(webhook))
+        for webhook in webhooks
     ]
     table(("NAME", "HOST", "FORMAT", "STATE", "EVENTS"), rows, nothing="There are no webhooks")
 
@@ -100,12 +102,12 @@ def create(
     body: dict[str, object] = {"name": name, "url": url, "format": form, **_filters(api, types, fleets)}
     if routing_key is not None:
         body["routing_key"] = _line("the integration key") if routing_key == "-" else routing_key
-    made = api.create(_PATH, body)
+    created = shaped(WebhookWithSecret, api.create(_PATH, body))
     if as_json:
-        print_json(made)
+        print_json(created)
         return
-    print_result(f"{one_line(name)} is created: {text(made, 'id')}")
-    _print_secret(made)
+    print_result(f"{one_line(name)} is created: {created['id']}")
+    _print_secret(created)
 
 
 @webhook.command()
@@ -148,8 +150,8 @@ def change(
     body |= chosen if everything else {field: value for field, value in chosen.items() if value}
     if not body:
         raise click.UsageError("say what to change: --name, --address, --on, --off, --type, --fleet or --everything")
-    changed = api.patch(f"{_PATH}/{_find(api, webhook)}", body)
-    print_outcome(changed, as_json, f"{one_line(text(changed, 'name'))} is changed")
+    changed = shaped(WebhookOut, api.patch(f"{_PATH}/{_find(api, webhook)}", body))
+    print_outcome(changed, as_json, f"{one_line(changed['name'])} is changed")
 
 
 @webhook.command()
@@ -163,11 +165,11 @@ def secret(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook secret on-call
     """
-    made = api.post(f"{_PATH}/{_find(api, webhook)}/secret")
+    renewed = shaped(WebhookWithSecret, api.post(f"{_PATH}/{_find(api, webhook)}/secret"))
     if as_json:
-        print_json(made)
+        print_json(renewed)
     else:
-        _print_secret(made)
+        _print_secret(renewed)
 
 
 @webhook.command()
@@ -181,11 +183,11 @@ def test(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook test on-call
     """
-    sent = api.post(f"{_PATH}/{_find(api, webhook)}/test")
+    sent = shaped(DeliveryOut, api.post(f"{_PATH}/{_find(api, webhook)}/test"))
     print_outcome(
         sent,
         as_json,
-        f"Sent as {text(sent, 'event_id')}: `headgate webhook deliveries {one_line(webhook)}` has the outcome",
+        f"Sent as {sent['event_id']}: `headgate webhook deliveries {one_line(webhook)}` has the outcome",
     )
 
 
@@ -200,12 +202,13 @@ def deliveries(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook deliveries on-call
     """
-    found = list(api.items(f"{_PATH}/{_find(api, webhook)}/deliveries"))
+    listed = list(each(DeliveryOut, api.items(f"{_PATH}/{_find(api, webhook)}/deliveries")))
     if as_json:
-        print_json(found)
+        print_json(listed)
         return
     rows = [
-        (text(one, "id"), text(one, "created_at"), text(one, "type"), text(one, "status"), _last(one)) for one in found
+        (delivery["id"], delivery["created_at"], delivery["type"], delivery["status"], _last(delivery))
+        for delivery in listed
     ]
     table(("ID", "AT", "EVENT", "STATUS", "LAST ATTEMPT"), rows, nothing="Nothing was sent yet")
 
@@ -250,16 +253,16 @@ def _find(api: Api, wanted: str) -> str:
     """The webhook's id. Raises Failed if none, or several, have this name; an id is not looked up."""
     if _ID.fullmatch(wanted):
         return wanted
-    found = [text(one, "id") for one in api.items(_PATH) if one.get("name") == wanted]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise Failed(f"{len(found)} webhooks are called {wanted!r}: give the id, {', '.join(found)}")
+    ids = [webhook["id"] for webhook in each(WebhookOut, api.items(_PATH)) if webhook["name"] == wanted]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        raise Failed(f"{len(ids)} webhooks are called {wanted!r}: give the id, {', '.join(ids)}")
     raise Failed(f"there is no webhook {wanted!r}: `headgate webhook list` shows them")
 
 
 def _filters(api: Api, types: tuple[str, ...], fleets: tuple[str, ...]) -> dict[str, object]:
-    return {"types": list(types), "fleet_ids": [lookup.fleet(api, one) for one in fleets]}
+    return {"types": list(types), "fleet_ids": [lookup.fleet(api, fleet) for fleet in fleets]}
 
 
 def _line(what: str) -> str:
@@ -271,24 +274,22 @@ def _line(what: str) -> str:
     return str(line)
 
 
-def _print_secret(made: Entity) -> None:
-    value = optional(made, "secret")
+def _print_secret(webhook: WebhookWithSecret) -> None:
+    value = webhook["secret"]
     if value:
         print_result(value)
         say("This is its secret. Give it to the receiver: it is not shown again.")
     else:
         # The answer that had it was lost on the way.
-        say(f"Its secret was lost with the connection: `headgate webhook secret {text(made, 'id')}` makes another one")
+        say(f"Its secret was lost with the connection: `headgate webhook secret {webhook['id']}` makes another one")
 
 
-def _types(one: Entity) -> str:
-    types = one.get("types")
-    return ", ".join(map(str, types)) if isinstance(types, list) and types else "all"
+def _types(webhook: WebhookOut) -> str:
+    return ", ".join(webhook["types"]) or "all"
 
 
-def _last(one: Entity) -> str:
-    attempts = entities(one, "attempts")
-    if not attempts:
+def _last(delivery: DeliveryOut) -> str:
+    if not delivery["attempts"]:
         return "not yet"
-    status = attempts[-1].get("status")
-    return f"HTTP {status}" if status is not None else optional(attempts[-1], "error").replace("_", " ")
+    last = delivery["attempts"][-1]
+    return f"HTTP {last['status']}" if last["status"] is not None else (last["error"] or "").replace("_", " ")
