@@ -1,6 +1,7 @@
 """The functions' routes on moto in this process, with the template's tables."""
 
 import gc
+import os
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -14,7 +15,7 @@ from headgate.foundation.settings import settings
 from headgate.identity import invitations
 from headgate.identity import service as identity
 from headgate_local import template
-from tests.support import members, second_version
+from tests.support import built_collector, members, second_version
 from tests.support.aws import aws_for
 from tests.support.members import JoinWith
 from tests.support.own_path import own_environment
@@ -40,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     second_version.last(items)
+    built_collector.skip_without(items, os.environ)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,7 +10,7 @@ from headgate_engine.testing.model import Case
 from tests.support import local_cases, pipeline_cases, sizes
 from tests.support.local_cases import Ran
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 NAMES = sizes.either(pipeline_cases.names()[::3], pipeline_cases.names())
 # These depend on the time for which they run, so they run for all of it.

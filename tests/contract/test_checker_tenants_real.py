@@ -18,7 +18,7 @@ from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support import sizes
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 TEXT = (
     "receivers: {{nop: }}\nexporters: {{nop/{organization}: }}\n"

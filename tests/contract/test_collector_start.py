@@ -10,7 +10,7 @@ from headgate.foundation.settings import settings
 from headgate_engine.checker.installed import Installed
 from tests.support.second_version import versions_in_turn
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 OURS = "github.com/headgate/headgate/layers/collector/internal"
 

@@ -23,7 +23,7 @@ from scripts.site import components as component_pages
 from tests.support.second_version import needs_second_version, second_version, versions_in_turn
 from tests.support.service import ROOT
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 VERSIONS = [settings().collector_version, *filter(None, [second_version()])]
 LARGEST_DOCUMENT = 5_000_000

@@ -13,7 +13,7 @@ from headgate_engine.checker.limits import Limits
 from tests.support.members import API, JoinWith, Member
 from validation.app import router as validation_router
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
 
 FIELD: Final = Path(__file__).parent / "field"
 REGION: Final = (FIELD / "86-aws-region-from-environment" / "config.yaml").read_text()

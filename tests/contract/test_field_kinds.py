@@ -10,7 +10,7 @@ from tests.support.members import API, JoinWith, Member
 from tests.support.second_version import needs_second_version, second_version
 from validation.app import router as validation_router
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
 
 
 def of(exporters: str, more: str = "", signal: str = "traces", name: str = "") -> str:

@@ -14,7 +14,7 @@ from headgate import checker
 from tests.support.members import API, JoinWith, Member
 from validation.app import router as validation_router
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
 
 FIELD: Final = Path(__file__).parent / "field"
 ENV: Final = {"36-env-leading-zero": {"ID": "00001"}}

@@ -14,7 +14,7 @@ from tests.support import first_program
 from tests.support.askers import ASKER
 from tests.support.first_program import VERSION, needs_first_program
 
-pytestmark = [pytest.mark.contract, needs_first_program]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, needs_first_program]
 
 COMMON: Final = """\
 receivers: {otlp: {protocols: {grpc: {}}}}

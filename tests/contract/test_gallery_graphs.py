@@ -9,7 +9,7 @@ from headgate.flows import source
 from headgate.foundation.settings import settings
 from scripts import gallery_graphs
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -19,7 +19,7 @@ from tests.support.second_version import needs_second_version, older_and_newer
 
 OLDER, NEWER = older_and_newer()
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized, needs_second_version]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized, needs_second_version]
 
 SLUGS = gallery_upgrade.slugs()[:: sizes.either(6, 1)]
 

@@ -18,7 +18,7 @@ from tests.support.second_version import versions_in_turn
 from tests.support.sizes import either
 from tests.support.verdict_parity import BROKEN, configurations_of_the_modules
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 FLOWS = Path(__file__).resolve().parents[2] / "flows"
 # The collector builds the pipelines in no fixed order, so that some texts get one of several answers.

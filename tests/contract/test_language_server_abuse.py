@@ -22,7 +22,7 @@ from headgate_cli.lsp.text import Encoding, Text
 from tests.support import sizes
 from tests.support.service import ROOT
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 FLOWS = [file.read_text() for file in sorted(Path(ROOT, "flows").glob("*/collector.yaml"))]
 PIECES = (

@@ -14,6 +14,7 @@ from tests.support.service import ROOT
 
 pytestmark = [
     pytest.mark.contract,
+    pytest.mark.collector,
     pytest.mark.skipif(
         shutil.which("nvim") is None,
         reason="needs Neovim, which the setup does not install; test_language_server.py does without",

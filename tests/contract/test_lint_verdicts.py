@@ -24,7 +24,7 @@ from tests.support.askers import ASKER
 from tests.support.lint_corpus import FIELDS, Body, Expression
 from tests.support.second_version import needs_second_version, second_version
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 LATE = "processors::tail_sampling"  # reads its expressions when it starts, so validating does not show their faults
 

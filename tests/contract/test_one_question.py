@@ -10,7 +10,7 @@ import pytest
 from headgate.checker import Asker, Checker, Refused
 from tests.support import local_cases, sizes
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 ROOT: Final = Path(__file__).parents[2]
 BROKEN: Final = sorted((ROOT / "tests/contract/broken_configurations").glob("*.yaml"))

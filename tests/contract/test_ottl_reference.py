@@ -14,7 +14,7 @@ from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 from tests.support.second_version import versions_in_turn
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 # What the linter reads without a component: conditions by the filter, statements by the transform processor.
 BY_KIND = {"conditions": ("filter", "{} != nil"), "statements": ("transform", "set({0}, {0})")}

@@ -18,7 +18,7 @@ from scripts.site.staging import DOCS, POLICIES
 from tests.support.askers import ASKER
 from tests.support.second_version import versions_in_turn
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 FLOWS = Path(__file__).resolve().parents[2] / "flows"
 TODAY = "2026-11-22"

@@ -40,7 +40,7 @@ RULE = {
     ],
 }
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,7 +16,7 @@ from headgate_local.options import read_options
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, second_version
 
-pytestmark = [pytest.mark.contract, needs_second_version]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, needs_second_version]
 
 SECOND: Final = second_version() or ""
 SECTIONS: Final = ("receiver", "processor", "exporter", "connector", "extension")

@@ -23,7 +23,7 @@ from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, second_version
 from tests.support.sizes import either
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 FLOWS = sorted((Path(__file__).resolve().parents[2] / "flows").glob("*/collector.yaml"))
 DEFAULT = settings().collector_version

@@ -23,7 +23,7 @@ from tests.support.cli_support import BROKEN, EDGE
 from tests.support.ports import free_port
 from tests.support.service import READY, ROOT, running_service
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 FINDING = "error: 'timeout' time: unknown unit [invalid_value]"
 

@@ -24,7 +24,7 @@ from tests.support.members import API, JoinWith, Member
 from tests.support.sizes import either
 from validation.app import router as validation_router
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 FIELD: Final = Path(__file__).parent / "field"
 CRASHES: Final = (FIELD / "03-transform-empty-statement" / "config.yaml").read_text()

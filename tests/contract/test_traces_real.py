@@ -19,7 +19,7 @@ from headgate_engine.testing.model import Case
 from tests.support import local_cases, pipeline_cases, sizes
 from tests.support.local_cases import Ran
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 Json = dict[str, Any]
 FLOWS = Path(__file__).parents[2] / "flows"

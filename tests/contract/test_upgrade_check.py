@@ -16,7 +16,7 @@ from tests.support.second_version import needs_second_version, older_and_newer
 
 OLDER, NEWER = older_and_newer()
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
 
 SECRETS = """\
 extensions:

@@ -19,7 +19,7 @@ from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, second_version
 from tests.support.verdict_parity import ASKS_THE_MACHINE, READS_OUTSIDE, Plain, ask, compare, for_build, says
 
-pytestmark = [pytest.mark.contract, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
 
 NOP = "receivers:\n  nop:\nexporters:\n  nop:\nservice:\n  pipelines:\n    traces:\n      {}\n"
 VALID = NOP.format("receivers: [nop]\n      exporters: [nop]")
