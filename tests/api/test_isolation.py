@@ -117,10 +117,11 @@ def seen(world: World) -> dict[str, Any]:
     """Everything that can be read of what an organization holds, the record of changes included."""
     reads = [one for one in (*WITH_IDS, *OWN) if one.method == "GET" and not one.label.endswith("/flows")]
     paths = [path_of(one.label, world.ids | _right_ids(one, world)) for one in reads]
-    # Numbers over time are of the same time, and costs say up to when they are.
+    # Numbers over time are of the same time, costs say up to when they are, and states of a day at which times.
     paths = [f"{path}?to={_STARTED}" if path.endswith("/series") else path for path in paths]
     texts = {path: world.http.get(path, headers=dict(world.admin)).text for path in paths}
-    return {path: re.sub(r'"end":"[^"]*"', "", text) for path, text in texts.items()}
+    moving = {path: r'"at":"[^"]*"' if path.endswith("/states") else r'"end":"[^"]*"' for path in paths}
+    return {path: re.sub(moving[path], "", text) for path, text in texts.items()}
 
 
 def _right_ids(one: Endpoint, world: World) -> dict[str, str]:

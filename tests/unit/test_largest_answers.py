@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 
 from fleets.api.observed import MOST_SHARED
+from fleets.api.series_wire import MOST_VERSIONS as VERSIONS_OF_A_DAY
 from headgate.captures.model import LONGEST_CONDITION
 from headgate.captures.samples import MOST_BYTES as SAMPLE_OF_CAPTURE
 from headgate.deployments.mounts import MAX_MOUNTS
@@ -28,6 +29,8 @@ from headgate.instances.adopting import LONGEST_PATH, MOST_VARIABLES
 from headgate.instances.observed import MOST_DIFFERENCE, MOST_HOSTS, MOST_VERSIONS
 from headgate.instances.series.costs import MOST_DAYS, MOST_LINES
 from headgate.instances.series.service import MOST_POINTS, MOST_SERIES
+from headgate.instances.state.model import INSTANCE_STATES
+from headgate.instances.timeline.day import STEPS
 from headgate.opamp.effective import MOST_COMPONENTS
 from headgate.opamp.host_reports import LARGEST as REPORT_OF_HOST
 from headgate.opamp.reasons import LONGEST as LONGEST_REASON
@@ -154,6 +157,9 @@ ENTRIES: Final = {
     "series": MOST_SERIES,
     # MOST_POINTS are those of all series of an answer.
     "points": MOST_POINTS // MOST_SERIES,
+    "LastDayOut.points": STEPS,
+    "StatesThenOut.states": len(INSTANCE_STATES),
+    "StatesThenOut.versions": VERSIONS_OF_A_DAY,
     "RecordsOut.in": 3,
     "RecordsOut.out": 3,
     "fleets": MOST_FLEETS,

@@ -1,6 +1,7 @@
 """The shapes of numbers over time."""
 
 from datetime import datetime
+from typing import Final
 
 from headgate.http.wire import Answer
 from headgate.instances.series import service
@@ -11,7 +12,7 @@ from headgate.instances.timeline import day
 from headgate.instances.timeline.day import HostsThen, LastDay
 from headgate_engine.wire.times import Time
 
-MOST_VERSIONS = 50
+MOST_VERSIONS: Final = 50
 
 
 class PointOut(Answer):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_CHANGED: Final = 50
 """Hosts whose timelines are read, a query each. Of the others the last event is older than the day."""
 STEP: Final = timedelta(minutes=30)
-_STEPS: Final = 48
+STEPS: Final = 48
 _MOST_EVENTS: Final = 30
 _AT_ONCE: Final = 8
 _HOUR: Final = 3_600
@@ -74,7 +74,7 @@ def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> LastDay:
 
 def _of_hosts(caller: Caller, fleet: Fleet, deployment_id: str | None) -> LastDay:
     now = clock.now()
-    begin = now - STEP * (_STEPS - 1)
+    begin = now - STEP * (STEPS - 1)
     hosts = service.those(fleet, lambda host: deployment_id in (None, host.deployment_id), now)
     changed = [seen for seen in hosts if _changed(seen, begin)]
     read = changed[:MOST_CHANGED]
@@ -82,7 +82,7 @@ def _of_hosts(caller: Caller, fleet: Fleet, deployment_id: str | None) -> LastDa
         newest = pool.map(lambda seen: store.newest(fleet.id, seen.instance.id, _MOST_EVENTS, None).entries, read)
         known = [*zip(read, newest, strict=True)]
     known += [(seen, [_as_always(seen)]) for seen in hosts if not _changed(seen, begin)]
-    standings = [_standing(now - STEP * place, known) for place in reversed(range(_STEPS))]
+    standings = [_standing(now - STEP * place, known) for place in reversed(range(STEPS))]
     versions = {version for standing in standings for version in standing.versions}
     return LastDay(standings, len(known), len(changed) - len(read), details.names(caller, versions))
 
