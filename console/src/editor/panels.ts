@@ -52,9 +52,7 @@ export class Panels {
 
   /** What a check of the newest text found. */
   show(check: Check, problems: Shown[]): void {
-    const part = check.graph;
-    const graph = part && "pipelines" in part ? part : null;
-    this.graph.show(graph, problems, part && "problem" in part ? part.problem.detail : "");
+    this.graph.show(check.graph, problems);
     const rows = problems.slice(0, MOST).map((one) => {
       const place = one.line === null ? "" : `line ${one.line}`;
       const text = [

@@ -9,6 +9,8 @@ const HEIGHT = 46;
 const NOTE_HEIGHT = 15;
 // Between nodes across and down, within a frame, and its title.
 const [ACROSS, DOWN, PADDING, TITLE, BETWEEN] = [28, 12, 12, 22, 18];
+// Between nodes across where what flows is written on the line.
+const WRITTEN = 92;
 const KIND: Record<string, string> = {
   receivers: "receiver",
   processors: "processor",
@@ -43,7 +45,7 @@ export function picture({ graph, problems, facts, chosen, words }: Asked, goTo: 
   const pipelines = chosen ? connected(graph, chosen) : searched(graph.pipelines, words);
   if (pipelines.length === 0) return h("p", { class: "soft" }, nothing(graph, chosen));
   const { lanes, edges } = drawn(graph, pipelines.slice(0, MOST_PIPELINES), problems, facts, chosen, words);
-  const { nodes, frames, width, height } = placed(lanes);
+  const { nodes, frames, width, height } = placed(lanes, edges.some(({ rate }) => rate) ? WRITTEN : ACROSS);
   const label = chosen ? `Pipeline ${chosen} and those connected to it` : "All pipelines";
   const more = pipelines.length - MOST_PIPELINES;
   const content = [
@@ -67,7 +69,7 @@ export function picture({ graph, problems, facts, chosen, words }: Asked, goTo: 
 }
 
 /** Where everything stands: pipelines below each other, each column of a pipeline as wide as its widest node. */
-function placed(lanes: Lane[]): { nodes: Map<string, Box>; frames: Box[]; width: number; height: number } {
+function placed(lanes: Lane[], gap: number): { nodes: Map<string, Box>; frames: Box[]; width: number; height: number } {
   const nodes = new Map<string, Box>();
   const frames: Box[] = [];
   let [y, widest] = [1, 0];
@@ -82,12 +84,12 @@ function placed(lanes: Lane[]): { nodes: Map<string, Box>; frames: Box[]; width:
         nodes.set(node.key, { x, y: top, width, height: heightOf(node) });
         top += heightOf(node) + DOWN;
       }
-      if (column.length > 0) x += width + ACROSS;
+      if (column.length > 0) x += width + gap;
     }
     const frame = {
       x: 1,
       y,
-      width: Math.max(x - ACROSS + PADDING, id.length * 8 + 24),
+      width: Math.max(x - gap + PADDING, id.length * 8 + 24),
       height: inner + TITLE + 2 * PADDING,
     };
     frames.push(frame);
@@ -117,21 +119,25 @@ function nothing(graph: Graph, chosen: string): string {
 }
 
 function line(
-  { pipeline, signal, joins }: Edge,
+  { pipeline, signal, joins, rate }: Edge,
   from: Box | undefined,
   to: Box | undefined,
   chosen: string,
 ): SVGElement {
   const dim = chosen === "" ? "" : chosen === pipeline ? " chosen" : " dim";
   const known = ["logs", "metrics", "traces"].includes(signal) ? signal : "other";
-  return svg(
+  const path = svg(
     "path",
     {
       d: from && to ? (joins ? across(from, to) : along(from, to)) : "",
       class: `edge signal-${known}${joins ? " joins" : ""}${dim}`,
     },
-    svg("title", {}, pipeline),
+    svg("title", {}, [pipeline, rate].filter(Boolean).join(", ")),
   );
+  if (!rate || !from || !to) return path;
+  const [x1, y1, x2, y2] = [from.x + from.width, from.y + from.height / 2, to.x, to.y + to.height / 2];
+  const at = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 5, class: `rate${dim}`, "text-anchor": "middle" };
+  return svg("g", {}, path, svg("text", at, rate));
 }
 
 function along(from: Box, to: Box): string {
@@ -159,6 +165,7 @@ function box(node: Node, at: Box = { x: 0, y: 0, width: 0, height: 0 }, goTo: Go
   const more = [
     node.pipeline && `of ${node.pipeline}`,
     severity && `worst finding: ${severity}`,
+    node.rate && `gives on ${node.rate}`,
     seen.includes(node.id) ? "" : node.id,
     node.isFound && "found",
   ];
@@ -225,7 +232,8 @@ export function table({ graph, problems, facts, chosen, words }: Asked, goTo: Go
   const known = ({ section, id }: Listed, { id: pipeline }: Pipeline): string => {
     const node = nodes.get(`${pipeline}/${section}/${id}`);
     const findings = node?.severity ? [`${node.problems} ${node.problems === 1 ? "finding" : "findings"}`] : [];
-    return [...findings, ...(node?.notes ?? []).map(({ text }) => text)].join(", ");
+    const rate = node?.rate ? [`gives on ${node.rate}`] : [];
+    return [...findings, ...(node?.notes ?? []).map(({ text }) => text), ...rate].join(", ");
   };
   const names = (listed: Listed[], pipeline: Pipeline): HTMLElement =>
     h(

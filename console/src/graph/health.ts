@@ -1,6 +1,7 @@
 // What hosts report of a version that they run. Nothing is shown that no host said.
 import type { Api } from "../lib/api";
 import { poll } from "../lib/poll";
+import { type Group, type Rates, readRates } from "./rates";
 
 interface Exporter {
   sent: number;
@@ -10,6 +11,7 @@ interface Exporter {
 
 export interface Host {
   state: string;
+  deployment_id: string;
   running: { configuration_id: string | null; version_number: number | null };
   counters: {
     seconds: number;
@@ -30,6 +32,8 @@ export interface Health {
   records: { accepted: number; refused: number } | null;
   exporters: Map<string, Exporter & { hosts: number }>;
   isCut: boolean;
+  /** What flows between components of the groups that have such hosts. */
+  rates: Rates;
 }
 
 // States in which nothing is heard of a host.
@@ -37,7 +41,7 @@ const QUIET = new Set(["silent", "stale", "stopped", "unknown"]);
 // The most instances that are read for one fleet.
 export const MOST_HOSTS = 300;
 
-export function healthOf(all: Host[], isCut = false): Health {
+export function healthOf(all: Host[], isCut = false, rates: Rates = new Map()): Health {
   const heard = all.filter(({ state }) => !QUIET.has(state));
   const exporters = new Map<string, Exporter & { hosts: number }>();
   for (const { counters } of heard)
@@ -63,6 +67,7 @@ export function healthOf(all: Host[], isCut = false): Health {
     records: counted.length ? { accepted: sum("accepted"), refused: sum("refused") } : null,
     exporters,
     isCut,
+    rates,
   };
 }
 
@@ -83,12 +88,14 @@ export async function followHosts(
     };
   };
   const known = new Map<string, { hosts: Host[]; isCut: boolean }>();
+  let rates: Rates = new Map();
   const tell = (): void => {
     const all = [...known.values()];
     told(
       healthOf(
         all.flatMap(({ hosts }) => hosts),
         all.some(({ isCut }) => isCut),
+        rates,
       ),
     );
   };
@@ -96,6 +103,8 @@ export async function followHosts(
   tell();
   const turns = [...known].filter(([, { hosts }]) => hosts.length > 0).map(([id]) => id);
   if (turns.length === 0) return;
+  rates = await readRates(api, groupsOf(known));
+  tell();
   let turn = 0;
   await poll(
     async () => {
@@ -105,5 +114,12 @@ export async function followHosts(
     },
     () => isOver(),
     tell,
+  );
+}
+
+/** The groups of hosts, by fleet. */
+function groupsOf(known: Map<string, { hosts: Host[] }>): Group[] {
+  return [...known].flatMap(([fleet, { hosts }]) =>
+    [...new Set(hosts.map(({ deployment_id }) => deployment_id))].map((deployment) => ({ fleet, deployment })),
   );
 }

@@ -115,12 +115,13 @@ test("a pipeline is drawn with those that connectors join to it", () => {
 
 const host = (state: string, exporters = {}) => ({
   state,
+  deployment_id: "dep_1",
   running: { configuration_id: "cfg_1", version_number: 1 },
   counters: { seconds: 60, accepted: 5, refused: 1, exporters },
   last_seen_at: "2026-11-22T20:00:00.000Z",
 });
 const notes = (health: ReturnType<typeof healthOf> | null, tests = new Map<string, number>()): string[] =>
-  nodesOf(graph, graph.pipelines, [], { tests, health }).map(
+  nodesOf(graph, graph.pipelines, [], { tests, health, rates: new Map() }).map(
     (node) => `${node.key}: ${node.notes.map(({ text, kind }) => `${text} (${kind})`).join("; ")}`,
   );
 
@@ -179,4 +180,13 @@ test("250 pipelines can be searched and drawn one by one", () => {
     ["logs/249"],
   );
   assert.equal(connected({ ...graph, pipelines: many }, "logs/7").length, 1);
+});
+
+test("what a component gives on stands at it and on its lines", () => {
+  const rates = new Map([["logs|receivers/otlp", 1_200]]);
+  const { lanes, edges } = drawn(graph, graph.pipelines, [], { tests: new Map(), health: null, rates });
+  const written = edges.filter(({ rate }) => rate).map(({ from, to, rate }) => `${from} ${to} ${rate}`);
+  assert.deepEqual(written, ["logs/in/receivers/otlp logs/0/processors/batch 1.2 K/min"]);
+  assert.equal(lanes[0]?.columns[0]?.[0]?.rate, "1.2 K/min");
+  assert.equal(lanes[2]?.columns[0]?.[0]?.rate, "");
 });

@@ -1,6 +1,7 @@
 // What is drawn of a configuration: components as nodes, and what flows between them.
 import type { Severity, Shown } from "../editor/problems";
 import type { Health } from "./health";
+import { perMinute, type Rates } from "./rates";
 import type { Graph, Listed, Pipeline } from "../lib/types";
 
 export interface Node {
@@ -16,6 +17,8 @@ export interface Node {
   problems: number;
   /** What else is known of it, a line each. */
   notes: Note[];
+  /** What it gives on, empty if that is not known. */
+  rate: string;
   /** It matches a search, or belongs to the pipeline that was chosen. */
   isFound: boolean;
   isChosen: boolean;
@@ -30,6 +33,7 @@ export interface Note {
 export interface Facts {
   tests: Map<string, number>;
   health: Health | null;
+  rates: Rates;
 }
 
 export interface Edge {
@@ -39,6 +43,8 @@ export interface Edge {
   signal: string;
   /** It leads from a pipeline's connector to the same connector of another one. */
   joins: boolean;
+  /** What flows along it, empty if that is not known. */
+  rate: string;
 }
 
 /** A pipeline: its receivers, each processor, and its exporters from left to right. */
@@ -91,7 +97,7 @@ export function drawn(
   graph: Graph,
   pipelines: Pipeline[],
   problems: Shown[],
-  facts: Facts = { tests: new Map(), health: null },
+  facts: Facts = { tests: new Map(), health: null, rates: new Map() },
   chosen = "",
   words = "",
 ): Drawn {
@@ -116,6 +122,7 @@ export function drawn(
           ...(tests > 0 ? [{ text: tests === 1 ? "1 test" : `${tests} tests`, kind: "plain" } as const] : []),
           ...ofHealth(listed, facts.health),
         ],
+        rate: rateOf(pipeline.id, listed, facts.rates),
         isFound: words.trim() !== "" && matches(listed.id, words),
         isChosen: pipeline.id === chosen,
       };
@@ -138,6 +145,7 @@ export function drawn(
             pipeline: pipeline.id,
             signal: pipeline.signal,
             joins: false,
+            rate: from.rate,
           });
     return { id: pipeline.id, line: pipeline.line, columns };
   });
@@ -152,8 +160,14 @@ export function drawn(
               pipeline: to.id,
               signal: ordered.find(({ id }) => id === to.id)?.signal ?? "",
               joins: true,
+              rate: "",
             });
   return { lanes, edges: [...edges.values()] };
+}
+
+function rateOf(pipeline: string, { section, id }: Listed, rates: Rates): string {
+  const rate = rates.get(`${pipeline}|${section}/${id}`);
+  return rate === undefined ? "" : perMinute(rate);
 }
 
 /** Hosts tell what each exporter did; of other components only that they run. */

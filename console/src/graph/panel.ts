@@ -1,11 +1,12 @@
 // The graph and the table of a text's pipelines, with a choice of one of them and a search.
 import { h } from "../lib/dom";
-import type { Graph } from "../lib/types";
+import type { Check, Graph } from "../lib/types";
 import { button, options } from "../lib/ui";
 import type { Shown } from "../editor/problems";
 import { MOST_PIPELINES, picture, table } from "./draw";
 import { type Health, MOST_HOSTS } from "./health";
 import type { Facts } from "./model";
+import type { Rates } from "./rates";
 
 export class GraphPanel {
   readonly element: HTMLElement;
@@ -25,7 +26,7 @@ export class GraphPanel {
     "The text has changed since it was checked: this is drawn of the text before.",
   );
   private readonly place = h("div", {});
-  private readonly facts: Facts = { tests: new Map(), health: null };
+  private readonly facts: Facts = { tests: new Map(), health: null, rates: new Map() };
   private last: { graph: Graph | null; problems: Shown[]; why: string } = {
     graph: null,
     problems: [],
@@ -64,7 +65,9 @@ export class GraphPanel {
     this.place.classList.toggle("stale", shows);
   }
 
-  show(graph: Graph | null, problems: Shown[], why: string): void {
+  /** What a check made of the text, or why it made nothing. */
+  show(part: Check["graph"], problems: Shown[], why = part && "problem" in part ? part.problem.detail : ""): void {
+    const graph = part && "pipelines" in part ? part : null;
     this.isStale = false;
     this.last = { graph, problems, why };
     const ids = graph?.pipelines.map(({ id }) => id) ?? [];
@@ -88,8 +91,17 @@ export class GraphPanel {
   /** What hosts report; null while the text is not what they run, with the reason. */
   reported(health: Health | null, why = ""): void {
     this.facts.health = health;
+    this.facts.rates = health?.rates ?? new Map();
     this.health.textContent = health ? told(health) : why;
     this.health.hidden = this.health.textContent === "";
+    this.draw();
+  }
+
+  /** What flows between the components of a group that runs this. */
+  flowing(rates: Rates): void {
+    this.facts.rates = rates;
+    this.health.textContent = rates.size ? WRITTEN : "None of its collectors counted what flows in the last half hour.";
+    this.health.hidden = false;
     this.draw();
   }
 
@@ -117,6 +129,7 @@ export class GraphPanel {
       [...this.facts.tests],
       this.health.textContent,
       [...(this.facts.health?.exporters ?? [])],
+      [...this.facts.rates],
       problems.map(({ severity, path }) => [severity, path]),
     ]);
     if (key === this.drawn) return;
@@ -140,7 +153,11 @@ export class GraphPanel {
   }
 }
 
-function told({ hosts, old, records, newest, isCut }: Health): string {
+// What the numbers on the lines are.
+const WRITTEN =
+  "On the lines: records a minute, over half an hour, of all hosts of their groups; where a collector does not count what a component gives on, nothing is written.";
+
+function told({ hosts, old, records, newest, isCut, rates }: Health): string {
   if (hosts + old === 0) return "No host runs this version.";
   const count = (n: number): string => n.toLocaleString("en");
   const did = records
@@ -149,7 +166,8 @@ function told({ hosts, old, records, newest, isCut }: Health): string {
   const lately = hosts ? `Runs on ${hosts} ${hosts === 1 ? "host" : "hosts"}${did}.` : "";
   const gone = old ? `${old} ${old === 1 ? "host was" : "hosts were"} not heard lately.` : "";
   const at = newest ? `Last report: ${new Date(newest).toLocaleTimeString()}.` : "";
-  return [lately, gone, at, isCut ? `Only the first ${MOST_HOSTS} hosts of each fleet are counted.` : ""]
+  const flows = rates.size ? WRITTEN : "";
+  return [lately, gone, at, flows, isCut ? `Only the first ${MOST_HOSTS} hosts of each fleet are counted.` : ""]
     .filter(Boolean)
     .join(" ");
 }

@@ -1,12 +1,11 @@
 // The overview of a configuration: its graph, with what hosts report of the version.
-import { question } from "../editor/question";
 import { shown } from "../editor/problems";
 import { followHosts } from "../graph/health";
+import { drawVersion } from "../graph/of_version";
 import { GraphPanel } from "../graph/panel";
 import { Api } from "../lib/api";
 import { byId, h } from "../lib/dom";
 import { given, page } from "../lib/page";
-import type { Check, Version } from "../lib/types";
 import { messageOf, notChecked } from "../lib/ui";
 
 const card = byId("graph", HTMLElement);
@@ -20,17 +19,13 @@ void draw();
 
 async function draw(): Promise<void> {
   try {
-    const version = await api.get<Version>(`/configurations/${configuration}/versions/${n}`);
-    const check = (await api.request<Check>("POST", "/validate?graph=true", { body: question(version) })).body;
+    const { version, check } = await drawVersion(api, panel, configuration, n);
     const errors = shown(check).filter(({ severity }) => severity === "error").length;
     const verdict = check.valid ? "valid" : errors === 1 ? "1 error" : `${errors} errors`;
     byId("validity", HTMLElement).replaceChildren(h("span", { class: `tag ${check.valid ? "good" : "bad"}` }, verdict));
-    const part = check.graph;
-    const graph = part && "pipelines" in part ? part : null;
-    panel.show(graph, shown(check), part && "problem" in part ? part.problem.detail : "");
     if (version.status !== "published") return;
   } catch (error) {
-    return panel.show(null, [], notChecked(error)[0]);
+    return panel.show(undefined, [], notChecked(error)[0]);
   }
   try {
     await followHosts(

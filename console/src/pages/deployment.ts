@@ -7,6 +7,7 @@ import type { Check, Version } from "../lib/types";
 import { shown } from "../editor/problems";
 import { question } from "../editor/question";
 import { OWN, StrategyForm } from "../fleets/strategy";
+import { drawWhenOpened } from "../graph/of_group";
 import { button, dialog, field, mark, messageOf, Notice, options } from "../lib/ui";
 
 interface Warning {
@@ -73,6 +74,9 @@ root.append(
     ),
   ),
 );
+const graph = document.getElementById("graph");
+if (graph instanceof HTMLDetailsElement)
+  drawWhenOpened(api, graph, { fleet: given(root, "fleet"), deployment: given(root, "deployment") });
 void listConfigurations();
 void complete();
 fit();

@@ -50,10 +50,13 @@ _GROUP: Final = """\
 <p class="hint">{delivery}</p></div>
 <div class="card"><h2>Running</h2>{running}
 <p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p>
-</div></div>{traffic}{costs}{standing}
+</div></div>{traffic}{graph}{costs}{standing}
 <div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"
  data-hosts="{hosts}"></div>
 {rollouts}{timeline}{captures}{mounts}{delete}"""
+_GRAPH: Final = """\
+<details class="card" id="graph" data-configuration="{configuration}" data-version="{version}" data-editor="{editor}">
+<summary>Graph, with what flows from component to component</summary></details>"""
 _DELIVERED: Final = "The group's collectors receive this version with their next heartbeat."
 _NOT_DELIVERED: Final = """\
 The group's collectors run nothing until a version is assigned: below, or with
@@ -149,6 +152,7 @@ def _group_page(
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
         traffic=traffic.of_group(caller, fleet.id, group.id),
+        graph=_graph(caller, group),
         standing=standing.card(caller, path, fleet.id, group.id, asked=day),
         costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS)),
         rollouts=_rollouts(caller, path, csrf, group, counters.of(group).instances),
@@ -167,6 +171,15 @@ def _group_page(
         problem = refused.detail
     status = status_of(refused) if refused else 200
     return page(shown, group.name, content, problem=problem, status=status, script="deployment")
+
+
+def _graph(caller: Caller, group: Deployment) -> Html:
+    """Where the graph of what is assigned is drawn, with scripts."""
+    if group.assignment is None:
+        return NOTHING
+    configuration_id, n = group.assignment.configuration_id, group.assignment.version_number
+    editor = f"{home(caller)}/configurations/{configuration_id}/edit?version={n}"
+    return html(_GRAPH, configuration=configuration_id, version=n, editor=editor)
 
 
 def _selected(group: Deployment) -> Html:
