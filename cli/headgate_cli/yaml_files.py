@@ -18,7 +18,8 @@ _MOST_MERGED: Final = 200_000
 # How deep the lines of keys are known: a field of an entry of a field, such as `rules[0].condition`.
 _DEEPEST_LINE: Final = 3
 _MOST_LINES: Final = 10_000
-SIGNALS: Final = ("logs", "metrics", "traces")
+STABLE_SIGNALS: Final = ("logs", "metrics", "traces")
+SIGNALS: Final = (*STABLE_SIGNALS, "profiles")
 
 # Keys and indexes from the top of a document: ("rules", 0, "condition").
 Place = tuple[str | int, ...]
@@ -132,5 +133,5 @@ def signal_of(pipeline: str) -> str:
     """The pipeline's signal: `logs` for `logs/edge`. Raises Failed for any other name."""
     signal = pipeline.partition("/")[0]
     if signal not in SIGNALS:
-        raise Failed(f"{pipeline!r} is not a pipeline name: it must start with logs, metrics or traces")
+        raise Failed(f"{pipeline!r} is not a pipeline name: it must start with logs, metrics, traces or profiles")
     return signal

@@ -3,7 +3,9 @@
 import re
 from typing import Final, Literal
 
-Signal = Literal["logs", "traces", "metrics"]
+Signal = Literal["logs", "traces", "metrics", "profiles"]
+StableSignal = Literal["logs", "traces", "metrics"]
+"""Signals whose telemetry every release writes in the same form."""
 
 DISTRIBUTION: Final = "otelcol-contrib"
 """The one distribution that configurations are written for; its binary has the same name."""

@@ -10,7 +10,7 @@ from flows.pictures import picture
 from flows.wire import Slug
 from headgate.flows import service as flows
 from headgate.flows.model import Flow, FlowPipeline, FlowTest
-from headgate_engine.collector import DISTRIBUTION, Signal
+from headgate_engine.collector import DISTRIBUTION, StableSignal
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
@@ -20,7 +20,7 @@ router = page_router()
 
 _TAB: Final = "flows"
 _LONGEST: Final = 100
-_SIGNALS: Final = [("", "Any"), *((one, one.capitalize()) for one in get_args(Signal))]
+_SIGNALS: Final = [("", "Any"), *((one, one.capitalize()) for one in get_args(StableSignal))]
 _CODE: Final = re.compile(r"`([^`]*)`")
 _GALLERY: Final = """\
 <h1>Flows</h1>
@@ -65,7 +65,10 @@ def show_gallery(
         path=path,
         text=text("text", "Text", searched, most=_LONGEST, required=False, kind="search"),
         signal=choice(
-            "signal", "Signal", [("", "Any"), *((one, one.capitalize()) for one in get_args(Signal))], signal
+            "signal",
+            "StableSignal",
+            [("", "Any"), *((one, one.capitalize()) for one in get_args(StableSignal))],
+            signal,
         ),
         tag=choice("tag", "Tag", [("", "Any"), *((one, one) for one in tags)], tag_),
         count=f"{len(found)} flow{'' if len(found) == 1 else 's'}",

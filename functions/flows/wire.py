@@ -6,7 +6,7 @@ from fastapi import Path
 
 from headgate.flows.model import SLUG, FullFlow
 from headgate.http.wire import Answer
-from headgate_engine.collector import Signal
+from headgate_engine.collector import StableSignal
 
 Slug = Annotated[str, Path(pattern=f"^{SLUG.pattern}$")]
 
@@ -19,7 +19,7 @@ class FlowSummary(Answer):
     summary: str
     source: str
     author: str
-    signals: list[Signal]
+    signals: list[StableSignal]
     tags: list[str]
     collector_version: str
     collector_distribution: str
@@ -39,7 +39,7 @@ class FlowTestOut(Answer):
 
     name: str
     target_pipeline: str
-    signal_type: Signal
+    signal_type: StableSignal
     duration_seconds: int
     sample: str
     rules: list[FlowRuleOut]

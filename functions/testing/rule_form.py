@@ -23,6 +23,7 @@ _OWN_CONTEXTS: Final[dict[Signal, tuple[Context, ...]]] = {
     "logs": ("log", "scope", "resource"),
     "traces": ("span", "spanevent", "scope", "resource"),
     "metrics": ("datapoint", "metric", "scope", "resource"),
+    "profiles": ("profile", "profilesample", "scope", "resource"),
 }
 _TWO: Final = '<div class="two">{first}{second}</div>'
 
@@ -65,7 +66,8 @@ class RuleForm:
         typed = self.typed
         own = _OWN_CONTEXTS[signal_type]
         # A connector may turn the pipeline's signal into another one.
-        others = [context for context in get_args(Context) if context not in (*own, "component_error")]
+        unlikely = ("component_error", *_OWN_CONTEXTS["profiles"])
+        others = [context for context in get_args(Context) if context not in (*own, *unlikely)]
         contexts: list[tuple[str, str]] = [(context, context) for context in own]
         contexts += [("component_error", "error of a component (its message is the body)")]
         contexts += [(context, f"{context} (from a connector)") for context in others]

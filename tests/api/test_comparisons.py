@@ -231,7 +231,7 @@ def test_a_comparison_of_published_versions_is_for_everyone(ann: Member, bob: Me
         ({"tests": [TEST, TEST]}, ["tests"], "used twice"),
         ({"tests": [{**TEST, "name": "../a"}]}, ["tests", 0, "name"], "pattern"),
         ({"test_names": ["a"]}, [], "excludes `tests`"),
-        ({"tests": [{**TEST, "target_pipeline": "profiles"}]}, ["target_pipeline"], "logs"),
+        ({"tests": [{**TEST, "target_pipeline": "events"}]}, ["target_pipeline"], "logs"),
     ],
 )
 def test_a_mistake_is_named_by_its_place(ann: Member, changes: dict[str, object], loc: list[object], says: str) -> None:

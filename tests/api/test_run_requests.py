@@ -32,7 +32,7 @@ REFUSED = {
     "no sample": {"sample": None},
     "a sample that is a number": {"sample": 5},
     "an empty list of documents": {"sample": []},
-    "an unknown signal": {"signal_type": "profiles"},
+    "an unknown signal": {"signal_type": "events"},
     "no duration": {"duration_seconds": 0},
     "a duration over a minute": {"duration_seconds": 61},
     "a duration as text": {"duration_seconds": "5"},
@@ -52,7 +52,7 @@ REFUSED = {
     "bounds the wrong way round": {
         "rules": [{"name": "a", "condition": "true", "expect": "count", "min": 2, "max": 1}]
     },
-    "an unknown context": {"rules": [{"name": "a", "condition": "true", "context": "profile"}]},
+    "an unknown context": {"rules": [{"name": "a", "condition": "true", "context": "event"}]},
     "an unknown field of a rule": {"rules": [{"name": "a", "condition": "true", "severity": "high"}]},
     "rules and saved rules": {"rules": [{"name": "a", "condition": "true"}], "use_saved_rules": True},
     "saved rules of a yaml": {"use_saved_rules": True},

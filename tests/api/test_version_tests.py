@@ -147,7 +147,7 @@ def test_a_version_without_tests_has_an_empty_list(ann: Member, configuration_id
         ({**TEST, "rules": []}, "body", "A test needs `rules`, `expected`, or both"),
         ({**TEST, "ignore": ["a"]}, "body", "`ignore` is for what is compared"),
         ({**TEST, "sample": {"a": 1}, "sample_format": "raw"}, "body", "send raw lines as text"),
-        ({**TEST, "target_pipeline": "profiles"}, "target_pipeline", "Tests are for pipelines of logs"),
+        ({**TEST, "target_pipeline": "events"}, "target_pipeline", "Tests are for pipelines of logs"),
         ({**TEST, "rules": [RULE, RULE]}, "rules", "The rule name 'some' is used twice"),
         ({**TEST, "rules": [{**RULE, "name": str(n)} for n in range(21)]}, "rules", "at most 20"),
         ({**TEST, "duration_seconds": 61}, "duration_seconds", "at most 60"),

@@ -192,6 +192,12 @@ PLACED: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
         (4, 34),
         """'set(log.attributes["a"], "b #1")'""",
     ),
+    "a split statement beside others": (
+        TRANSFORM + 'set(log.body, "c")\n      - set(log.body, "a: b")\n',
+        "YAML ended the text at column 25",
+        (5, 9),
+        """'set(log.body, "a: b")'""",
+    ),
     "a condition that begins with a quote": (
         FILTER + '"a" == log.body\n',
         "a text must not go on behind its closing quote: put all of it into quotes",

@@ -1,5 +1,6 @@
 """Test runs after public bug reports, in which a Success had lost something without a word: what they tell."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,38 @@ VARIABLES: Final = """\
       - {key: b, value: "${env:ID}${env:NONE:-}", action: upsert}
       - {key: c, value: "${env:OTHER:-00032}", action: upsert}
 """
+
+
+PROFILES: Final = """\
+receivers:
+  otlp: {protocols: {grpc: }}
+processors:
+  transform:
+    profile_statements:
+      - set(profile.original_payload_format, "pprof")
+exporters:
+  debug:
+service:
+  pipelines:
+    profiles: {receivers: [otlp], processors: [transform], exporters: [debug]}
+"""
+# As 0.139.0 writes profiles; 0.158.0 names the list of samples otherwise.
+OF_PROFILES: Final = {
+    "resourceProfiles": [
+        {
+            "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
+            "scopeProfiles": [{"profiles": [{"sample": [{"values": ["1"]}, {"values": ["2"]}]}]}],
+        }
+    ],
+    "dictionary": {"stringTable": [""]},
+}
+PROFILED: Final = {
+    "yaml": PROFILES,
+    "sample": OF_PROFILES,
+    "signal_type": "profiles",
+    "target_pipeline": "profiles",
+    "duration_seconds": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +70,10 @@ def run_of(service: Service, name: str, signal: str, more: str = "", **env: str)
         "duration_seconds": 1,
         "env": env,
     }
+    return ended(service, asked)
+
+
+def ended(service: Service, asked: dict[str, Any]) -> dict[str, Any]:
     with service.client() as http:
         started = http.post("/testing/runs", json=asked)
         assert started.status_code == 202, started.text
@@ -92,3 +129,48 @@ def test_a_note_names_what_lost_the_records(service: Service, name: str, words: 
     assert run["notes"][0]["code"] == "nothing_came_out"
     (dropped,) = [one["message"] for one in run["notes"] if one["code"] == "drops_records"]
     assert words in dropped
+
+
+def test_a_pipeline_of_profiles_runs_with_rules_on_profiles_and_their_samples(service: Service) -> None:
+    rules = [
+        {"name": "set", "condition": 'profile.original_payload_format == "pprof"', "expect": "all"},
+        {"name": "samples", "condition": "true", "context": "profilesample", "expect": "count", "min": 2, "max": 2},
+        {"name": "resource", "condition": 'attributes["service.name"] == "shop"', "context": "resource"},
+    ]
+
+    run = ended(service, PROFILED | {"rules": rules, "trace": True})
+
+    assert run["status"] == "Success", run["stderr"]
+    assert run["records"] == {"in": {"profiles": 2}, "out": {"profiles": 2}}
+    assert [one["message"] for one in run["validation_results"]] == [
+        "1 of 1 profile matched",
+        "2 of 2 samples of profiles matched",
+        "1 of 1 resource matched",
+    ]
+    assert [(one["code"], one["message"]) for one in run["notes"]] == [
+        ("no_steps", "this run has no steps: profiles are not traced")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "place", "words"),
+    [
+        ({"feature_gates": ["-service.profilesSupport"]}, ["body", "feature_gates"], "leave out -service"),
+        ({"sample": {"resourceLogs": []}}, ["body", "sample"], "contains logs, but the run is for profiles"),
+        ({"rules": [{"name": "a", "condition": "true", "context": "log"}]}, ["body", "rules", 0, "context"], "profile"),
+        (
+            {"sample": json.loads(json.dumps(OF_PROFILES).replace('"sample"', '"samples"'))},
+            ["body", "sample"],
+            "whose form another release wrote",
+        ),
+    ],
+    ids=["without their gate", "a sample of logs", "a rule on logs", "another release's form"],
+)
+def test_a_run_of_profiles_that_cannot_be_is_refused_with_the_field(
+    more: dict[str, Any], place: list[str | int], words: str, service: Service
+) -> None:
+    with service.client() as http:
+        refused = http.post("/testing/runs", json=PROFILED | more)
+
+    assert refused.status_code == 422
+    assert (refused.json()["errors"][0]["loc"], words in refused.json()["detail"]) == (place, True)

@@ -162,7 +162,90 @@ def test_an_assignment_and_a_rollout_warn_of_it_and_go_on(text: str, code: str, 
     assert checked["warnings"] == assigned.json()["warnings"]
 
 
-NEEDS_VALUES = """\
+OWN_TELEMETRY: Final = """\
+receivers: {nop: }
+exporters: {nop: }
+service:
+  pipelines: {logs: {receivers: [nop], exporters: [nop]}}
+  telemetry:
+    metrics:
+      level: detailed
+      readers:
+        - pull: {exporter: {prometheus: {host: localhost, port: 0}}}
+        - pull: {exporter: {prometheus: {host: "::1", port: 0}}}
+        - periodic: {exporter: {otlp: {protocol: grpc, endpoint: "http://127.0.0.1:4317"}}}
+        - periodic: {exporter: {console: {}}}
+        - pull: {exporter: {prometheus: {host: 127.0.0.1, port: 99999}}} # start_failed
+        - pull: {exporter: {prometheus: {host: no host, port: 0}}} # start_failed
+        - pull: {exporter: {prometheus: {host: "http://localhost", port: 0}}} # start_failed
+        - pull: {exporter: {prometheus: {host: no-such-host.invalid, port: 0}}} # depends_on_host
+        - periodic: {exporter: {otlp: {protocol: grpc, endpoint: not a url}}} # start_failed
+        - periodic: {exporter: {otlp: {protocol: smoke, endpoint: "http://a"}}} # start_failed
+        - periodic: {exporter: {otlp: {protocol: grpc, temporality_preference: slow}}} # start_failed
+        - periodic: {exporter: {otlp: {protocol: http/protobuf, certificate: /no/such.pem}}} # depends_on_host
+        - {} # start_failed
+      views:
+        - {selector: {instrument_name: a}, stream: {name: b}}
+        - {} # start_failed
+    traces:
+      propagators:
+        - tracecontext
+        - morse # start_failed
+      processors:
+        - batch: {exporter: {otlp: {protocol: http/protobuf, endpoint: "http://127.0.0.1:4318"}}}
+        - batch: {exporter: {otlp: {protocol: http/protobuf, endpoint: not a url}}} # start_failed
+        - batch: {exporter: {otlp: {protocol: smoke, endpoint: "http://a"}}} # start_failed
+    logs:
+      output_paths:
+        - stderr
+        - ftp://a/b # start_failed
+        - /no/such/folder/log # depends_on_host
+      processors:
+        - batch: {exporter: {otlp: {protocol: http/protobuf, endpoint: "http://127.0.0.1:4318"}}}
+        - batch: {exporter: {otlp: {protocol: smoke, endpoint: "http://a"}}} # start_failed
+"""
+MARKED: Final = {n: line for n, line in enumerate(OWN_TELEMETRY.splitlines(), 1) if " # " in line}
+
+
+def own_telemetry(*mistakes: int) -> str:
+    """The text with these of its mistakes."""
+    lines = enumerate(OWN_TELEMETRY.splitlines(keepends=True), 1)
+    return "".join(line for n, line in lines if n not in MARKED or n in mistakes)
+
+
+def test_what_ends_a_collector_by_its_own_telemetry_is_told_at_its_line(ann: Member) -> None:
+    answer = started(ann, OWN_TELEMETRY)
+    encoding = started(ann, own_telemetry().replace("    logs:\n", "    logs:\n      encoding: morse\n"))
+
+    assert answer["valid"] is True
+    assert {one["line"]: one["code"] for one in answer["findings"]} == {
+        n: line.partition(" # ")[2] for n, line in MARKED.items()
+    }
+    paths = {one["component_path"].removeprefix("service::telemetry::") for one in answer["findings"]}
+    assert {"metrics::readers::4::pull::exporter::prometheus::port", "traces::propagators::1"} <= paths
+    # Nothing of what is right, and of all that one mistake breaks the mistake only.
+    assert [one["component_path"] for one in encoding["findings"]] == ["service::telemetry::logs::encoding"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mistake", [0, *MARKED])
+def test_the_collector_itself_ends_on_what_is_told_of_its_own_telemetry(mistake: int, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(own_telemetry(mistake))
+    command: list[str | Path] = [Path(settings().collectors_dir, settings().collector_version, "otelcol-contrib"), "--config", file]
+
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as collector:
+        assert collector.stderr is not None
+        lines: list[str] = []
+        for line in collector.stderr:
+            lines.append(line)
+            if "Everything is ready" in line:
+                collector.terminate()
+
+    assert any("Everything is ready" in line for line in lines) == (mistake == 0), lines
+
+
+NEEDS_VALUES: Final = """\
 receivers: {nop: }
 exporters:
   otlphttp: {endpoint: "${env:BACKEND}", headers: {key: "${env:API_KEY}"}}

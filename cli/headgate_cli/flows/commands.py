@@ -16,7 +16,7 @@ from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.output import print_json, print_result, print_text, say, table
 from headgate_cli.suites.files import NAME
 from headgate_cli.untrusted import block, one_line
-from headgate_cli.yaml_files import SIGNALS
+from headgate_cli.yaml_files import STABLE_SIGNALS
 
 _SLUG: Final = re.compile("[a-z0-9-]{1,64}")
 
@@ -33,7 +33,7 @@ def flow() -> None:
 
 
 @flow.command("list")
-@click.option("--signal", type=click.Choice(SIGNALS), help="Only flows for this signal.")
+@click.option("--signal", type=click.Choice(STABLE_SIGNALS), help="Only flows for this signal.")
 @click.option("--tag", default="", help="Only flows with this tag.")
 @as_json
 @connected

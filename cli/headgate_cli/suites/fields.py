@@ -25,7 +25,7 @@ IN_API: Final = (
 # What a file has instead of a text of its own.
 FILE_OF: Final = {"sample": "sample_file", "expected": "expected_file"}
 _RULE: Final = ("name", "condition", "context", "expect", "min", "max")
-_CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint"}
+_CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint", "profiles": "profile"}
 
 
 class Wrong(ValueError):

@@ -14,7 +14,7 @@ from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import dump_yaml
 
 _SHORTENED: Final = ("context", "expect")
-_CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint"}
+_CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint", "profiles": "profile"}
 
 
 def digests(api: Api, configuration_id: str, n: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ import { Rules } from "../testing/rules";
 import { Samples } from "../testing/samples";
 import type { Run } from "../testing/types";
 
-const SIGNALS = ["logs", "metrics", "traces"];
+const SIGNALS = ["logs", "metrics", "traces", "profiles"];
 const DURATIONS = [1, 5, 10, 20, 40, 60];
 
 const root = byId("test", HTMLElement);

@@ -10,6 +10,7 @@ const CONTEXTS: Record<string, Context[]> = {
   logs: ["log", "resource", "scope", "component_error"],
   traces: ["span", "spanevent", "resource", "scope", "component_error"],
   metrics: ["datapoint", "metric", "resource", "scope", "component_error"],
+  profiles: ["profile", "profilesample", "resource", "scope", "component_error"],
 };
 const EXPECTS: [Expect, string][] = [
   ["any", "at least one matches"],

@@ -75,6 +75,7 @@ class Prepared(BaseModel):
 
     `nothing_out` is why nothing may have come out, if nothing does; it may be empty. A collector that has read its
     input and then done nothing for `idle_milliseconds` puts nothing more out; 0 if only the run's end tells.
+    `feature_gates` are set beside those of the request.
     """
 
     signals: list[Signal]
@@ -84,6 +85,7 @@ class Prepared(BaseModel):
     notes: list[str]
     nothing_out: str = ""
     idle_milliseconds: int = Field(0, ge=0)
+    feature_gates: list[str] = []
 
 
 class Verdict(BaseModel):

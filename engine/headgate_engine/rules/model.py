@@ -5,7 +5,18 @@ from typing import Final, Literal
 
 from headgate_engine.collector import Signal
 
-Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "component_error"]
+Context = Literal[
+    "resource",
+    "scope",
+    "log",
+    "span",
+    "spanevent",
+    "metric",
+    "datapoint",
+    "profile",
+    "profilesample",
+    "component_error",
+]
 """What a condition is about. A component error is what a component complained of in the collector's log."""
 
 
@@ -15,7 +26,12 @@ Expect = Literal["any", "all", "none", "count"]
 MAX_RULES: Final = 20
 
 
-DEFAULT_CONTEXTS: Final[dict[Signal, Context]] = {"logs": "log", "traces": "span", "metrics": "datapoint"}
+DEFAULT_CONTEXTS: Final[dict[Signal, Context]] = {
+    "logs": "log",
+    "traces": "span",
+    "metrics": "datapoint",
+    "profiles": "profile",
+}
 
 
 @dataclass(frozen=True, slots=True)

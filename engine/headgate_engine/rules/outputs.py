@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -102,6 +102,12 @@ class Differences(BaseModel):
     differences: list[Difference]
     left_out: int
     profiles: int = 0
+
+    def whole(self) -> Self:
+        """The same. Raises Incomparable if only what was not compared may differ."""
+        if self.equal and self.profiles:
+            raise Incomparable("profiles", "Profiles are not compared: test them by rules")
+        return self
 
 
 def compare(

@@ -63,7 +63,7 @@ def task_of(prepared: Iterable[tuple[Case, Prepared]]) -> dict[str, object]:
                 "collector_yaml": ready.collector_yaml,
                 "input": ref,
                 "sample_name": case.sample.name or "",
-                "feature_gates": list(case.feature_gates),
+                "feature_gates": [*case.feature_gates, *ready.feature_gates],
                 "duration_seconds": case.duration_seconds,
                 "idle_milliseconds": ready.idle_milliseconds if case.may_end_early else 0,
                 "env": case.stand_ins.env,

@@ -291,7 +291,7 @@ class _Comparing:
             reason = _TOO_LONG
         if not reason:
             try:
-                differences = self._differences(left.output, right.output, ignore)
+                differences = self._differences(left.output, right.output, ignore).whole()
             except Incomparable as refused:
                 reason = refused.message
         status: Literal["equal", "differs", "not_compared"] = "not_compared"

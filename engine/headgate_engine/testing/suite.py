@@ -143,7 +143,7 @@ def _outcome(
         try:
             found = outputs.compare(
                 test.expected, result.output, asker=asker, ignore=test.ignore, right_ran=ran, max_bytes=told
-            )
+            ).whole()
         except Incomparable as error:
             reason = _about(error)
             stderr = f"headgate: {reason}\n{result.stderr}"

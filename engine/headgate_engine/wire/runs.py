@@ -21,7 +21,10 @@ class RuleResultOut(RuleOutcome):
 
 
 class RecordsOut(BaseModel):
-    """Log records, spans and data points by signal: `in` is the sample's (of text, its lines), `out` what came out."""
+    """Log records, spans, data points and samples of profiles by signal.
+
+    `in` is the sample's (of text, its lines), `out` what came out.
+    """
 
     model_config = ConfigDict(serialize_by_alias=True)
 

@@ -180,6 +180,8 @@ class NamedTestIn(_SampleIn):
             raise ValueError("A test needs `rules`, `expected`, or both: without them, every output would pass")
         if self.ignore is not None and self.expected is None:
             raise ValueError("`ignore` is for what is compared with `expected`, which is not given")
+        if self.expected is not None and (self.signal_type or self.target_pipeline.partition("/")[0]) == "profiles":
+            raise ValueError("Profiles are not compared with `expected`: use `rules`")
         if self.sample_format == "raw" and not isinstance(self.sample, str):
             raise ValueError("A `sample` that is a JSON value is OTLP/JSON: send raw lines as text")
         return self

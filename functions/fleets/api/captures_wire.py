@@ -19,7 +19,7 @@ from headgate.captures.model import (
 from headgate.captures.service import Known
 from headgate.http.wire import Answer, PrincipalOut
 from headgate.instances.orders.captured import Reason
-from headgate_engine.collector import Signal
+from headgate_engine.collector import StableSignal
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
 
@@ -77,7 +77,7 @@ class CaptureOut(Answer):
     host_name: str | None
     configuration_id: str = Field(description="The configuration that the host runs")
     version_number: int
-    signal_type: Signal
+    signal_type: StableSignal
     pipeline: str
     component: str
     context: Context

@@ -107,7 +107,7 @@ KINDS: Final = (
         {
             "pipeline": LONG,
             "name": NAME,
-            "signal_type": one_of("logs", "traces", "metrics"),
+            "signal_type": one_of("logs", "traces", "metrics", "profiles"),
             "revision": checks.number,
             "rules": checks.entries,
         },

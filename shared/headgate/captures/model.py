@@ -11,7 +11,7 @@ from headgate.deployments.versions import Assignment
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
 from headgate.instances.orders.captured import Reason
-from headgate_engine.collector import Signal
+from headgate_engine.collector import StableSignal
 
 KEPT: Final = timedelta(days=30)
 """How long a capture and its sample are stored after it has ended."""
@@ -28,7 +28,7 @@ RELOADS: Final = 2
 """The collector restarts once to add the branch and once to remove it."""
 
 Context = Literal["log", "span", "datapoint", "metric"]
-CONTEXTS: Final[dict[Signal, tuple[Context, ...]]] = {
+CONTEXTS: Final[dict[StableSignal, tuple[Context, ...]]] = {
     "logs": ("log",),
     "traces": ("span",),
     "metrics": ("datapoint", "metric"),
@@ -106,7 +106,7 @@ DEFAULT: Final = Redaction()
 class Wanted:
     """What to capture: records of a signal after a component of a pipeline for which a condition is true."""
 
-    signal_type: Signal
+    signal_type: StableSignal
     pipeline: str
     component: str
     context: Context

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from headgate_engine.collector import Signal
+    from headgate_engine.collector import StableSignal
 
 MOST_BYTES: Final = 1 << 20
 DEEPEST: Final = 48
 """A host sends records that nest up to 32 deep, in a document of a resource and a scope."""
-_LEVELS: Final[dict[Signal, tuple[str, str, str]]] = {
+_LEVELS: Final[dict[StableSignal, tuple[str, str, str]]] = {
     "logs": ("resourceLogs", "scopeLogs", "logRecords"),
     "traces": ("resourceSpans", "scopeSpans", "spans"),
     "metrics": ("resourceMetrics", "scopeMetrics", "metrics"),
@@ -29,7 +29,7 @@ def unpacked(packed: bytes) -> str:
     return zlib.decompress(packed).decode()
 
 
-def require_sample(packed: bytes, signal: Signal, records: int, most_records: int) -> None:
+def require_sample(packed: bytes, signal: StableSignal, records: int, most_records: int) -> None:
     """Raises NotASample unless it has as many records as the host says, and no more than were asked for."""
     counted = sum(_records(line, signal) for line in _lines(packed))
     if not 0 < counted == records <= most_records:
@@ -49,7 +49,7 @@ def _lines(packed: bytes) -> list[bytes]:
     return text.removesuffix(b"\n").split(b"\n")
 
 
-def _records(line: bytes, signal: Signal) -> int:
+def _records(line: bytes, signal: StableSignal) -> int:
     # Imported here: only a host that was asked for a capture sends one.
     from pydantic_core import from_json
 

@@ -44,7 +44,7 @@ from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 from headgate.storage.table import transact
-from headgate_engine.collector import Signal
+from headgate_engine.collector import StableSignal
 from headgate_engine.validation import service as validation
 
 _ALWAYS: Final = "true"
@@ -337,7 +337,7 @@ def _wanted(asked: Asked, version: Assignment) -> Wanted:
     )
 
 
-def _signal(pipeline: str) -> Signal:
+def _signal(pipeline: str) -> StableSignal:
     for signal in CONTEXTS:
         if pipeline.partition("/")[0] == signal:
             return signal

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate_engine.collector import Signal
+from headgate_engine.collector import StableSignal
 
 SLUG: Final = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 
@@ -45,7 +45,7 @@ class Flow:
     summary: str
     source: str
     author: str
-    signals: tuple[Signal, ...]
+    signals: tuple[StableSignal, ...]
     tags: tuple[str, ...]
     collector_version: str
     collector_distribution: str
@@ -70,7 +70,7 @@ class FlowTest:
 
     name: str
     target_pipeline: str
-    signal_type: Signal
+    signal_type: StableSignal
     duration_seconds: int
     sample: str
     rules: tuple[FlowRule, ...]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from headgate.flows.model import SLUG, Flow, FlowPipeline, FlowRule, FlowTest, FullFlow
 from headgate.foundation.yaml_text import safe_load
-from headgate_engine.collector import VARIABLE_NAME, Signal
+from headgate_engine.collector import VARIABLE_NAME, StableSignal
 
 GALLERY_FILE: Final = "gallery.yaml"
 GRAPHS_FILE: Final = "graphs.json"
@@ -55,7 +55,7 @@ class Trial(_Source):
     """
 
     target_pipeline: Sentence
-    signal_type: Signal
+    signal_type: StableSignal
     duration_seconds: int = Field(default=5, ge=1, le=60)
     main_component: Sentence
 
@@ -67,7 +67,7 @@ class FlowFile(_Source):
     summary: Sentence
     source: Sentence
     author: Sentence
-    signals: list[Signal] = Field(min_length=1)
+    signals: list[StableSignal] = Field(min_length=1)
     tags: list[Tag] = Field(min_length=1)
     collector_version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
     collector_distribution: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]

@@ -127,12 +127,12 @@ def start(caller: Caller, asked: Start) -> Run:
     )
     try:
         startable = cases.startable(case, asker=asker, yaml_at=source.named_at)
-        traceable = asked.trace and startable.refusal is None
-        no_steps = tracing.why_not(version, asker) if traceable else ""
+        prepared = startable.prepared
+        traced = prepared.signals if asked.trace and prepared and startable.refusal is None else ()
+        no_steps = tracing.why_not(version, traced, asker) if traced else ""
     except errors.Unavailable as outage:
         outage.add_consequence("no test run was made, try again shortly")
         raise
-    prepared = startable.prepared
     signals: tuple[Signal, ...] = tuple(prepared.signals) if prepared else (asked.signal_type,)
     at = clock.now()
     run = Run(

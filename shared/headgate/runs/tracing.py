@@ -4,6 +4,7 @@ The test runner leaves what the collector recorded, which is not trusted. The ch
 stored as `steps.json`.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -11,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate.checker import Asker, NoChecker, NotInstalled
 from headgate.runs import files
 from headgate.runs.model import Run
+from headgate_engine.collector import Signal
 from headgate_engine.collectors import service as collectors
 from headgate_engine.testing import notes
 from headgate_engine.testing.trace import ENDED_BEFORE, RecordedTrace, recorded
@@ -21,8 +23,13 @@ _LONGEST_NOTE: Final = 500
 _NO_STORAGE: Final = "the service's storage did not answer"
 
 
-def why_not(version: str, asker: Asker) -> str:
-    """Why that collector cannot record steps; empty if it can. Raises Unavailable if it could not be asked."""
+def why_not(version: str, signals: Sequence[Signal], asker: Asker) -> str:
+    """Why that collector cannot record steps of these signals; empty if it can.
+
+    Raises Unavailable if it could not be asked.
+    """
+    if "profiles" in signals:
+        return "profiles are not traced"
     try:
         if collectors.records_steps(version, asker=asker):
             return ""

@@ -15,12 +15,14 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap/xconfmap"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/service/telemetry"
 	"go.uber.org/zap/zapcore"
 )
 
@@ -107,6 +109,9 @@ func NewProfileSample(
 		sample, profile, dictionary, scope.Scope(), resource.Resource(), scope, resource)
 }
 
+// Samples are the samples of a profile.
+func Samples(profile pprofile.Profile) pprofile.SampleSlice { return profile.Sample() }
+
 // MoreContexts are contexts of OTTL that came later: none here.
 var MoreContexts []string
 
@@ -124,4 +129,9 @@ func Evaluated(field zapcore.Field) any {
 		return nil
 	}
 	return field.Interface
+}
+
+// TelemetrySettings are those of all providers of a collector's own telemetry.
+func TelemetrySettings(build component.BuildInfo, _ pcommon.Resource) telemetry.Settings {
+	return telemetry.Settings{BuildInfo: build}
 }

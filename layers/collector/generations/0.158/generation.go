@@ -19,12 +19,14 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/service/telemetry"
 	"go.uber.org/zap/zapcore"
 )
 
@@ -109,6 +111,9 @@ func NewProfileSample(
 	return ottlprofilesample.NewTransformContextPtr(resource, scope, profile, sample, dictionary)
 }
 
+// Samples are the samples of a profile.
+func Samples(profile pprofile.Profile) pprofile.SampleSlice { return profile.Samples() }
+
 // MoreContexts are contexts of OTTL that came after 0.139.0.
 var MoreContexts = []string{ottlexemplar.ContextName, ottlotelcol.ContextName}
 
@@ -145,4 +150,9 @@ func Evaluated(field zapcore.Field) any {
 		return nil
 	}
 	return *(*any)(inside.Field(0).Addr().UnsafePointer())
+}
+
+// TelemetrySettings are those of all providers of a collector's own telemetry.
+func TelemetrySettings(build component.BuildInfo, resource pcommon.Resource) telemetry.Settings {
+	return telemetry.Settings{BuildInfo: build, Resource: &resource}
 }

@@ -18,10 +18,11 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/tell"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Records counts log records, spans and data points, by signal.
+// Records counts log records, spans, data points and samples of profiles, by signal.
 type Records map[string]int
 
 // Count evaluates every condition on all recorded telemetry and adds the outcomes to the conditions' tallies. It
@@ -80,6 +81,17 @@ func evaluateDocument(
 		records["metrics"] += batch.DataPointCount()
 		for i, condition := range conditions {
 			if err := condition.Metrics(ctx, batch, &tallies[i]); err != nil {
+				return err
+			}
+		}
+	case bytes.HasPrefix(document, []byte(`{"resourceProfiles"`)), bytes.HasPrefix(document, []byte(`{"dictionary"`)):
+		batch, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles(document)
+		if err != nil {
+			return err
+		}
+		records["profiles"] += batch.SampleCount()
+		for i, condition := range conditions {
+			if err := condition.Profiles(ctx, batch, &tallies[i]); err != nil {
 				return err
 			}
 		}

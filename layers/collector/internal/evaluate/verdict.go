@@ -24,6 +24,9 @@ var things = map[string][2]string{
 	"spanevent": {"span event", "span events"},
 	"metric":    {"metric", "metrics"},
 	"datapoint": {"data point", "data points"},
+	"profile":   {"profile", "profiles"},
+
+	"profilesample": {"sample of a profile", "samples of profiles"},
 
 	rules.ComponentError: {"component error", "component errors"},
 }

@@ -32,9 +32,9 @@ func FuzzPrepare(f *testing.F) {
 			*text = strings.ToValidUTF8(*text, "\ufffd") // as in any request, which is JSON
 		}
 		switch signal {
-		case "logs", "traces", "metrics":
+		case "logs", "traces", "metrics", "profiles":
 		default:
-			t.Skip("requests name one of the three signals")
+			t.Skip("requests name one of the four signals")
 		}
 		result, err := Prepare(context.Background(), Request{
 			YAML: yaml, TargetPipeline: target, SignalType: signal, Sample: &sample, SampleIsOTLP: isOTLP,

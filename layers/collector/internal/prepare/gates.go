@@ -79,6 +79,33 @@ func checkGates(given []string, collector Collector) *Problem {
 	return nil
 }
 
+const (
+	profilesSignal = "profiles"
+	profilesGate   = "service.profilesSupport"
+)
+
+// gates returns the feature gates that a run needs beside those of its request.
+func (l *lifted) gates(asked []string, collector Collector) ([]string, *Problem) {
+	needed := []string{}
+	if !slices.ContainsFunc(l.pipelines, func(kept keptPipeline) bool { return signalOf(kept.id) == profilesSignal }) {
+		return needed, nil
+	}
+	if !collector.TakesProfiles {
+		return nil, &Problem{Field: "signal_type", Message: fmt.Sprintf(
+			"collector %s has no receiver or no exporter of profiles with which a test could run them", collector.Version)}
+	}
+	if slices.Contains(asked, "-"+profilesGate) {
+		return nil, &Problem{Field: "feature_gates", Message: fmt.Sprintf(
+			"pipelines of profiles need the feature gate %s: leave out -%s", profilesGate, profilesGate)}
+	}
+	isAsked := slices.ContainsFunc(asked, func(gate string) bool { return strings.TrimPrefix(gate, "+") == profilesGate })
+	isOpen := slices.ContainsFunc(collector.Gates, func(gate Gate) bool { return gate.ID == profilesGate && gate.Fixed == "" })
+	if isOpen && !isAsked {
+		needed = append(needed, "+"+profilesGate)
+	}
+	return needed, nil
+}
+
 // HandleGates answers `feature_gates {feature_gates}` with an empty result, after it has set the gates of this process. Its
 // error is unknown_gate. They stay set, so such a process answers no other question.
 func HandleGates(_ context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {

@@ -11,7 +11,10 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/connector/xconnector"
+	"go.opentelemetry.io/collector/exporter/xexporter"
 	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
 )
 
 type answer struct {
@@ -37,7 +40,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 		Changed: func(text string, env map[string]string) []validate.ChangedVariable {
 			return validate.ChangedVariables(factories, text, env)
 		},
-		Gates: registeredGates(), Version: env.BuildInfo.Version,
+		TakesProfiles: takesProfiles(factories), Gates: registeredGates(), Version: env.BuildInfo.Version,
 	})
 	var problem *Problem
 	var refusal *Refusal
@@ -125,5 +128,36 @@ func stability(factory connector.Factory, from, to string) component.StabilityLe
 	case "traces>traces":
 		return factory.TracesToTracesStability()
 	}
+	if profiling, able := factory.(xconnector.Factory); able {
+		return stabilityWithProfiles(profiling, from, to)
+	}
 	return component.StabilityLevelUndefined
+}
+
+func stabilityWithProfiles(factory xconnector.Factory, from, to string) component.StabilityLevel {
+	switch from + ">" + to {
+	case "logs>profiles":
+		return factory.LogsToProfilesStability()
+	case "metrics>profiles":
+		return factory.MetricsToProfilesStability()
+	case "traces>profiles":
+		return factory.TracesToProfilesStability()
+	case "profiles>logs":
+		return factory.ProfilesToLogsStability()
+	case "profiles>metrics":
+		return factory.ProfilesToMetricsStability()
+	case "profiles>traces":
+		return factory.ProfilesToTracesStability()
+	case "profiles>profiles":
+		return factory.ProfilesToProfilesStability()
+	}
+	return component.StabilityLevelUndefined
+}
+
+// takesProfiles tells whether the receiver that reads a sample and the exporter that records take profiles.
+func takesProfiles(factories otelcol.Factories) bool {
+	reader, reads := factories.Receivers[component.MustNewType(ReadersOf(factories.Receivers).OTLP[0])].(xreceiver.Factory)
+	recorder, records := factories.Exporters[component.MustNewType("file")].(xexporter.Factory)
+	return reads && records && reader.ProfilesStability() != component.StabilityLevelUndefined &&
+		recorder.ProfilesStability() != component.StabilityLevelUndefined
 }

@@ -90,6 +90,8 @@ type Prepared struct {
 	// IdleMilliseconds is for how long a collector that has read the sample does nothing if it puts nothing more out; 0 if
 	// only the end of the run tells.
 	IdleMilliseconds int `json:"idle_milliseconds"`
+	// FeatureGates are set for the run beside those of the request: a pipeline of profiles needs one.
+	FeatureGates []string `json:"feature_gates"`
 }
 
 // Connects tells whether a connector (by its id) can take one signal and put out another.
@@ -105,6 +107,8 @@ type Collector struct {
 	Unknown func(section, id string) (reason string, is bool)
 	// Changed returns the variables that it reads as another number where a text is as good.
 	Changed func(text string, env map[string]string) []validate.ChangedVariable
+	// TakesProfiles is set if a run can read and record profiles.
+	TakesProfiles bool
 	// Gates are its feature gates, Version its version.
 	Gates   []Gate
 	Version string
@@ -155,7 +159,13 @@ func prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	if problem := checkGates(request.FeatureGates, collector); problem != nil {
 		return nil, problem
 	}
-	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: append(append([]string{}, replaced...), limited...)}
+	gates, problem := lifted.gates(request.FeatureGates, collector)
+	if problem != nil {
+		return nil, problem
+	}
+	prepared := &Prepared{
+		Signals: lifted.signals(request.SignalType), FeatureGates: gates, Notes: append(append([]string{}, replaced...), limited...),
+	}
 	if request.Sample == nil {
 		return prepared, nil
 	}

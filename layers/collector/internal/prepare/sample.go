@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/inputname"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -23,7 +25,7 @@ type sample struct {
 	input   string
 	// name is the path of its file, InputFile by default.
 	name string
-	// records counts its log records, spans or data points; for raw lines, the lines that are not blank.
+	// records counts its log records, spans, data points or samples of profiles; for raw lines, the lines that are not blank.
 	records int
 }
 
@@ -38,12 +40,13 @@ func (s *sample) inputFor(receiver sampleReceiver) string {
 
 // members are the names that OTLP/JSON gives the list of resources of each signal; the unmarshalers take both.
 var members = map[string][]string{
-	"logs":    {"resourceLogs", "resource_logs"},
-	"traces":  {"resourceSpans", "resource_spans"},
-	"metrics": {"resourceMetrics", "resource_metrics"},
+	"logs":     {"resourceLogs", "resource_logs"},
+	"traces":   {"resourceSpans", "resource_spans"},
+	"metrics":  {"resourceMetrics", "resource_metrics"},
+	"profiles": {"resourceProfiles", "resource_profiles"},
 }
 
-var things = map[string]string{"logs": "log records", "traces": "spans", "metrics": "metrics"}
+var things = map[string]string{"logs": "log records", "traces": "spans", "metrics": "metrics", "profiles": "profiles"}
 
 // The values of Request.SampleFormat.
 const (
@@ -83,7 +86,7 @@ func readSample(request Request) (*sample, error) {
 			return nil, err
 		}
 		records += found.records
-		empty = empty && found.records == 0 && found.metrics == 0
+		empty = empty && found.records == 0 && found.holders == 0
 		if err := json.Compact(&input, document.content); err != nil {
 			return nil, badSample(document.line, err.Error())
 		}
@@ -190,8 +193,9 @@ func (d document) signal() string {
 	return ""
 }
 
-// held is what a document holds. Processors also handle metrics without data points, which are not records.
-type held struct{ records, metrics int }
+// held is what a document holds. Processors also handle metrics without data points and profiles without samples, the
+// holders, which are not records.
+type held struct{ records, holders int }
 
 // check reads a document as the receiver will, and counts what it holds.
 func (d document) check(signal string) (found held, err error) {
@@ -224,9 +228,30 @@ func (d document) check(signal string) (found held, err error) {
 		if metrics, err = new(pmetric.JSONUnmarshaler).UnmarshalMetrics(d.content); err == nil {
 			found = held{metrics.DataPointCount(), metrics.MetricCount()}
 		}
+	case "profiles":
+		var profiles pprofile.Profiles
+		if profiles, err = new(pprofile.JSONUnmarshaler).UnmarshalProfiles(d.content); err == nil {
+			found = held{profiles.SampleCount(), profilesIn(profiles)}
+			if found.records == 0 && samplesOfProfiles.Match(d.content) {
+				err = errors.New("this collector reads none of its samples of profiles, whose form another release wrote")
+			}
+		}
 	}
 	if err != nil {
 		return held{}, badSample(d.line, fmt.Sprintf("it is not OTLP/JSON for %s: %v", signal, err))
 	}
 	return found, nil
+}
+
+// samplesOfProfiles matches samples in the form of any release: the name of their list has changed.
+var samplesOfProfiles = regexp.MustCompile(`"samples?"\s*:\s*\[\s*\{`)
+
+func profilesIn(batch pprofile.Profiles) int {
+	count := 0
+	for _, resource := range batch.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			count += scope.Profiles().Len()
+		}
+	}
+	return count
 }

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 )
@@ -46,6 +47,13 @@ func (f lasting) CreateTraces(ctx context.Context, set exporter.Settings, config
 func (f lasting) CreateMetrics(ctx context.Context, set exporter.Settings, config component.Config) (exporter.Metrics, error) {
 	own, err := f.Factory.CreateMetrics(ctx, set, config)
 	return metrics{own, &gate{logger: set.Logger}}, err
+}
+
+func (f lasting) CreateProfiles(
+	ctx context.Context, set exporter.Settings, config component.Config,
+) (xexporter.Profiles, error) {
+	own, err := f.Factory.CreateProfiles(ctx, set, config)
+	return profiles{own, &gate{logger: set.Logger}}, err
 }
 
 // gate passes records on until it is closed.
@@ -109,4 +117,17 @@ func (e metrics) ConsumeMetrics(ctx context.Context, batch pmetric.Metrics) erro
 
 func (e metrics) Shutdown(ctx context.Context) error {
 	return e.gate.close(func() error { return e.Metrics.Shutdown(ctx) })
+}
+
+type profiles struct {
+	xexporter.Profiles
+	gate *gate
+}
+
+func (e profiles) ConsumeProfiles(ctx context.Context, batch pprofile.Profiles) error {
+	return e.gate.pass(func() error { return e.Profiles.ConsumeProfiles(ctx, batch) })
+}
+
+func (e profiles) Shutdown(ctx context.Context) error {
+	return e.gate.close(func() error { return e.Profiles.Shutdown(ctx) })
 }

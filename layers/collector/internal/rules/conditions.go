@@ -8,6 +8,7 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -17,6 +18,7 @@ type Condition interface {
 	Logs(ctx context.Context, batch plog.Logs, tally *Tally) error
 	Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error
 	Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error
+	Profiles(ctx context.Context, batch pprofile.Profiles, tally *Tally) error
 }
 
 // Tally counts what a condition was evaluated on.
@@ -52,14 +54,16 @@ func evaluate[K any](ctx context.Context, condition *ottl.Condition[K], thing K,
 }
 
 type (
-	noLogs    struct{}
-	noTraces  struct{}
-	noMetrics struct{}
+	noLogs     struct{}
+	noTraces   struct{}
+	noMetrics  struct{}
+	noProfiles struct{}
 )
 
-func (noLogs) Logs(context.Context, plog.Logs, *Tally) error             { return nil }
-func (noTraces) Traces(context.Context, ptrace.Traces, *Tally) error     { return nil }
-func (noMetrics) Metrics(context.Context, pmetric.Metrics, *Tally) error { return nil }
+func (noLogs) Logs(context.Context, plog.Logs, *Tally) error                 { return nil }
+func (noTraces) Traces(context.Context, ptrace.Traces, *Tally) error         { return nil }
+func (noMetrics) Metrics(context.Context, pmetric.Metrics, *Tally) error     { return nil }
+func (noProfiles) Profiles(context.Context, pprofile.Profiles, *Tally) error { return nil }
 
 type resourceCondition struct {
 	condition *ottl.Condition[generation.Resource]
@@ -85,6 +89,15 @@ func (c resourceCondition) Traces(ctx context.Context, batch ptrace.Traces, tall
 
 func (c resourceCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
 	for _, resource := range batch.ResourceMetrics().All() {
+		if err := evaluate(ctx, c.condition, generation.NewResource(resource.Resource(), resource), tally); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c resourceCondition) Profiles(ctx context.Context, batch pprofile.Profiles, tally *Tally) error {
+	for _, resource := range batch.ResourceProfiles().All() {
 		if err := evaluate(ctx, c.condition, generation.NewResource(resource.Resource(), resource), tally); err != nil {
 			return err
 		}
@@ -132,9 +145,22 @@ func (c scopeCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tall
 	return nil
 }
 
+func (c scopeCondition) Profiles(ctx context.Context, batch pprofile.Profiles, tally *Tally) error {
+	for _, resource := range batch.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			thing := generation.NewScope(scope.Scope(), resource.Resource(), scope, resource)
+			if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 type logCondition struct {
 	noTraces
 	noMetrics
+	noProfiles
 	condition *ottl.Condition[generation.Log]
 }
 
@@ -157,6 +183,7 @@ type complaintCondition struct {
 	noLogs
 	noTraces
 	noMetrics
+	noProfiles
 	of Condition
 }
 
@@ -176,6 +203,7 @@ func OnComplaints(ctx context.Context, condition Condition, batch plog.Logs, tal
 type spanCondition struct {
 	noLogs
 	noMetrics
+	noProfiles
 	condition *ottl.Condition[generation.Span]
 }
 
@@ -196,6 +224,7 @@ func (c spanCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *T
 type spanEventCondition struct {
 	noLogs
 	noMetrics
+	noProfiles
 	condition *ottl.Condition[generation.SpanEvent]
 }
 
@@ -218,6 +247,7 @@ func (c spanEventCondition) Traces(ctx context.Context, batch ptrace.Traces, tal
 type metricCondition struct {
 	noLogs
 	noTraces
+	noProfiles
 	condition *ottl.Condition[generation.Metric]
 }
 
@@ -238,6 +268,7 @@ func (c metricCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tal
 type dataPointCondition struct {
 	noLogs
 	noTraces
+	noProfiles
 	condition *ottl.Condition[generation.DataPoint]
 }
 

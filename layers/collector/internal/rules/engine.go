@@ -9,6 +9,8 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlprofile"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlprofilesample"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
@@ -32,12 +34,12 @@ func newEngine() (*engine, error) {
 		TracerProvider: tracenoop.NewTracerProvider(),
 		MeterProvider:  noop.NewMeterProvider(),
 	}
-	// The functions are those of the filter processor, so that a condition means the same in both. It has none for scopes.
+	// The functions are those of the filter processor, so that a condition means the same in both. It has none for scopes and samples of profiles.
 	parsers, err := ottl.NewParserCollection(settings,
 		with(settings, ottlresource.ContextName, filterprocessor.DefaultResourceFunctions(),
 			ottlresource.NewParser, ottlresource.EnablePathContextNames(),
 			func(c *ottl.Condition[generation.Resource]) Condition { return resourceCondition{c} }),
-		with(settings, ottlscope.ContextName, scopeFunctions(),
+		with(settings, ottlscope.ContextName, standardFunctions[generation.Scope](),
 			ottlscope.NewParser, ottlscope.EnablePathContextNames(),
 			func(c *ottl.Condition[generation.Scope]) Condition { return scopeCondition{c} }),
 		with(settings, ottllog.ContextName, filterprocessor.DefaultLogFunctions(),
@@ -58,6 +60,14 @@ func newEngine() (*engine, error) {
 			ottldatapoint.NewParser, ottldatapoint.EnablePathContextNames(),
 			func(c *ottl.Condition[generation.DataPoint]) Condition {
 				return dataPointCondition{condition: c}
+			}),
+		with(settings, ottlprofile.ContextName, filterprocessor.DefaultProfileFunctions(),
+			ottlprofile.NewParser, ottlprofile.EnablePathContextNames(),
+			func(c *ottl.Condition[generation.Profile]) Condition { return profileCondition{condition: c} }),
+		with(settings, ottlprofilesample.ContextName, standardFunctions[generation.ProfileSample](),
+			ottlprofilesample.NewParser, ottlprofilesample.EnablePathContextNames(),
+			func(c *ottl.Condition[generation.ProfileSample]) Condition {
+				return profileSampleCondition{condition: c}
 			}),
 	)
 	if err != nil {
@@ -87,9 +97,9 @@ func with[K any](
 	}
 }
 
-func scopeFunctions() []ottl.Factory[generation.Scope] {
-	var functions []ottl.Factory[generation.Scope]
-	for _, factory := range ottlfuncs.StandardConverters[generation.Scope]() {
+func standardFunctions[K any]() []ottl.Factory[K] {
+	var functions []ottl.Factory[K]
+	for _, factory := range ottlfuncs.StandardConverters[K]() {
 		functions = append(functions, factory)
 	}
 	return functions

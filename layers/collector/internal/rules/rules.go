@@ -34,16 +34,17 @@ type Refusal struct {
 }
 
 var contextsOf = map[string][]string{
-	"logs":    {"log"},
-	"traces":  {"span", "spanevent"},
-	"metrics": {"metric", "datapoint"},
+	"logs":     {"log"},
+	"traces":   {"span", "spanevent"},
+	"metrics":  {"metric", "datapoint"},
+	"profiles": {"profile", "profilesample"},
 }
 
 // ComponentError is the context of conditions on what components complained of in the collector's log. To a condition each
 // is a log record: its body is the message, its attributes are component and count.
 const ComponentError = "component_error"
 
-// ErrUnknownSignal is for a signal other than logs, traces and metrics.
+// ErrUnknownSignal is for a signal other than logs, traces, metrics and profiles.
 var ErrUnknownSignal = errors.New("unknown signal")
 
 // Contexts returns the contexts that conditions on telemetry of these signals may have.

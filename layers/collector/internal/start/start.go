@@ -1,5 +1,5 @@
-// Package start starts the processors and connectors of a configuration, for what only a start shows: receivers, exporters
-// and extensions are built and not started.
+// Package start starts the processors and connectors of a configuration, for what only a start shows: receivers, exporters,
+// extensions and the collector's own telemetry are built and not started.
 //
 // Its process answers nothing else afterwards: what was started runs on, and it can open no file and no socket any more.
 package start
@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,6 +77,7 @@ func Start(ctx context.Context, env *operation.Environment, request validate.Req
 		return around.Watcher(s.watch).Watched(factories)
 	}, func() { s.built = nil })
 	s.createExtensions(ctx, env)
+	s.createTelemetry(ctx, env)
 	if built {
 		s.start(ctx)
 	}
@@ -104,6 +106,8 @@ type part struct {
 	id        component.ID
 	component component.Component
 }
+
+func (p part) path() []string { return []string{p.section, p.id.String()} }
 
 // watch notes each processor and connector as it is built: what receives from a component is built before it. All of them
 // are replaced by components that do nothing, so that nothing reaches an exporter that is not started.
@@ -143,7 +147,7 @@ func (s *starter) createExtensions(ctx context.Context, env *operation.Environme
 			}
 			return err
 		})
-		s.note(extensions, listed.ID, "is not built", err, ended)
+		s.note([]string{extensions, listed.ID.String()}, "it is not built", err, ended)
 	}
 }
 
@@ -157,8 +161,8 @@ func (s *starter) start(ctx context.Context) {
 		}
 		host := &host{starter: s, part: part, extensions: created}
 		err, ended := within(ctx, func(ctx context.Context) error { return part.component.Start(ctx, host) })
-		s.note(part.section, part.id, "does not start", err, ended)
-		if path := part.section + "::" + part.id.String(); !s.at[path] {
+		s.note(part.path(), "it does not start", err, ended)
+		if path := strings.Join(part.path(), "::"); !s.at[path] {
 			s.at[path] = true
 			s.result.Started = append(s.result.Started, path)
 		}
@@ -187,8 +191,8 @@ func within(ctx context.Context, work func(context.Context) error) (err error, e
 	}
 }
 
-// note adds what went wrong with a component.
-func (s *starter) note(section string, id component.ID, what string, err error, ended bool) {
+// note adds what went wrong with the part of the text at a path.
+func (s *starter) note(path []string, what string, err error, ended bool) {
 	code, message := validate.StartFailed, ""
 	switch {
 	case validate.IsCrash(err):
@@ -198,7 +202,7 @@ func (s *starter) note(section string, id component.ID, what string, err error, 
 		if onHost, depends := validate.OnHost(err); depends {
 			code, message = validate.DependsOnHost, onHost
 		} else {
-			message = fmt.Sprintf("it %s: %s", what, message)
+			message = what + ": " + message
 		}
 	case !ended:
 		code = validate.DependsOnHost
@@ -212,7 +216,7 @@ func (s *starter) note(section string, id component.ID, what string, err error, 
 	if s.ended || len(s.result.Findings) >= maxFindings {
 		return
 	}
-	finding := s.plan.Finding(code, section, id, message)
+	finding := s.plan.Finding(code, path, message)
 	for _, earlier := range s.result.Findings {
 		if earlier.ComponentPath == finding.ComponentPath && earlier.Message == finding.Message {
 			return
@@ -234,6 +238,6 @@ func (h *host) GetExtensions() map[component.ID]component.Component { return h.e
 func (h *host) Report(event *componentstatus.Event) {
 	switch event.Status() {
 	case componentstatus.StatusFatalError, componentstatus.StatusPermanentError:
-		h.starter.note(h.part.section, h.part.id, "does not start", event.Err(), true)
+		h.starter.note(h.part.path(), "it does not start", event.Err(), true)
 	}
 }

@@ -3,9 +3,12 @@ package validate
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/source"
+	"go.yaml.in/yaml/v3"
 )
 
 // quoteIt says how YAML read a text without quotes.
@@ -42,30 +45,72 @@ func (r *report) wholeStatements() {
 	var kept []Finding
 	reported := map[source.Position]bool{}
 	for _, finding := range r.result.Errors {
-		cut, path, found := r.cutAbove(finding)
-		if !found {
+		split, message := r.splitAbove(finding.path), finding.Message+"; a text is expected here, not a mapping: "
+		if split == nil && len(finding.path) == 2 && finding.Code == InvalidValue {
+			split = r.splitAmongTexts(r.document.Node(finding.path...), finding.path, 0)
+			message = "a text is expected here, as in the rest of this list, and not a mapping: "
+		}
+		if split == nil {
 			kept = append(kept, finding)
 			continue
 		}
-		if reported[cut.Start] {
-			continue
+		for _, text := range split {
+			if reported[text.cut.Start] {
+				continue
+			}
+			reported[text.cut.Start] = true
+			kept = append(kept, Finding{
+				Message:       message + quoteIt(text.cut),
+				ComponentPath: joined(text.path), Code: WrongType, Line: text.cut.Start.Line, Column: text.cut.Start.Column,
+				Fix: []source.Fix{text.cut.Fix},
+			})
 		}
-		reported[cut.Start] = true
-		kept = append(kept, Finding{
-			Message:       finding.Message + "; a text is expected here, not a mapping: " + quoteIt(cut),
-			ComponentPath: path, Code: WrongType, Line: cut.Start.Line, Column: cut.Start.Column, Fix: []source.Fix{cut.Fix},
-		})
 	}
 	r.result.Errors = kept
 }
 
-// cutAbove finds such a mapping on the way to a finding, or directly below it.
-func (r *report) cutAbove(finding Finding) (source.Cut, string, bool) {
-	path := finding.path
+// splitText is a text without quotes that YAML split at `: `.
+type splitText struct {
+	cut  source.Cut
+	path []string
+}
+
+// splitAbove returns such a text on the way to a path, nil if there is none.
+func (r *report) splitAbove(path []string) []splitText {
 	for end := 1; end <= len(path); end++ {
-		if cut, found := r.document.CutByKey(r.document.Node(path[:end]...)); found {
-			return cut, joined(path[:end]), true
+		if cut, is := r.document.CutByKey(r.document.Node(path[:end]...)); is {
+			return []splitText{{cut, path[:end]}}
 		}
 	}
-	return source.Cut{}, "", false
+	return nil
 }
+
+// splitAmongTexts returns such texts below a node that stand in a list with other texts: components complain of the whole
+// list then.
+func (r *report) splitAmongTexts(node *yaml.Node, path []string, depth int) []splitText {
+	const deepest = 20
+	node = source.Resolve(node)
+	if node == nil || depth > deepest {
+		return nil
+	}
+	var split []splitText
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			split = append(split, r.splitAmongTexts(node.Content[i+1], below(path, node.Content[i].Value), depth+1)...)
+		}
+	case yaml.SequenceNode:
+		hasTexts := slices.ContainsFunc(node.Content, func(entry *yaml.Node) bool { return entry.ShortTag() == "!!str" })
+		for i, entry := range node.Content {
+			here := below(path, strconv.Itoa(i))
+			if cut, is := r.document.CutByKey(entry); is && hasTexts {
+				split = append(split, splitText{cut, here})
+			} else {
+				split = append(split, r.splitAmongTexts(entry, here, depth+1)...)
+			}
+		}
+	}
+	return split
+}
+
+func below(path []string, step string) []string { return append(slices.Clone(path), step) }

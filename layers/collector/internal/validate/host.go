@@ -25,7 +25,7 @@ var hostFacts = []struct {
 	{regexp.MustCompile(`(?i)credential.*\bec2imds\b`), keysOnHost},
 	{regexp.MustCompile(`(?i)\bAWS_REGION\b|\bimds\b|ec2imds|instance metadata`), regionOnHost},
 	{regexp.MustCompile(`ECS_CONTAINER_METADATA_URI|task metadata endpoint`), "the metadata endpoint of an ECS task"},
-	{regexp.MustCompile(`(?i)in-cluster|KUBERNETES_SERVICE_HOST|serviceaccount`), "the service account of a pod in Kubernetes"},
+	{regexp.MustCompile(`(?i)in-cluster|KUBERNETES_SERVICE_HOST|serviceaccount|failed to create k8s client`), "the service account of a pod in Kubernetes"},
 	{regexp.MustCompile(`(?i)envvar "\w*" is not set`), "that variable in its environment"},
 	{regexp.MustCompile(`(?i)no such file or directory|directory must exist|file does not exist|could not be read`), fileOnHost},
 	{regexp.MustCompile(`(?i)only (?:supported|available) on|not supported on (?:this|linux)|unsupported platform`), "the operating system that the component is for"},
@@ -41,16 +41,20 @@ var aboutRegion = regexp.MustCompile(`(?i)(?:empty|no|missing|unknown|determine|
 // noAddress matches errors about a text that is an address on no host.
 var noAddress = regexp.MustCompile(`missing port in address|too many colons in address|unknown port|invalid port`)
 
+// hostName matches a name that some host may know.
+var hostName = regexp.MustCompile(`^[\w.-]+$`)
+
 var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // hostNeeds returns what a host must have for a component's error not to occur there, empty for an error of the text.
 // `again` asks the component once more, nil if that is not possible.
 func hostNeeds(err error, again func() error) string {
 	message := err.Error()
-	if noAddress.MatchString(message) {
+	var lookup *net.DNSError
+	if noAddress.MatchString(message) || errors.As(err, &lookup) && !hostName.MatchString(lookup.Name) {
 		return ""
 	}
-	if errors.As(err, new(*net.OpError)) || errors.As(err, new(*net.DNSError)) {
+	if lookup != nil || errors.As(err, new(*net.OpError)) {
 		return networkOnHost
 	}
 	if errors.As(err, new(*fs.PathError)) || errors.Is(err, fs.ErrNotExist) {

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/service/telemetry"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -24,6 +25,8 @@ type Plan struct {
 	parts  *parts
 	graph  *graph
 	report *report
+	// telemetry is the decoded configuration of the collector's own telemetry, nil if it has an error.
+	telemetry component.Config
 }
 
 // Extension is an extension that the service lists.
@@ -64,6 +67,11 @@ func NewPlan(ctx context.Context, env *operation.Environment, request Request) (
 	if plan.graph == nil || len(plan.graph.pipelines) == 0 || plan.graph.incomplete() {
 		return nil, nil
 	}
+	ownTelemetry := []string{"service", "telemetry"}
+	hasError := slices.ContainsFunc(report.result.Errors, func(finding Finding) bool { return isWithin(finding.path, ownTelemetry) })
+	if !hasError && !diagnosis.incomplete(ownTelemetry) {
+		plan.telemetry = parts.service.Telemetry
+	}
 	return plan, nil
 }
 
@@ -103,9 +111,14 @@ func (p *Plan) Extensions() []Extension {
 	return listed
 }
 
-// Finding is a finding about a component, at the value that its message quotes, or at its key.
-func (p *Plan) Finding(code Code, section string, id component.ID, message string) Finding {
-	path := []string{section, id.String()}
+// Telemetry returns the factory of the collector's own telemetry and its configuration, nil if it has an error, which the
+// verdict tells.
+func (p *Plan) Telemetry() (telemetry.Factory, component.Config) {
+	return p.parts.factories.Telemetry, p.telemetry
+}
+
+// Finding is a finding about the part of the text at a path, at the value that its message quotes, or at its key.
+func (p *Plan) Finding(code Code, path []string, message string) Finding {
 	if quoted, is := p.report.quotedBelow(path, message); is {
 		_, at := p.report.document.Nearest(quoted...)
 		if position, placed := p.report.document.Value(quoted...); placed {
