@@ -124,7 +124,7 @@ class ComparedSide(TypedDict):
 class ComparedTest(TypedDict):
     name: str
     target_pipeline: str
-    signal_type: Literal["logs", "traces", "metrics"]
+    signal_type: Literal["logs", "traces", "metrics", "profiles"]
     status: Literal["equal", "differs", "not_compared"]
     reason: str
     left: SideOutcome
@@ -379,7 +379,7 @@ class Deprecation(TypedDict):
 
 
 class Difference(TypedDict):
-    signal: Literal["logs", "traces", "metrics"]
+    signal: Literal["logs", "traces", "metrics", "profiles"]
     change: Literal["added", "missing", "changed"]
     left: int | None
     right: int | None
@@ -893,7 +893,7 @@ class ListedFinding(TypedDict):
 class ListedTestOut(TypedDict):
     name: str
     target_pipeline: str
-    signal_type: Literal["logs", "traces", "metrics"]
+    signal_type: Literal["logs", "traces", "metrics", "profiles"]
     rule_count: int
     expects_output: bool
     sha256: str
@@ -959,7 +959,7 @@ class NamedTestOut(TypedDict):
     output_pipelines: list[str]
     name: str
     target_pipeline: str
-    signal_type: Literal["logs", "traces", "metrics"]
+    signal_type: Literal["logs", "traces", "metrics", "profiles"]
     sample: str
     sample_format: Literal["raw", "otlp"] | None
     sample_name: str | None
@@ -1380,7 +1380,7 @@ class RuleOut(TypedDict):
 class RuleOutcome(TypedDict):
     name: str
     passed: bool
-    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "component_error"]
+    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "profile", "profilesample", "component_error"]
     condition: str
     expect: Literal["any", "all", "none", "count"]
     min: int | None
@@ -1393,7 +1393,7 @@ class RuleOutcome(TypedDict):
 class RuleResultOut(TypedDict):
     name: str
     passed: bool
-    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "component_error"]
+    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "profile", "profilesample", "component_error"]
     condition: str
     expect: Literal["any", "all", "none", "count"]
     min: int | None
@@ -1407,7 +1407,7 @@ class RuleResultOut(TypedDict):
 class RuleSetOut(TypedDict):
     pipeline: str
     name: str
-    signal_type: Literal["logs", "traces", "metrics"]
+    signal_type: Literal["logs", "traces", "metrics", "profiles"]
     rules: list[StoredRuleOut]
 
 
@@ -1434,7 +1434,7 @@ class RunOut(TypedDict):
     records: RecordsOut | None
     configuration_id: str | None
     version_number: int | None
-    signal_type: Literal["logs", "traces", "metrics"]
+    signal_type: Literal["logs", "traces", "metrics", "profiles"]
     target_pipeline: str
     duration_seconds: int
     collector_version: str
@@ -1457,7 +1457,7 @@ class RunSummary(TypedDict):
     records: RecordsOut | None
     configuration_id: str | None
     version_number: int | None
-    signal_type: Literal["logs", "traces", "metrics"]
+    signal_type: Literal["logs", "traces", "metrics", "profiles"]
     target_pipeline: str
     duration_seconds: int
     collector_version: str
@@ -1580,8 +1580,8 @@ class Step(TypedDict):
     kind: Literal["receiver", "processor", "connector", "exporter"]
     component: str
     replaces: list[str]
-    signal: Literal["logs", "traces", "metrics"]
-    out_signal: Literal["logs", "traces", "metrics"]
+    signal: Literal["logs", "traces", "metrics", "profiles"]
+    out_signal: Literal["logs", "traces", "metrics", "profiles"]
     exact: bool
     records_in: int
     records_out: int
@@ -1603,8 +1603,8 @@ class StepOut(TypedDict):
     kind: Literal["receiver", "processor", "connector", "exporter"]
     component: str
     replaces: list[str]
-    signal: Literal["logs", "traces", "metrics"]
-    out_signal: Literal["logs", "traces", "metrics"]
+    signal: Literal["logs", "traces", "metrics", "profiles"]
+    out_signal: Literal["logs", "traces", "metrics", "profiles"]
     exact: bool
     records_in: int
     records_out: int
@@ -1644,7 +1644,7 @@ class StoredRuleOut(TypedDict):
     id: str
     api_owned: bool
     name: str
-    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "component_error"]
+    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "profile", "profilesample", "component_error"]
     condition: str
     expect: Literal["any", "all", "none", "count"]
     min: int | None
@@ -1662,7 +1662,7 @@ class StrategyOut(TypedDict):
 class SuggestedRule(TypedDict):
     test: str
     name: str
-    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "component_error"]
+    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "profile", "profilesample", "component_error"]
     condition: str
     expect: Literal["any", "all", "none", "count"]
     min: int | None
@@ -1728,7 +1728,7 @@ class TestOutcome(TypedDict):
 class TestRuleOut(TypedDict):
     name: str
     condition: str
-    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "component_error"]
+    context: Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint", "profile", "profilesample", "component_error"]
     expect: Literal["any", "all", "none", "count"]
     min: int | None
     max: int | None

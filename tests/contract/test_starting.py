@@ -232,7 +232,11 @@ def test_what_ends_a_collector_by_its_own_telemetry_is_told_at_its_line(ann: Mem
 def test_the_collector_itself_ends_on_what_is_told_of_its_own_telemetry(mistake: int, tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(own_telemetry(mistake))
-    command: list[str | Path] = [Path(settings().collectors_dir, settings().collector_version, "otelcol-contrib"), "--config", file]
+    command: list[str | Path] = [
+        Path(settings().collectors_dir, settings().collector_version, "otelcol-contrib"),
+        "--config",
+        file,
+    ]
 
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as collector:
         assert collector.stderr is not None

@@ -146,7 +146,7 @@ export interface ComparedSourceIn {
 export interface ComparedTest {
   name: string;
   target_pipeline: string;
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   status: "equal" | "differs" | "not_compared";
   reason: string;
   left: SideOutcome;
@@ -161,7 +161,7 @@ export interface ComparedTestIn {
   output_pipelines?: string[];
   env?: Record<string, unknown>;
   target_pipeline: string;
-  signal_type?: "logs" | "traces" | "metrics" | null;
+  signal_type?: "logs" | "traces" | "metrics" | "profiles" | null;
   sample: string | Record<string, JsonValue> | (Record<string, JsonValue>)[];
   sample_format?: "raw" | "otlp" | null;
   sample_name?: string | null;
@@ -444,7 +444,7 @@ export interface Deprecation {
 }
 
 export interface Difference {
-  signal: "logs" | "traces" | "metrics";
+  signal: "logs" | "traces" | "metrics" | "profiles";
   change: "added" | "missing" | "changed";
   left: number | null;
   right: number | null;
@@ -1002,7 +1002,7 @@ export interface ListedFinding {
 export interface ListedTestOut {
   name: string;
   target_pipeline: string;
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   rule_count: number;
   expects_output: boolean;
   sha256: string;
@@ -1068,7 +1068,7 @@ export interface NamedTestIn {
   output_pipelines?: string[];
   env?: Record<string, unknown>;
   target_pipeline: string;
-  signal_type?: "logs" | "traces" | "metrics" | null;
+  signal_type?: "logs" | "traces" | "metrics" | "profiles" | null;
   sample: string | Record<string, JsonValue> | (Record<string, JsonValue>)[];
   sample_format?: "raw" | "otlp" | null;
   sample_name?: string | null;
@@ -1085,7 +1085,7 @@ export interface NamedTestOut {
   output_pipelines: string[];
   name: string;
   target_pipeline: string;
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   sample: string;
   sample_format: "raw" | "otlp" | null;
   sample_name: string | null;
@@ -1578,7 +1578,7 @@ export interface RuleExampleOut {
 export interface RuleIn {
   name: string;
   condition: string;
-  context?: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "component_error" | null;
+  context?: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "profile" | "profilesample" | "component_error" | null;
   expect?: "any" | "all" | "none" | "count";
   min?: number | null;
   max?: number | null;
@@ -1596,7 +1596,7 @@ export interface RuleOut {
 export interface RuleOutcome {
   name: string;
   passed: boolean;
-  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "component_error";
+  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "profile" | "profilesample" | "component_error";
   condition: string;
   expect: "any" | "all" | "none" | "count";
   min: number | null;
@@ -1609,7 +1609,7 @@ export interface RuleOutcome {
 export interface RuleResultOut {
   name: string;
   passed: boolean;
-  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "component_error";
+  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "profile" | "profilesample" | "component_error";
   condition: string;
   expect: "any" | "all" | "none" | "count";
   min: number | null;
@@ -1623,7 +1623,7 @@ export interface RuleResultOut {
 export interface RuleSetOut {
   pipeline: string;
   name: string;
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   rules: StoredRuleOut[];
 }
 
@@ -1650,7 +1650,7 @@ export interface RunOut {
   records: RecordsOut | null;
   configuration_id: string | null;
   version_number: number | null;
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   target_pipeline: string;
   duration_seconds: number;
   collector_version: string;
@@ -1673,7 +1673,7 @@ export interface RunSummary {
   records: RecordsOut | null;
   configuration_id: string | null;
   version_number: number | null;
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   target_pipeline: string;
   duration_seconds: number;
   collector_version: string;
@@ -1690,7 +1690,7 @@ export interface RunSummaryPage {
 }
 
 export interface SaveRules {
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   rules: RuleIn[];
   name?: string | null;
 }
@@ -1818,7 +1818,7 @@ export interface StartRun {
   output_pipelines?: string[];
   env?: Record<string, unknown>;
   sample: string | Record<string, JsonValue> | (Record<string, JsonValue>)[];
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   target_pipeline: string;
   duration_seconds?: number;
   collector_version?: string | null;
@@ -1870,8 +1870,8 @@ export interface Step {
   kind: "receiver" | "processor" | "connector" | "exporter";
   component: string;
   replaces: string[];
-  signal: "logs" | "traces" | "metrics";
-  out_signal: "logs" | "traces" | "metrics";
+  signal: "logs" | "traces" | "metrics" | "profiles";
+  out_signal: "logs" | "traces" | "metrics" | "profiles";
   exact: boolean;
   records_in: number;
   records_out: number;
@@ -1901,8 +1901,8 @@ export interface StepOut {
   kind: "receiver" | "processor" | "connector" | "exporter";
   component: string;
   replaces: string[];
-  signal: "logs" | "traces" | "metrics";
-  out_signal: "logs" | "traces" | "metrics";
+  signal: "logs" | "traces" | "metrics" | "profiles";
+  out_signal: "logs" | "traces" | "metrics" | "profiles";
   exact: boolean;
   records_in: number;
   records_out: number;
@@ -1942,7 +1942,7 @@ export interface StoredRuleOut {
   id: string;
   api_owned: boolean;
   name: string;
-  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "component_error";
+  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "profile" | "profilesample" | "component_error";
   condition: string;
   expect: "any" | "all" | "none" | "count";
   min: number | null;
@@ -1969,7 +1969,7 @@ export interface StrategyOut {
 export interface SuggestedRule {
   test: string;
   name: string;
-  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "component_error";
+  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "profile" | "profilesample" | "component_error";
   condition: string;
   expect: "any" | "all" | "none" | "count";
   min: number | null;
@@ -2000,7 +2000,7 @@ export interface SuiteTestIn {
   output_pipelines?: string[];
   env?: Record<string, unknown>;
   target_pipeline: string;
-  signal_type?: "logs" | "traces" | "metrics" | null;
+  signal_type?: "logs" | "traces" | "metrics" | "profiles" | null;
   sample: string | Record<string, JsonValue> | (Record<string, JsonValue>)[];
   sample_format?: "raw" | "otlp" | null;
   sample_name?: string | null;
@@ -2053,7 +2053,7 @@ export interface TestOutcome {
 export interface TestRuleOut {
   name: string;
   condition: string;
-  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "component_error";
+  context: "resource" | "scope" | "log" | "span" | "spanevent" | "metric" | "datapoint" | "profile" | "profilesample" | "component_error";
   expect: "any" | "all" | "none" | "count";
   min: number | null;
   max: number | null;
