@@ -40,7 +40,10 @@ ALONE = {
 # Commands that are about a deployment group.
 OF_GROUPS = ("deployment", "instance", "rollout", "rollback")
 # Commands that take a person's session.
-OF_PERSONS = ("headgate policy set", "headgate rollout approve", "headgate webhook", "headgate instance allow-move")
+OF_PERSONS = (
+    *("headgate policy set", "headgate rollout approve", "headgate webhook", "headgate instance allow-move"),
+    "headgate price set",
+)
 FOLDERS = ("configurations", "organization/configurations")
 COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"
 RULE = {"name": "all have a body", "condition": "log.body != nil", "expect": "all"}
@@ -167,8 +170,8 @@ def furnish(cli: Cli, line: str) -> str:
                 "id"
             ]
             post("/fleets", label="clusters", type="kubernetes-supervisor")
-            if "observe" in about:
-                post("/fleets", label="existing", type="server-supervisor", mode="observed")
+            if "existing" in about:
+                observe(cli, post("/fleets", label="existing", type="server-supervisor", mode="observed")["id"])
             groups = f"/fleets/{fleet}/deployments"
             if about[:2] not in (["deployment", "create"], ["fleet", "delete"]):
                 post(groups, name="canary", configuration_id=edge, version_number=3)
@@ -194,6 +197,17 @@ def furnish(cli: Cli, line: str) -> str:
     return line
 
 
+def observe(cli: Cli, fleet: str) -> None:
+    """A host of an observed fleet, which reports what it runs."""
+    token = cli.run("fleet", "observe", fleet, "--json").json[0]["token"]
+    with httpx.Client(base_url=cli.url, headers={"Authorization": f"Bearer {token}"}) as client:
+        agent = Agent(lambda body: client.post("/v1/opamp", content=body).content, host_name="web-1")
+        agent.start()
+        message = agent.full()
+        message.effective_config.config_map.config_map[""].body = EDGE.encode()
+        agent.send(message)
+
+
 def report(cli: Cli, api: httpx.Client, about: list[str], fleet: str, configuration: str) -> None:
     """A host that has failed to apply what its group runs, as the command may be about."""
     (group,) = [one for one in api.get(f"/fleets/{fleet}/deployments").json()["items"] if one["is_default"]]
@@ -203,7 +217,12 @@ def report(cli: Cli, api: httpx.Client, about: list[str], fleet: str, configurat
         agent = Agent(post_to(client, api, fleet, group["id"]), host_name="web-1")
         agent.start()
         agent.tells(b'{"v":1,"supervisor":{"version":"0.2.0"},"can":["restart","retry","upgrade_supervisor"]}')
-        agent.report(wire.RemoteConfigStatuses_FAILED, "no")
+        if "replace" in about:
+            # Its host was installed again.
+            agent.leaves()
+            Agent(post_to(client, api, fleet, group["id"]), host_name="web-1").start()
+        else:
+            agent.report(wire.RemoteConfigStatuses_FAILED, "no")
     if "--end" in about:
         cli.ok("instance", "override", "servers", "web-1", "--version", "3", "--for", "2h")
 
@@ -257,6 +276,11 @@ def test_the_example_works(cli: Cli, line: str) -> None:
         # The rest takes a host, and an Admin who allows it: tests/end_to_end/test_captures.py has both.
         assert done.code == 1, done
         assert "there is no fleet 'servers'" in done.err
+        return
+    if line.startswith("headgate price remove"):
+        # Setting one takes a session: tests/unit/test_cli_prices.py removes one.
+        assert done.code == 1, done
+        assert "there is no price" in done.err
         return
     if line.startswith("headgate dev"):
         # It comes with a release: tests/contract/test_release.py installs one.

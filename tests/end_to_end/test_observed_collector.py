@@ -1,5 +1,7 @@
 """A collector that Headgate did not install, with the collector's own OpAMP extension, in an observed fleet."""
 
+import csv
+import io
 import subprocess
 import time
 from collections.abc import Iterator
@@ -56,5 +58,21 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
 
     with _collector(cli.folder, text, token):
         seen = _state(cli, "existing", "running")
+        host = str(seen["host_name"])
+        shown = cli.ok("fleet", "configuration", "existing", host)
+        assert token not in shown
+        assert yaml.safe_load(shown)["service"]["extensions"] == ["opamp"]
+        (row,) = csv.DictReader(io.StringIO(cli.ok("fleet", "inventory", "existing", "--csv")))
+        assert (row["host_name"], row["distribution"]) == (host, "otelcol-contrib")
+        assert "receiver/nop" in row["components"]
+        assert host in cli.ok("fleet", "inventory", "existing")
+        assert host in cli.ok("fleet", "configurations", "existing")
+        found = cli.ok("fleet", "findings", "existing", host, "--to", settings().collector_version)
+        assert f"works on collector {settings().collector_version}" in found
+        adopted = cli.run("fleet", "adopt", "existing", host, "--name", "adopted", "--json").json[0]
+    assert adopted["adoption"]["variables"] == []
+    written = yaml.safe_load(adopted["adoption"]["yaml"])
+    assert ("extensions" in written, "extensions" in written["service"]) == (False, False)
+    assert written["service"]["pipelines"]["logs"]["receivers"] == ["nop"]
+    assert "adopted" in cli.ok("config", "list")
     assert seen["collector_version"] == settings().collector_version
-    assert seen["host_name"]

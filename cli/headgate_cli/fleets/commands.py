@@ -13,7 +13,7 @@ from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, traffic
+from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, observed, traffic
 from headgate_cli.fleets.states import states
 from headgate_cli.instances import listing
 from headgate_cli.output import minute, print_json, print_result, print_text, say, table
@@ -250,6 +250,14 @@ fleet.add_command(listing.of_fleet)
 fleet.add_command(traffic.traffic)
 fleet.add_command(last_day.last_day)
 fleet.add_command(costs.costs)
+for _command in (
+    observed.inventory,
+    observed.configurations,
+    observed.configuration,
+    observed.findings,
+    observed.adopt,
+):
+    fleet.add_command(_command)
 fleet.add_command(deleting.fleet)
 fleet.add_command(deleting.instance)
 

@@ -1,0 +1,202 @@
+"""`fleet inventory | configurations | configuration | findings | adopt`: what observed collectors run."""
+
+from __future__ import annotations
+
+import click
+
+from headgate_cli.api import Api
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED
+from headgate_cli.fleets import lookup
+from headgate_cli.output import minute, print_json, print_result, print_text, say, table
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import (
+    AdoptionOut,
+    FindingsOut,
+    InventoryOut,
+    ListedFinding,
+    ReportedConfigurationOut,
+    SharedConfigurationsOut,
+)
+from headgate_cli.untrusted import one_line, quoted
+from headgate_cli.upgrade import report as upgrades
+
+_fleet = click.argument("fleet", metavar="FLEET")
+_instance = click.argument("instance", metavar="INSTANCE")
+_SHORT = 12
+
+
+@click.command()
+@_fleet
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for a program for tables.")
+@as_json
+@connected
+def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
+    """What runs where: hosts, distributions, versions, states and configurations of a fleet.
+
+    \b
+    Examples:
+      headgate fleet inventory existing
+      headgate fleet inventory existing --csv > collectors.csv
+    """
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json are two forms of the same: choose one")
+    path = f"/fleets/{lookup.fleet(api, fleet)}/inventory"
+    if as_csv:
+        print_text(api.text(f"{path}.csv"))
+        return
+    listed = list(each(InventoryOut, api.items(path)))
+    if as_json:
+        print_json(listed)
+        return
+    rows = [
+        (
+            one_line(entry["host_name"] or entry["id"]),
+            one_line(f"{entry['os'] or '?'}/{entry['arch'] or '?'}"),
+            one_line(entry["distribution"] or "-"),
+            one_line(entry["collector_version"] or "-"),
+            one_line(entry["state"]).replace("_", " "),
+            (entry["configuration"] or "-")[:_SHORT],
+            one_line(" ".join(entry["components"])),
+        )
+        for entry in listed
+    ]
+    headings = ("HOST", "SYSTEM", "DISTRIBUTION", "VERSION", "STATE", "CONFIGURATION", "COMPONENTS")
+    table(headings, rows, nothing="No collector has reported yet: see `headgate fleet observe --help`")
+
+
+@click.command()
+@_fleet
+@as_json
+@connected
+def configurations(api: Api, fleet: str, as_json: bool) -> None:
+    """Which collectors of an observed fleet run the same configuration.
+
+    \b
+    Examples:
+      headgate fleet configurations existing
+    """
+    known = shaped(SharedConfigurationsOut, api.get(f"/fleets/{lookup.fleet(api, fleet)}/configurations"))
+    if as_json:
+        print_json(known)
+        return
+    rows = [
+        (
+            group["sha256"][:_SHORT],
+            f"{group['count']:,}",
+            one_line(", ".join(group["versions"])),
+            one_line(", ".join(group["hosts"])),
+        )
+        for group in known["items"]
+    ]
+    table(("CONFIGURATION", "COLLECTORS", "VERSIONS", "HOSTS"), rows, nothing="No collector reported a configuration")
+    if known["left_out"]:
+        say(f"{known['left_out']:,} more configurations are left out")
+
+
+@click.command()
+@_fleet
+@_instance
+@click.option(
+    "--sha256", default="", metavar="SHA256", help="An earlier text, as `headgate instance history` names it."
+)
+@click.option("--diff", is_flag=True, help="Print what changed in it last.")
+@as_json
+@connected
+def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, as_json: bool) -> None:
+    """Print the configuration that an observed collector reports to run, without secrets.
+
+    \b
+    Examples:
+      headgate fleet configuration existing web-1
+      headgate fleet configuration existing web-1 --diff
+    """
+    path = f"{_path(api, fleet, instance)}/configuration"
+    known = shaped(ReportedConfigurationOut, api.get(path, **({"sha256": sha256} if sha256 else {})))
+    if as_json:
+        print_json(known)
+        return
+    print_text((known["difference"] or "") if diff else known["yaml"])
+    if diff and not known["difference"]:
+        say(f"No earlier configuration is known; it reports this one since {minute(known['at'])} UTC")
+
+
+@click.command()
+@_fleet
+@_instance
+@click.option("--to", default="", metavar="VERSION", help="Also say what moving to this collector version changes.")
+@as_json
+@connected
+def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> None:
+    """What is wrong with what an observed collector runs: on its version, by policies, and with another version.
+
+    Ends with 1 if the collector would refuse it.
+
+    \b
+    Examples:
+      headgate fleet findings existing web-1
+      headgate fleet findings existing web-1 --to 0.158.0
+    """
+    answer = api.get(f"{_path(api, fleet, instance)}/findings", **({"to": to} if to else {}))
+    known = shaped(FindingsOut, answer)
+    result = known["result"]
+    if as_json:
+        print_json(known)
+    else:
+        nearest = "" if known["exact"] else f", the nearest to {one_line(known['reported_version'] or 'none')}"
+        verdict = "works" if result["valid"] else "is refused"
+        print_result(f"The configuration {verdict} on collector {one_line(known['version'])}{nearest}")
+        for finding in result["findings"]:
+            print_result(f"  {_finding(finding)}")
+        upgrade = answer.get("upgrade")
+        if isinstance(upgrade, dict):
+            print_result(f"It {one_line(upgrades.headline(upgrade))}")
+            for change in upgrades.findings("", upgrade):
+                print_result(f"  {one_line(change.severity)}: {quoted(change.message)}")
+    if not result["valid"]:
+        raise click.exceptions.Exit(FAILED)
+
+
+@click.command()
+@_fleet
+@_instance
+@click.option("--name", default="", metavar="NAME", help="Name of the configuration; the host's if it is left out.")
+@click.option("--dry-run", is_flag=True, help="Print the text, and create nothing.")
+@as_json
+@connected
+def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json: bool) -> None:
+    """Create a configuration, as a draft, from what an observed collector runs.
+
+    Variables stand in the place of redacted values: set them for the group that is to run it.
+
+    \b
+    Examples:
+      headgate fleet adopt existing web-1 --name edge
+      headgate fleet adopt existing web-1 --dry-run > config.yaml
+    """
+    adoption = shaped(AdoptionOut, api.get(f"{_path(api, fleet, instance)}/adoption"))
+    request = {"name": name or adoption["name"], "yaml": adoption["yaml"]}
+    created = {} if dry_run else api.create("/configurations", request)
+    if as_json:
+        print_json({"configuration": created or None, "adoption": adoption})
+        return
+    if dry_run:
+        print_text(adoption["yaml"])
+    else:
+        print_result(one_line(str(created["id"])))
+        if adoption["difference"]:
+            print_text(adoption["difference"])
+    for variable in adoption["variables"]:
+        say(f"set {one_line(variable['name'])}: the value of {one_line(variable['component_path'])} was redacted")
+    for note in adoption["notes"]:
+        say(f"note: {quoted(note)}")
+
+
+def _path(api: Api, fleet: str, instance: str) -> str:
+    fleet_id = lookup.fleet(api, fleet)
+    return f"/fleets/{fleet_id}/instances/{lookup.instance(api, fleet_id, instance)}"
+
+
+def _finding(finding: ListedFinding) -> str:
+    place = one_line(str(finding.get("component_path") or ""))
+    return f"{one_line(finding['severity'])}: {f'{place}: ' if place else ''}{quoted(finding['message'])}"
