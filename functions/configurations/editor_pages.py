@@ -39,7 +39,8 @@ _WHERE: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a></p>"""
 _EDIT: Final = """\
 {where}<h1>{name} <span id="which">version {n}</span> <span id="status">{status}</span></h1>
-<div id="editor" data-path="{path}" data-configuration="{id}" data-version="{n}" data-changeable="{changeable}">
+<div id="editor" data-path="{path}" data-configuration="{id}" data-version="{n}" data-changeable="{changeable}"
+data-quick="{quick}">
 <pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
 _COMPARE: Final = """\
 {where}<h1>Compare versions of {name}</h1>
@@ -81,6 +82,8 @@ def edit_configuration(who: Visit, caller: Member, configuration_id: Configurati
         n=shown.n,
         status=tag("published", "good") if shown.status == "published" else tag("draft"),
         changeable="yes" if configuration.changeable_by(caller) else "no",
+        # On AWS each run is a task that costs, so that none begins by itself.
+        quick="no" if settings().checker_function else "yes",
         yaml=shown.yaml,
     )
     title = f"{configuration.name}, version {shown.n}"

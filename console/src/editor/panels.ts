@@ -24,13 +24,14 @@ export class Panels {
 
   /**
    * `tests` are those of a text that is saved; `opened` is called when somebody looks at another panel. `changes` is null
-   * for a text that only can be read.
+   * for a text that only can be read; `run` runs a sample through the text.
    */
   constructor(
     private readonly goTo: (line: number, column?: number) => void,
     tests: HTMLElement | null = null,
     opened: (name: string) => void = () => undefined,
     private readonly changes: Changes | null = null,
+    run: HTMLElement | null = null,
   ) {
     this.graph = new GraphPanel((line) => this.goTo(line));
     const [graph, table] = [h("div", {}), h("div", {})];
@@ -40,6 +41,7 @@ export class Panels {
       { name: "Table", panel: table },
       { name: "Outline", panel: this.outline },
       ...(tests ? [{ name: "Tests", panel: h("div", {}, tests) }] : []),
+      ...(run ? [{ name: "Run", panel: h("div", {}, run) }] : []),
     ];
     this.element = tabs("About this text", all, (name) => {
       const as = name === "Graph" || name === "Table" ? name : null;
@@ -48,6 +50,11 @@ export class Panels {
       this.graph.open(as);
       opened(name);
     });
+  }
+
+  /** Opens a panel by its name. */
+  open(name: string): void {
+    this.element.querySelector<HTMLElement>(`#tab-${name}`)?.click();
   }
 
   /** What a check of the newest text found. */

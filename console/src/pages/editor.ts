@@ -20,6 +20,7 @@ import { given, page } from "../lib/page";
 import type { Check, CollectorVersion } from "../lib/types";
 import { list } from "../lib/shortcuts";
 import { UnsavedTexts } from "../lib/unsaved";
+import { Beside } from "../testing/beside";
 import { Tests } from "../testing/version_tests";
 import { button, messageOf, notChecked, Notice, options } from "../lib/ui";
 
@@ -51,17 +52,31 @@ const tests = new Tests(
   goTo,
 );
 const changeable = given(root, "changeable") === "yes";
+const unsaved = new UnsavedTexts(page().person, localStorage);
+const run = new Beside(
+  api,
+  () => ({
+    configuration: given(root, "configuration"),
+    yaml: editor.text,
+    collector_version: collector.value,
+    isValid: latest?.valid ?? false,
+  }),
+  (line) => editor.text.split("\n")[line - 1]?.trim() ?? "",
+  unsaved,
+  given(root, "quick") === "yes",
+);
 const panels = new Panels(
   goTo,
   tests.element,
   (name) => void opened(name),
   changeable ? { mend: (fix) => editor.mend(fix), takeOut: (yaml) => (editor.text = yaml) } : null,
+  run.element,
 );
 
 const session = new Session(
   api,
   given(root, "configuration"),
-  new UnsavedTexts(page().person, localStorage),
+  unsaved,
   await Session.read(api, given(root, "configuration"), Number(given(root, "version"))),
 );
 // Somebody may type and save before the list of installed versions is there.
@@ -82,6 +97,7 @@ const checks = new Checks<Check>(
     const items = check.lint && "items" in check.lint ? check.lint.items : [];
     editor.show(problems, items);
     panels.show(check, problems);
+    if (check.graph && "pipelines" in check.graph) run.pipelines = check.graph.pipelines.map(({ id }) => id);
     const errors = problems.filter(({ severity }) => severity === "error").length;
     const others = problems.length - errors;
     tell(
@@ -162,6 +178,7 @@ function changed(text: string): void {
   // The verdict was about another text.
   if (verdict.textContent !== CHECKING) verdict.textContent = CHECKING;
   checks.typed(text);
+  run.typed();
   clearTimeout(store);
   store = setTimeout(() => {
     panels.outlined(outline(documentLines(editor.view.state.doc)));
@@ -305,6 +322,18 @@ function place(): void {
   history.replaceState(null, "", `?version=${session.n}`);
 }
 
+// Before the editor, in which this key adds a line.
+window.addEventListener(
+  "keydown",
+  (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== "Enter" || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    panels.open("Run");
+    void run.start();
+  },
+  { capture: true },
+);
 window.addEventListener("keydown", (event) => {
   if (!event.ctrlKey && !event.metaKey) return;
   if (event.key === "s") {
@@ -317,6 +346,7 @@ window.addEventListener("keydown", (event) => {
 });
 list(
   { keys: "Ctrl-S", does: "Save" },
+  { keys: "Ctrl-Enter", does: "Run the sample through the text" },
   { keys: "Ctrl-Space", does: "Suggest what fits here" },
   { keys: "Ctrl-I", does: "Help about what is at the cursor" },
   { keys: "Ctrl-B, Ctrl-click", does: "To where the component is declared, and back to where it is used" },
