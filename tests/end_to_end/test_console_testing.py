@@ -162,6 +162,20 @@ def test_tests_run_and_say_in_the_text_what_they_do_not_notice(here: Visit, serv
     expect(page.locator(".cm-activeLine")).to_contain_text("log_record")
     assert violations(page) == []
 
+    # A sample runs beside the editor: by the keys, and locally by itself after the last one.
+    page.get_by_role("tab", name="Run").click()
+    page.get_by_role("textbox", name="Sample").fill("keep\nnoise\n")
+    with page.expect_response(lambda response: response.url.endswith("/testing/runs")) as begun:
+        page.keyboard.press("Control+Enter")
+    assert begun.value.status == 202
+    expect(page.get_by_label("Output")).to_contain_text("keep")
+    expect(page.get_by_label("Output")).not_to_contain_text("noise")
+    expect(page.get_by_role("group", name="Steps").get_by_role("button", name="✕ dropped")).to_have_count(1)
+    with page.expect_response(lambda response: response.url.endswith("/testing/runs")):
+        page.get_by_role("textbox", name="Sample").fill("kept again\n")
+    expect(page.get_by_label("Output")).to_contain_text("kept again")
+    assert violations(page) == []
+
     page.get_by_role("tab", name="Graph").click()
     graph = page.get_by_role("group", name="All pipelines")
     expect(graph.get_by_role("button", name="processor filter 1 test")).to_be_visible()

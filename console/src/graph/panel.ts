@@ -1,7 +1,7 @@
 // The graph and the table of a text's pipelines, with a choice of one of them and a search.
 import { h } from "../lib/dom";
 import type { Check, Graph } from "../lib/types";
-import { button, options } from "../lib/ui";
+import { across, options } from "../lib/ui";
 import type { Shown } from "../editor/problems";
 import { MOST_PIPELINES, picture, table } from "./draw";
 import { type Health, MOST_HOSTS } from "./health";
@@ -44,11 +44,13 @@ export class GraphPanel {
       this.choice.value = "";
       this.draw();
     });
-    const across = button("Across the page", () => this.widen(across), {
-      class: "plain small",
-      "aria-pressed": "false",
-    });
-    const above = h("div", { class: "row" }, h("div", {}, this.choice), h("div", {}, this.search), across);
+    const above = h(
+      "div",
+      { class: "row" },
+      h("div", {}, this.choice),
+      h("div", {}, this.search),
+      across(() => this.element),
+    );
     this.element = h("div", {}, above, this.health, this.stale, this.place);
   }
 
@@ -103,12 +105,6 @@ export class GraphPanel {
     this.health.textContent = rates.size ? WRITTEN : "None of its collectors counted what flows in the last half hour.";
     this.health.hidden = false;
     this.draw();
-  }
-
-  /** Puts the panels above the text, as wide as the page; again, beside it. */
-  private widen(across: HTMLButtonElement): void {
-    const isWide = this.element.closest(".editing")?.classList.toggle("stacked") ?? false;
-    across.setAttribute("aria-pressed", String(isWide));
   }
 
   private draw(): void {

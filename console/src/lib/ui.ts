@@ -58,6 +58,19 @@ export function button(
   return h("button", { type: "button", ...attributes, click: () => void act() }, label);
 }
 
+/** A button that puts the panels beside a text above it, as wide as the page; again, beside it. */
+export function across(panel: () => HTMLElement): HTMLButtonElement {
+  const pressed = button(
+    "Across the page",
+    () => {
+      const isWide = panel().closest(".editing")?.classList.toggle("stacked") ?? false;
+      pressed.setAttribute("aria-pressed", String(isWide));
+    },
+    { class: "plain small", "aria-pressed": "false" },
+  );
+  return pressed;
+}
+
 /** A labelled control, with room for what is wrong with it. */
 export function field(
   label: string,

@@ -56,13 +56,13 @@ const unsaved = new UnsavedTexts(page().person, localStorage);
 const run = new Beside(
   api,
   () => ({
-    configuration: given(root, "configuration"),
     yaml: editor.text,
     collector_version: collector.value,
     isValid: latest?.valid ?? false,
   }),
   (line) => editor.text.split("\n")[line - 1]?.trim() ?? "",
   unsaved,
+  `${given(root, "configuration")}/sample`,
   given(root, "quick") === "yes",
 );
 const panels = new Panels(

@@ -1,7 +1,7 @@
 // A run beside the editor: the sample on the left, what each component did with it, and what came out on the right.
 import type { Api } from "../lib/api";
 import { h } from "../lib/dom";
-import { button, messageOf, options } from "../lib/ui";
+import { across, button, messageOf, options } from "../lib/ui";
 import type { UnsavedTexts } from "../lib/unsaved";
 import { complaints } from "./complaints";
 import { followed } from "./results";
@@ -14,7 +14,6 @@ const SECONDS = 1;
 const PAUSE = 2_000;
 
 export interface Subject {
-  configuration: string;
   yaml: string;
   collector_version: string;
   /** Whether the collector accepts the text as it is now. */
@@ -41,17 +40,18 @@ export class Beside {
   /** What was run last, so that the same is not run again by itself. */
   private last = "";
 
-  /** `quick`: a run may begin by itself after the last key, as it costs nothing. `textOf` is a line of the text. */
+  /** `place` is where this browser stores the sample. `quick`: a run may begin by itself after the last key, as it costs nothing. `textOf` is a line of the text. */
   constructor(
     private readonly api: Api,
     private readonly subject: () => Subject,
     private readonly textOf: (line: number) => string,
     private readonly unsaved: UnsavedTexts,
+    private readonly place: string,
     private readonly quick: boolean,
   ) {
-    this.sample.value = this.unsaved.get(this.place())?.text ?? "";
+    this.sample.value = this.unsaved.get(this.place)?.text ?? "";
     this.sample.addEventListener("input", () => {
-      this.unsaved.put(this.place(), { text: this.sample.value, base: "", etag: "" });
+      this.unsaved.put(this.place, { text: this.sample.value, base: "", etag: "" });
       this.typed();
     });
     this.pipeline.addEventListener("change", () => this.typed());
@@ -59,7 +59,15 @@ export class Beside {
     this.element = h(
       "div",
       { class: "beside" },
-      h("div", { class: "toolbar" }, this.pipeline, this.run, h("span", { class: "soft small" }, when), this.state),
+      h(
+        "div",
+        { class: "toolbar" },
+        this.pipeline,
+        this.run,
+        across(() => this.element),
+        h("span", { class: "soft small" }, when),
+      ),
+      this.state,
       h(
         "div",
         { class: "parts" },
@@ -144,16 +152,23 @@ export class Beside {
       this.api.get<string>(`/testing/runs/${run.id}/output`),
     ]);
     this.steps.replaceChildren(stepThrough(this.api, run.id, steps, this.textOf));
-    this.output.replaceChildren(h("pre", { tabindex: 0, "aria-label": "Output" }, output || "Nothing came out."));
+    this.output.replaceChildren(h("pre", { class: "wrapped", tabindex: 0, "aria-label": "Output" }, indented(output)));
   }
 
   private key(): string {
     const { yaml, collector_version } = this.subject();
     return JSON.stringify([yaml, collector_version, this.sample.value, this.pipeline.value]);
   }
+}
 
-  /** Where the sample is stored in this browser. */
-  private place(): string {
-    return `${this.subject().configuration}/sample`;
-  }
+/** Each line of OTLP/JSON over several lines; what is not JSON stays as it is. */
+function indented(output: string): string {
+  const lines = output.split("\n").map((line) => {
+    try {
+      return JSON.stringify(JSON.parse(line), null, 1);
+    } catch {
+      return line;
+    }
+  });
+  return lines.join("\n").trim() || "Nothing came out.";
 }
