@@ -267,7 +267,7 @@ def test_a_run_is_prepared_and_judged_by_its_own_version_or_if_it_cannot_by_the_
 
     # The last one asked for each operation is the one that answered.
     assert dict(asked) == {"prepare": judge, "compile": judge, "evaluate": judge, "tell": DEFAULT}
-    run = store.run(run_id)
+    run = store.find(run_id)
     assert run is not None
     assert runner.ready(run)[CASE].notes == note
 

@@ -119,7 +119,7 @@ def end(job: Job) -> Job:
 
 
 def now(job: Job) -> Job:
-    found = store.job(job.id)
+    found = store.find(job.id)
     assert found is not None
     return found
 

@@ -111,7 +111,7 @@ def test_what_may_be_large_is_not_copied_into_the_index(ann: Member) -> None:
         KeyConditionExpression="organization_id = :id",
         ExpressionAttributeValues={":id": {"S": ann.organization_id}},
     )["Items"]
-    ended = store.run(run.id)
+    ended = store.find(run.id)
 
     assert len(str(copied)) < 2_000
     assert ended is not None
@@ -122,7 +122,7 @@ def test_a_run_is_gone_with_its_details(ann: Member) -> None:
     run = queued(ann)
     store.delete(run.id)
 
-    assert store.run(run.id) is None
+    assert store.find(run.id) is None
     assert table.runs.get(keys.details(run.id)) is None
 
 

@@ -157,7 +157,7 @@ def test_when_no_execution_can_be_started_no_run_is_left(ann: Member, monkeypatc
     with pytest.raises(TestingUnavailable):
         service.RUNS.launch(run, lambda: files.put(run.id, "sample", "x"))
 
-    assert store.run(run.id) is None
+    assert store.find(run.id) is None
     assert files.text(run.id, "sample") is None
 
 

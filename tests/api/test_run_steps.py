@@ -294,7 +294,7 @@ def started(member: Member, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> Ru
     monkeypatch.setattr(turns, "enter", lambda _run: None)
     answer = member.http.post(f"{API}/testing/runs", json={**VALID, **asked})
     assert answer.status_code == 202, answer.text
-    run = store.run(answer.json()["id"])
+    run = store.find(answer.json()["id"])
     assert run is not None
     store.update(run.start(clock.now()))
     return run

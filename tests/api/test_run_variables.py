@@ -159,7 +159,7 @@ def test_values_are_nowhere_but_in_their_own_objects_while_a_run_is_under_way(
     run_id = answer.json()["id"]
     runner_task = handler({"step": "prepare", "run_id": run_id}, None)
     task = files.text(run_id, "task.json")
-    run = store.run(run_id)
+    run = store.find(run_id)
     assert run is not None
     cases = files.read_input(run, "cases")
     elsewhere = [line for line in everything().splitlines() if not line.startswith("variables/")]

@@ -293,7 +293,7 @@ def test_a_fault_of_aws_is_one_that_is_tried_again(ann: Member, monkeypatch: pyt
     def broken(_run_id: str) -> Run | None:
         raise ClientError({"Error": {"Code": "ThrottlingException"}}, "GetItem")
 
-    monkeypatch.setattr(store, "run", broken)
+    monkeypatch.setattr(store, "find", broken)
 
     with pytest.raises(PassingFault):
         handler({"step": "evaluate", "run_id": new_id("run")}, None)
@@ -304,7 +304,7 @@ def test_a_run_of_the_longest_rules_is_kept_whole(ann: Member) -> None:
     rules = tuple(RunRule(replace(RULE, name=str(n), condition=text), True) for n, text in enumerate(conditions))
     run = queued(ann, rules=rules)
 
-    assert store.run(run.id) == replace(run, created_at=clock.parse(clock.rfc3339(run.created_at)))
+    assert store.find(run.id) == replace(run, created_at=clock.parse(clock.rfc3339(run.created_at)))
 
 
 @pytest.mark.parametrize(

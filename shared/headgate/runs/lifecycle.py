@@ -1,9 +1,9 @@
 """What happens to a run or a job from its launch to its end, however it ends."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -25,47 +25,44 @@ class TestingUnavailable(errors.Unavailable):
     detail = "The testing service is unavailable; no test run was made, try again shortly"
 
 
-class Lifecycle(ABC, Generic[E]):
-    """The store of runs, or of jobs, and what is done with each."""
+class Store(Protocol[E]):
+    """The table of runs, or of jobs."""
 
-    noun: ClassVar[str]
-    inputs: ClassVar[tuple[str, ...]]
-    """The names of the files that `launch` stores."""
+    def find(self, execution_id: str, /) -> E | None: ...
 
-    @abstractmethod
-    def find(self, execution_id: str) -> E | None:
-        """One read. None if there is none."""
+    def unfinished(self) -> Iterator[E]: ...
 
-    @abstractmethod
-    def unfinished(self) -> Iterator[E]:
-        """Every one that has not ended; a scan."""
+    def update(self, after: E, /) -> None: ...
 
-    @abstractmethod
-    def update(self, after: E) -> None:
-        """Replace one that has not ended. Raises AlreadyFinal."""
+    def delete(self, execution_id: str, /) -> None: ...
 
-    @abstractmethod
-    def delete(self, execution_id: str) -> None:
-        """Delete one that was never begun."""
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle(Generic[E]):
+    """What is done with runs, or with jobs. `inputs` are the names of the files that `launch` stores."""
+
+    noun: str
+    store: Store[E]
+    inputs: tuple[str, ...]
 
     def seen(self, caller: Caller, execution_id: str, at: datetime) -> E | None:
         """One read. None if the caller does not see it.
 
         On the way, one that has waited long is begun if it can be, and one that is lost ends as Error.
         """
-        execution = self.find(execution_id)
+        execution = self.store.find(execution_id)
         if execution is None or not execution.visible_to(caller, at):
             return None
         lost = execution.is_lost(at) or (execution.has_waited(at) and not turns.advance(execution))
         return self.finish_lost(execution) if lost else execution
 
-    def launch(self, execution: E, store: Callable[[], None]) -> None:
-        """Let `store` store it with its files, and let it take its turn.
+    def launch(self, execution: E, write: Callable[[], None]) -> None:
+        """Let `write` store it with its files, and let it take its turn.
 
-        Raises TestingUnavailable, and what `store` and `turns.enter` raise; nothing stays then.
+        Raises TestingUnavailable, and what `write` and `turns.enter` raise; nothing stays then.
         """
         try:
-            store()
+            write()
             turns.enter(execution)
         except (BotoCoreError, ClientError) as error:
             self._forget(execution)
@@ -81,7 +78,7 @@ class Lifecycle(ABC, Generic[E]):
         """
         files.delete_secrets(after)
         if update is None:
-            self.update(after)
+            self.store.update(after)
         else:
             update()
         self._count(after)
@@ -98,9 +95,9 @@ class Lifecycle(ABC, Generic[E]):
         files.delete_secrets(lost)
         ended = lost.fail(f"The {self.noun} was interrupted: its execution did not come to an end", clock.now())
         try:
-            self.update(ended)
+            self.store.update(ended)
         except AlreadyFinal:
-            return self.find(lost.id) or ended
+            return self.store.find(lost.id) or ended
         self._count(ended)
         return ended
 
@@ -109,7 +106,7 @@ class Lifecycle(ABC, Generic[E]):
 
         Returns the organizations of all that had not ended, and the ids of those that have now.
         """
-        unfinished = list(self.unfinished())
+        unfinished = list(self.store.unfinished())
         begun = [execution for execution in unfinished if not turns.waits(execution)]
         for execution in begun:
             self.interrupt(execution)
@@ -121,7 +118,7 @@ class Lifecycle(ABC, Generic[E]):
     def _forget(self, execution: E) -> None:
         """What cannot be removed just now ends as Error when it is next read, and expires."""
         try:
-            self.delete(execution.id)
+            self.store.delete(execution.id)
             files.delete_secrets(execution)
             files.delete(execution.id, *self.inputs)
             turns.make_room(execution.organization_id, execution.id)

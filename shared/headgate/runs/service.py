@@ -1,6 +1,6 @@
 """Starting test runs, and reading their results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -38,24 +38,7 @@ class TestingNotSetUp(errors.Unavailable):
     detail = "Testing is not set up on this deployment; no test run was made"
 
 
-class _Runs(Lifecycle[Run]):
-    noun = "test run"
-    inputs = ("configuration.yaml", "sample", "cases", "prepared.json")
-
-    def find(self, execution_id: str) -> Run | None:
-        return store.run(execution_id)
-
-    def unfinished(self) -> Iterator[Run]:
-        return store.unfinished()
-
-    def update(self, after: Run) -> None:
-        store.update(after)
-
-    def delete(self, execution_id: str) -> None:
-        store.delete(execution_id)
-
-
-RUNS: Final = _Runs()
+RUNS: Final = Lifecycle[Run]("test run", store, ("configuration.yaml", "sample", "cases", "prepared.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +221,7 @@ def stderr(caller: Caller, run_id: str) -> str:
 
 
 def _as_it_ended(lost: ListedRun) -> ListedRun:
-    stored = store.run(lost.id)
+    stored = store.find(lost.id)
     if stored is None:
         return lost
     ended = stored if stored.is_final else RUNS.finish_lost(stored)

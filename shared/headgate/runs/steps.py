@@ -86,7 +86,7 @@ class Steps(ABC, Generic[E]):
         waiting, versions = self.make_ready(execution)
         task_url = runner.give(waiting, versions)
         try:
-            self.life.update(waiting.start(clock.now()))
+            self.life.store.update(waiting.start(clock.now()))
         except AlreadyFinal:
             # It was ended while this went on, and what has been written since is left.
             files.delete_secrets(execution)
@@ -145,12 +145,12 @@ class Steps(ABC, Generic[E]):
 
     def _make_room_after(self, execution_id: str) -> None:
         """For one that has ended: the step that ended it may have failed before it made room."""
-        ended = self.life.find(execution_id)
+        ended = self.life.store.find(execution_id)
         if ended is not None:
             turns.make_room(ended.organization_id, execution_id)
 
     def _unfinished(self, execution_id: str) -> E:
-        execution = self.life.find(execution_id)
+        execution = self.life.store.find(execution_id)
         if execution is None or execution.is_final:
             raise RunGone
         return execution

@@ -58,7 +58,7 @@ def create(run: Run) -> None:
     table.transact([*writes, *idempotent_create.writes(f"/testing/runs/{run.id}")])
 
 
-def run(run_id: str) -> Run | None:
+def find(run_id: str, /) -> Run | None:
     """One transaction of two reads. None if there is none."""
     item, details = table.get_together((table.runs, keys.run(run_id)), (table.runs, keys.details(run_id)))
     return _whole(item, details) if item else None
@@ -70,7 +70,7 @@ def has_ended(run_id: str) -> bool:
     return item is None or item["status"] not in _UNFINISHED_VALUES.values()
 
 
-def update(after: Run) -> None:
+def update(after: Run, /) -> None:
     """Replace a run that has not ended; one transaction. Raises AlreadyFinal, also if there is no such run."""
     item, details = _items(after)
     writes = [table.runs.put_if(item, _UNFINISHED, _UNFINISHED_VALUES), table.runs.put_over(details)]
@@ -116,7 +116,7 @@ def listed(
     return Slice([_LISTED.read(item) for item in page.entries], page.position)
 
 
-def delete(run_id: str) -> None:
+def delete(run_id: str, /) -> None:
     """One transaction."""
     table.transact([table.runs.delete(keys.run(run_id)), table.runs.delete(keys.details(run_id))])
 

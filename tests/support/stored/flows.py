@@ -251,10 +251,10 @@ def _write_runs(make: Make) -> None:
 def _read_runs(start: str) -> Mapping[str, object]:
     organization_id = f"{start}-organization_id"
     return {
-        "run": runs.run(f"run_{start}"),
+        "run": runs.find(f"run_{start}"),
         "listed": runs.listed(organization_id, None, Wanted(), AT - timedelta(days=900), 9, None).entries,
         "queue": runs.queue(organization_id),
-        "job": jobs.job(f"{start}-job"),
+        "job": jobs.find(f"{start}-job"),
     }
 
 

@@ -1,7 +1,6 @@
 """Starting jobs, and reading their results."""
 
 import json
-from collections.abc import Iterator
 from typing import Final
 
 from pydantic import JsonValue
@@ -30,24 +29,7 @@ class ResultGone(errors.Unavailable):
     detail = "The job's result cannot be read; start the job again"
 
 
-class _Jobs(Lifecycle[Job]):
-    noun = "job"
-    inputs = (REQUEST,)
-
-    def find(self, execution_id: str) -> Job | None:
-        return store.job(execution_id)
-
-    def unfinished(self) -> Iterator[Job]:
-        return store.unfinished()
-
-    def update(self, after: Job) -> None:
-        store.update(after)
-
-    def delete(self, execution_id: str) -> None:
-        store.delete(execution_id)
-
-
-JOBS: Final = _Jobs()
+JOBS: Final = Lifecycle[Job]("job", store, (REQUEST,))
 
 
 def path(job: Job) -> str:

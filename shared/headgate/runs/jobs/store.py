@@ -26,13 +26,13 @@ def create(job: Job, path: str) -> None:
     table.transact([table.runs.put_over(_item(job)), *idempotent_create.writes(path)])
 
 
-def job(job_id: str) -> Job | None:
+def find(job_id: str, /) -> Job | None:
     """One read. None if there is none."""
     item = table.runs.get(keys.run(job_id))
     return _JOBS.read(item) if item else None
 
 
-def update(after: Job) -> None:
+def update(after: Job, /) -> None:
     """Replace a job that has not ended; one conditional write. Raises AlreadyFinal, also if there is no such job."""
     try:
         table.write(updating(after))
@@ -45,7 +45,7 @@ def updating(after: Job) -> Write:
     return table.runs.put_if(_item(after), _UNFINISHED, _UNFINISHED_VALUES)
 
 
-def delete(job_id: str) -> None:
+def delete(job_id: str, /) -> None:
     """One delete."""
     table.write(table.runs.delete(keys.run(job_id)))
 
