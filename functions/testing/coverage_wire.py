@@ -20,23 +20,9 @@ class StartCoverage(TakesTests):
     max_mutants: Annotated[int, Field(ge=1, le=MAX_MUTANTS)] = MUTANTS
 
     def start(self, caller: Caller) -> Job:
-        """Raises what `coverages.start_of_version` and `coverages.start_of_text` do."""
-        if self.configuration_id is not None and self.version_number is not None:
-            return coverages.start_of_version(
-                caller,
-                self.configuration_id,
-                self.version_number,
-                self.names,
-                collector_version=self.collector_version,
-                max_mutants=self.max_mutants,
-            )
-        return coverages.start_of_text(
-            caller,
-            self.yaml or "",
-            self.of_text(),
-            collector_version=self.collector_version,
-            max_mutants=self.max_mutants,
-        )
+        """Raises what `chosen` and `coverages.start` do."""
+        version = self.collector_version
+        return coverages.start(caller, self.chosen(caller), collector_version=version, max_mutants=self.max_mutants)
 
 
 class CoverageOut(JobOut):

@@ -6,9 +6,12 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from headgate.foundation.caller import Caller
 from headgate.http.wire import Answer, ConfigurationId
+from headgate.runs.jobs import service as jobs
 from headgate.runs.jobs import suites
 from headgate.runs.jobs.model import Job, Status
-from headgate_engine.testing.named_test import MAX_TESTS, NamedTest
+from headgate.runs.suites import service as chosen_tests
+from headgate.runs.suites.service import Selection
+from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.testing.suite_result import SuiteResult
 from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
 from headgate_engine.wire.refusals import HIDDEN
@@ -55,9 +58,12 @@ class TakesTests(Input):
         """The names of tests of a stored version; None for all."""
         return None if self.tests is None else [one for one in self.tests if isinstance(one, str)]
 
-    def of_text(self) -> list[tuple[str, NamedTest]]:
-        """The tests of a text by name. Raises SignalNotKnown."""
-        return [(one.name, one.as_test()) for one in self._named_tests]
+    def chosen(self, caller: Caller) -> Selection:
+        """The tests with what they run. Raises TooManyRuns, SignalNotKnown, and what `suites.select` does."""
+        jobs.require_room(caller)
+        if self.configuration_id is not None and self.version_number is not None:
+            return chosen_tests.select(caller, self.configuration_id, self.version_number, self.names)
+        return chosen_tests.of_given_text(self.yaml or "", [(one.name, one.as_test()) for one in self._named_tests])
 
     @property
     def _named_tests(self) -> list[SuiteTestIn]:
@@ -73,19 +79,9 @@ class StartSuite(TakesTests):
     output: bool = False
 
     def start(self, caller: Caller) -> Job:
-        """Raises what `suites.start_of_version` and `suites.start_of_text` do."""
-        if self.configuration_id is not None and self.version_number is not None:
-            return suites.start_of_version(
-                caller,
-                self.configuration_id,
-                self.version_number,
-                self.names,
-                collector_version=self.collector_version,
-                with_output=self.output,
-            )
-        return suites.start_of_text(
-            caller, self.yaml or "", self.of_text(), collector_version=self.collector_version, with_output=self.output
-        )
+        """Raises what `chosen` and `suites.start` do."""
+        version = self.collector_version
+        return suites.start(caller, self.chosen(caller), collector_version=version, with_output=self.output)
 
 
 class JobFields(Answer):

@@ -38,7 +38,7 @@ class TestingNotSetUp(errors.Unavailable):
     detail = "Testing is not set up on this deployment; no test run was made"
 
 
-RUNS: Final = Lifecycle[Run]("test run", store, ("configuration.yaml", "sample", "cases", "prepared.json"))
+RUNS: Final[Lifecycle[Run]] = Lifecycle("test run", store, ("configuration.yaml", "sample", "cases", "prepared.json"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from headgate.runs import service as runs
 from headgate.runs.jobs import store
 from headgate.runs.jobs.model import MAX_REQUEST_BYTES, Job, JobNotFound, JobTooLarge, Kind
 from headgate.runs.lifecycle import Lifecycle
+from headgate.runs.suites.service import Selection
 from headgate_engine.testing.model import MAX_RESULT_BYTES
 
 REQUEST: Final = "request.json"
@@ -29,7 +30,7 @@ class ResultGone(errors.Unavailable):
     detail = "The job's result cannot be read; start the job again"
 
 
-JOBS: Final = Lifecycle[Job]("job", store, (REQUEST,))
+JOBS: Final[Lifecycle[Job]] = Lifecycle("job", store, (REQUEST,))
 
 
 def path(job: Job) -> str:
@@ -84,6 +85,19 @@ def start(
 
     JOBS.launch(job, store_it)
     return job
+
+
+def start_tests(caller: Caller, kind: Kind, request: JsonValue, chosen: Selection) -> Job:
+    """Start a job of chosen tests. Raises what `start` does."""
+    return start(
+        caller,
+        kind,
+        request,
+        published=chosen.published,
+        configuration_id=chosen.configuration_id,
+        version_number=chosen.n,
+        secret=any(test.stand_ins.env for _, test in chosen.tests),
+    )
 
 
 def get(caller: Caller, job_id: str, kind: Kind) -> Job:

@@ -9,6 +9,7 @@ from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.foundation.settings import settings
 from headgate.runs.suites.model import NoTests, TestsNotFound
 from headgate.storage.retry import retry
 from headgate.version_tests import service as version_tests
@@ -34,9 +35,9 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Tests of a version with what they run: its text, on its collector with its feature gates.
+    """Tests with what they run: a text, on its version's collector with its feature gates, or on the default one.
 
-    `tests_sha256` is there if they are all of them.
+    `tests_sha256` is there if they are all tests of a stored version.
     """
 
     yaml: str
@@ -44,7 +45,9 @@ class Selection:
     feature_gates: Sequence[str]
     published: bool
     tests: Sequence[tuple[str, NamedTest]]
-    tests_sha256: str | None
+    tests_sha256: str | None = None
+    configuration_id: str | None = None
+    n: int | None = None
 
 
 def overview(caller: Caller, configuration_id: str, n: int) -> Overview:
@@ -98,7 +101,14 @@ def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] |
         published=version.status == "published",
         tests=[(one.name, of_text(text).gated(version.feature_gates)) for one, text in zip(chosen, texts, strict=True)],
         tests_sha256=stored.sha256 if len(chosen) == len(stored.tests) else None,
+        configuration_id=configuration_id,
+        n=n,
     )
+
+
+def of_given_text(yaml: str, tests: Sequence[tuple[str, NamedTest]]) -> Selection:
+    """What a suite of a text runs that is not stored."""
+    return Selection(yaml, settings().collector_version, (), published=False, tests=tests)
 
 
 def put(
