@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from fleets.app import app
 from headgate.foundation.settings import settings
 from headgate.opamp import effective, secret_forms
 from headgate.storage import aws
@@ -22,6 +23,7 @@ from tests.api.test_observed_fleets import EXTENSION, observed, without_group
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
 from tests.support.opamp_agent import Agent
+from tests.support.page_visitor import member_at
 
 __all__ = ["ann", "fleet", "now", "observed"]
 
@@ -365,3 +367,21 @@ def test_an_agent_that_accepts_configurations_is_told_to_be_moved(observed: Flee
 
     adopted = observed.member.http.get(f"{_path(observed)}/adoption").json()
     assert any("accept" in note for note in adopted["notes"])
+
+
+def test_the_page_of_an_observed_collector_shows_what_it_reports_to_run(observed: Fleet) -> None:
+    agent = without_group(observed, capabilities=EXTENSION)
+    agent.start()
+    _reports(agent, _RUNNING + "# \n" + "x: '<script>alert(1)</script>'\n")
+    _reports(agent, _RUNNING)
+    visitor = member_at(app, observed.member.organization_id)
+    path = f"/organizations/{observed.member.organization_id}/fleets/{observed.id}/collectors"
+    shown = visitor.get(f"{path}/{observed.instances()[0]['id']}").text
+
+    assert "What it reports to run" in shown
+    assert "processor/transform" in shown
+    assert "&lt;script&gt;alert(1)" in shown
+    assert "<script>alert(1)" not in shown
+    assert f"headgate fleet adopt {observed.id}" in shown
+    _reports(agent, "a: [")
+    assert "is not YAML" in visitor.get(f"{path}/{observed.instances()[0]['id']}").text

@@ -12,6 +12,7 @@ from fleets.api import instances as api
 from fleets.pages import traffic
 from fleets.pages.instances.cards import happened, health_card, then_shown, truth_card
 from fleets.pages.instances.order_card import NOTHING_TYPED, order_card, override_of
+from fleets.pages.instances.reported_card import reported_card
 from fleets.pages.parts import state_tag
 from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
 from headgate.deployments import service as deployments
@@ -43,7 +44,7 @@ _PAGE: Final = """\
 group <a href="{fleet_path}/deployments/{deployment}">{group}</a> · last heard
 {heard}</p>
 <div id="live" data-live="idle">{truth}{health}</div>
-{traffic}{orders}
+{reported}{traffic}{orders}
 <p><a href="{fleet_path}/captures?instance_id={id}">Take a sample of what passes a component</a></p>{timeline}
 <div class="card"><h2>Delete this collector</h2>{again}{delete}</div>"""
 _AGAIN: Final = """\
@@ -125,6 +126,7 @@ def _instance_page(
         heard=ago(instance.contact.last_seen_at),
         truth=truth_card(caller, known),
         health=health_card(known),
+        reported=reported_card(caller, group, instance),
         traffic=traffic.of_host(caller, fleet_id, instance_id),
         orders=order_card(caller, path, csrf, known, typed, problems),
         timeline=_timeline(caller, path, fleet_id, instance_id, after, at),
