@@ -1,5 +1,6 @@
 """The pages of the gallery: the flows with their pictures, by signal, tag and words, and one flow."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, get_args
@@ -37,8 +38,7 @@ _FLOW: Final = """\
 <p class="soft small">{signals}{tags} collector {version} · {author} · {source}</p>
 <div class="card"><h2>Use it</h2><div id="use" data-slug="{slug}" data-home="{home}" data-usable="{usable}">
 <p class="last">{without} <code>headgate flow use {slug}</code> creates a configuration of it.</p></div></div>
-<div class="card"><h2>Pipelines</h2>
-<div class="scrolls" tabindex="0" role="group" aria-label="Pipelines">{picture}</div></div>
+<div class="card"><h2>Pipelines</h2><div id="pipelines" data-graph="{graph}">{picture}</div></div>
 <div class="card">{description}</div>
 <details class="card"><summary>Configuration</summary><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre>
 </details>{tests}"""
@@ -73,7 +73,7 @@ def show_gallery(
         tag=choice("tag", "Tag", [("", "Any"), *((one, one) for one in tags)], tag_),
         count=f"{len(found)} flow{'' if len(found) == 1 else 's'}",
         flows=[_entry(path, flow) for flow in found]
-        or html("<li>{none}</li>", none=empty("No flow is like that: leave something out.")),
+        or html("<li>{none}</li>", none=empty("No flow matches: remove a filter.")),
     )
     return page(frame(who, caller, _TAB), "Flows", content, script="search")
 
@@ -98,6 +98,7 @@ def show_flow(who: Visit, caller: Member, slug: Slug) -> Response:
         usable="yes" if usable else "no",
         without="" if usable else _NOT_USABLE.format(distribution=flow.collector_distribution),
         picture=_picture(flow.pipelines),
+        graph=_graph(flow.pipelines),
         description=list(_described(full.description)),
         yaml=full.yaml,
         tests=[_test(test) for test in full.tests],
@@ -130,6 +131,27 @@ def _entry(path: str, flow: Flow) -> Html:
 def _picture(pipelines: Sequence[FlowPipeline]) -> Html:
     """A gallery that an earlier release published has none."""
     return picture(pipelines) if pipelines else NOTHING
+
+
+def _graph(pipelines: Sequence[FlowPipeline]) -> str:
+    """The pipelines as the page's script draws them."""
+
+    def listed(components: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+        return [{"id": id, "section": section} for id, section in components]
+
+    shown = [
+        {
+            "id": pipeline.id,
+            "signal": pipeline.signal,
+            "line": line,
+            "column": 1,
+            "receivers": listed(pipeline.receivers),
+            "processors": listed(pipeline.processors),
+            "exporters": listed(pipeline.exporters),
+        }
+        for line, pipeline in enumerate(pipelines, start=1)
+    ]
+    return json.dumps({"components": [], "pipelines": shown, "incomplete": False})
 
 
 def _tags(words: Sequence[str]) -> list[Html]:

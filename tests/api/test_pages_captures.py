@@ -66,6 +66,7 @@ def test_captures_are_off_until_an_admin_allows_them(fleet: Fleet, browser: Test
     group = browser.get(f"{home(fleet)}/deployments/{fleet.deployment_id}").text
     refused = send_form(browser, home(fleet), "/captures", where=host, **ASKED)
 
+    assert "No group of this fleet allows captures" in browser.get(f"{home(fleet)}/captures").text
     assert "They are off" in group
     assert "Allow them" not in group
     assert allow(fleet, browser) == 403
@@ -84,6 +85,9 @@ def test_a_capture_is_asked_for_followed_ended_and_told(
     refused = send_form(browser, f"{home(fleet)}/captures", f"/{capture}/delete")
 
     assert f'<option value="{host}" selected>' in chosen
+    # What can be captured is chosen among what the group is assigned.
+    for name in ("pipeline", "component"):
+        assert f'<datalist id="{name}-known"><option value="{ASKED[name]}">' in chosen
     assert made.status_code == 303
     assert 'data-live="yes"' in shown
     assert "Was asked for a sample" in timeline

@@ -64,7 +64,7 @@ def test_flows_are_found_by_signal_tag_and_words(
 
 
 def test_a_filter_that_finds_nothing_says_so(browser: TestClient) -> None:
-    assert "No flow is like that" in browser.get("flows", params={"text": f"nothing {SCRIPT}"}).text
+    assert "No flow matches" in browser.get("flows", params={"text": f"nothing {SCRIPT}"}).text
 
 
 def test_a_flow_shows_its_description_text_and_sample(browser: TestClient) -> None:

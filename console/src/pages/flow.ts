@@ -1,7 +1,9 @@
 // A flow of the gallery: use it for a new configuration, or try it with its sample.
+import { picture } from "../graph/draw";
 import { Api } from "../lib/api";
 import { byId, h } from "../lib/dom";
 import { given, page } from "../lib/page";
+import type { Graph } from "../lib/types";
 import { button, Notice } from "../lib/ui";
 
 interface Flow {
@@ -28,6 +30,19 @@ if (given(root, "usable") === "yes")
     ),
     h("p", { class: "hint" }, "To try it, a draft is made that only you and Admins see, with this flow's text."),
   );
+
+const drawn = byId("pipelines", HTMLElement);
+const graph = JSON.parse(given(drawn, "graph")) as Graph;
+if (graph.pipelines.length > 0) {
+  const facts = { tests: new Map<string, number>(), health: null, rates: new Map<string, number>() };
+  drawn.replaceChildren(
+    picture({ graph, problems: [], facts, chosen: "", words: "" }, () => {
+      const text = document.querySelector<HTMLDetailsElement>("details.card");
+      if (text) text.open = true;
+      text?.scrollIntoView({ block: "start" });
+    }),
+  );
+}
 
 async function tryIt(): Promise<void> {
   notice.tell("");

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
@@ -12,7 +12,10 @@ from fleets.api import captures as api
 from headgate.captures import service as captures
 from headgate.captures.model import LONGEST_CONDITION, LONGEST_SECONDS, MOST_RECORDS, Status
 from headgate.captures.service import Known
+from headgate.configurations import service as configurations
+from headgate.configurations.pipelines import members, pipelines
 from headgate.deployments import service as deployments
+from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
@@ -24,7 +27,7 @@ from web.forms import by_field, given, number_of
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, choice, confirmed, home, more, nothing_yet, second, tag, text
+from web.parts import ENTRIES, After, action, choice, confirmed, home, more, nothing_yet, second, suggested, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -41,9 +44,15 @@ _PAGE: Final = """\
 <div class="card"><h2>Take a sample</h2>
 <p class="soft">The host's collector restarts twice for it, and refuses telemetry for some 50 to 250 ms
 each time. <a href="{home}/fleets/capture-redaction">Secrets are taken out</a> on the host. Captures are off in a group
-until an Admin allows them on the group's page.</p>
+until an Admin allows them on the group's page.</p>{form}</div>"""
+_FORM: Final = """\
 <form method="post" action="{path}">{csrf}{where}<div class="two">{pipeline}{component}</div>{condition}
-<div class="two">{records}{seconds}</div><button>Take it</button></form></div>"""
+<div class="two">{records}{seconds}</div><button>Take it</button></form>"""
+_OFF: Final = """\
+<p class="last">No group of this fleet allows captures. <a href="{fleet}">Choose a group</a>, on whose page an Admin
+allows them.</p>"""
+# The texts that are read for what can be chosen.
+_MOST_TEXTS: Final = 10
 _FOR: Final = "A capture is a sample of up to 100 records that pass a component of a host's collector."
 _FIRST: Final = "None yet: take one below. It can then be run through a version, or kept as a test."
 _LIST: Final = '<ul class="names">{rows}</ul>'
@@ -107,43 +116,67 @@ def _page(
     path, csrf = f"{home(caller)}/fleets/{fleet_id}/captures", csrf_field(shown)
     rows = [_row(caller, path, csrf, known) for known in part.entries]
     problems = by_field(refused)
-    fields = _fields(fleet_id, caller, typed, problems)
+    groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
+    allowing = [group for group in groups if group.captures_allowed]
     content = html(
         _PAGE,
         home=home(caller),
         fleet=fleet.id,
         label=fleet.label,
-        path=path,
-        csrf=csrf,
+        form=html(_FORM, path=path, csrf=csrf, **_fields(caller, allowing, typed, problems))
+        if allowing
+        else html(_OFF, fleet=path.removesuffix("/captures")),
         live="yes" if any(known.capture.is_open(known.at) for known in part.entries) else "no",
         list=html(_LIST, rows=rows) if rows else nothing_yet(_FOR, _FIRST),
         more=more(path, part.position),
-        **fields,
     )
     problem = "" if refused is None else "No sample is taken" if problems else refused.detail
     status = status_of(refused) if refused else 200
     return page(shown, f"Captures of {fleet.label}", content, problem=problem, status=status, script="live")
 
 
-def _fields(fleet_id: str, caller: Caller, typed: Mapping[str, str], problems: Mapping[str, str]) -> dict[str, Html]:
-    groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
+def _fields(
+    caller: Caller, groups: Sequence[Deployment], typed: Mapping[str, str], problems: Mapping[str, str]
+) -> dict[str, Html]:
+    """The fields; pipelines and components are chosen among those of the versions that the groups are assigned."""
     where = typed.get("where", "")
-    places = [(group.id, f"Any host of {group.name}{'' if group.captures_allowed else ': off'}") for group in groups]
+    places = [(group.id, f"Any host of {group.name}") for group in groups]
     chosen = [(where, f"The host {where}")] if is_id("ins", where) else []
+    named, components = _graph(caller, groups)
 
     def line(name: str, label: str, most: int, default: str = "", **more: str) -> Html:
         value = typed.get(name, default)
         required = name != "condition"
         return text(name, label, value, most=most, required=required, error=problems.get(name, ""), **more)
 
+    def listed(name: str, label: str, values: Sequence[str], hint: str) -> Html:
+        return suggested(name, label, values, typed.get(name, ""), most=1_024, hint=hint, error=problems.get(name, ""))
+
     return {
         "where": choice("where", "Where", [*chosen, *places], where, error=problems.get("deployment_id", "")),
-        "pipeline": line("pipeline", "Pipeline", 1_024, hint="One that the host runs, such as logs"),
-        "component": line("component", "After the component", 1_024, hint="A receiver or processor of the pipeline"),
+        "pipeline": listed("pipeline", "Pipeline", named, "One that the host runs, such as logs"),
+        "component": listed("component", "After the component", components, "A receiver or processor of the pipeline"),
         "condition": line("condition", "Only records for which", LONGEST_CONDITION, hint="A condition of OTTL"),
         "records": line("max_records", "Records, at most", 3, str(MOST_RECORDS)),
         "seconds": line("duration_seconds", f"Seconds, {LONGEST_SECONDS} at most", 3, "120"),
     }
+
+
+def _graph(caller: Caller, groups: Sequence[Deployment]) -> tuple[list[str], list[str]]:
+    """The pipelines of what the groups are assigned, and the receivers and processors in them; one read each."""
+    assigned = dict.fromkeys(group.assignment for group in groups if group.assignment)
+    named: dict[str, None] = {}
+    components: dict[str, None] = {}
+    for version in [*assigned][:_MOST_TEXTS]:
+        try:
+            yaml = configurations.get_version(caller, version.configuration_id, version.version_number).yaml or ""
+        except errors.NotFound:
+            continue
+        for pipeline in pipelines(yaml):
+            named[pipeline] = None
+            receivers, processors = members(yaml, pipeline) or ([], [])
+            components.update(dict.fromkeys([*receivers, *processors]))
+    return [*named], [*components]
 
 
 def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Html:
