@@ -76,3 +76,15 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
     assert written["service"]["pipelines"]["logs"]["receivers"] == ["nop"]
     assert "adopted" in cli.ok("config", "list")
     assert seen["collector_version"] == settings().collector_version
+
+
+def test_a_collector_that_is_connected_by_websocket_is_listed_with_its_configuration(cli: Cli) -> None:
+    cli.ok("fleet", "create", "connected", "--mode", "observed")
+    (composed,) = cli.run("fleet", "observe", "connected", "--json").json
+    text = yaml.safe_load(str(composed["text"]))
+    server = text["extensions"]["opamp"]["server"].pop("http")
+    text["extensions"]["opamp"]["server"]["ws"] = server | {"endpoint": server["endpoint"].replace("http", "ws", 1)}
+
+    with _collector(cli.folder, yaml.safe_dump(text), str(composed["token"])):
+        seen = _state(cli, "connected", "running")
+        assert "opamp" in cli.ok("fleet", "configuration", "connected", str(seen["host_name"]))
