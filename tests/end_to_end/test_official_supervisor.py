@@ -46,7 +46,7 @@ class Managed:
             number = int(self.post(f"/configurations/{self.configuration}/versions", {"yaml": yaml})["n"])
         else:
             number = 1
-            self.configuration = str(self.post("/configurations", {"name": "edge", "yaml": yaml})["id"])
+            self.configuration = str(self.post("/configurations", {"name": f"edge {self.fleet}", "yaml": yaml})["id"])
         self.post(f"/configurations/{self.configuration}/versions/{number}/publish")
         body = {"configuration_id": self.configuration, "version_number": number}
         assert self.api.patch(f"/fleets/{self.fleet}/deployments/{self.group}", json=body).is_success
@@ -63,14 +63,15 @@ class Managed:
         return self.instances()[0]
 
 
-@pytest.fixture
-def managed(installs: LocalService, tmp_path: Path) -> Iterator[Managed]:
+@pytest.fixture(params=["http", "ws"])
+def managed(installs: LocalService, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Managed]:
+    """A fleet of an organization's own, with the one host, which reports over plain HTTP or WebSocket."""
     api = installs.client()
-    fleet = api.post("/fleets", json={"label": "official", "type": "server-supervisor"}).json()["id"]
+    fleet = api.post("/fleets", json={"label": f"official-{request.param}", "type": "server-supervisor"}).json()["id"]
     install = api.post(f"/fleets/{fleet}/install", json={"platform": "linux", "root_deploy_path": "/opt/x"}).json()
     connection = install["connection"]
     server = {
-        "endpoint": connection["endpoint"],
+        "endpoint": connection["endpoint"].replace("http", request.param, 1),
         "headers": {
             "Authorization": "Bearer ${HEADGATE_FLEET_TOKEN}",
             "X-Deployment-Id": connection["deployment_id"],
@@ -108,7 +109,7 @@ def test_the_official_supervisor_takes_versions_keeps_what_worked_and_comes_back
     managed.state("applied", third)
     managed.host.stop()
     # Over plain HTTP the official client does not say that it stops.
-    managed.state("silent", third)
+    until(lambda: managed.instances()[0]["state"] in ("silent", "stopped"), managed.host.log)
 
     managed.host.start(HEADGATE_FLEET_TOKEN=managed.token)
     managed.state("applied", third)

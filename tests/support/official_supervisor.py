@@ -5,6 +5,7 @@ A build is stored in the cache by the hash of the module's files.
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,11 @@ def built() -> Path:
     total = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         total.update((_MODULE / name).read_bytes())
-    program = Path(os.environ["HEADGATE_COLLECTORS_DIR"]).parent / "opampsupervisor" / total.hexdigest()[:24]
+    program = (
+        Path(os.environ.get("HEADGATE_CACHE") or Path(os.environ["HEADGATE_COLLECTORS_DIR"]).parent)
+        / "opampsupervisor"
+        / total.hexdigest()[:24]
+    )
     if not program.is_file():
         program.parent.mkdir(parents=True, exist_ok=True)
         part = program.with_suffix(f".{os.getpid()}")
@@ -75,9 +80,9 @@ class OfficialSupervisor:
             )
 
     def stop(self) -> None:
-        """In order, as a service manager does."""
+        """In order. It does not take SIGTERM: that leaves its collector behind, unless systemd ends both."""
         if self.process is not None:
-            self.process.terminate()
+            self.process.send_signal(signal.SIGINT)
             self.process.wait(timeout=60)
             self.process = None
 
