@@ -119,6 +119,15 @@ def test_another_host_is_let_take_a_place(server: Server, fleets: Fleets, run: R
     assert (code, out, sent(server, "POST")[0]) == (0, said, "/allow-move")
 
 
+@pytest.mark.parametrize(("act", "said"), [("cut-off", "refused"), ("let-in", "taken again")])
+def test_a_host_is_cut_off_and_let_in(server: Server, fleets: Fleets, run: Run, act: str, said: str) -> None:
+    fleets.found[f"{PATH}/{HOST}/{act}"] = {"id": HOST}
+    code, out, _ = run(f"instance {act} servers {HOST}")
+
+    assert (code, sent(server, "POST")[0]) == (0, f"/{act}")
+    assert f"messages of {HOST} are {said}" in out
+
+
 def test_a_host_that_was_installed_again_replaces_the_one_of_its_name_that_is_gone(
     server: Server, fleets: Fleets, run: Run
 ) -> None:
