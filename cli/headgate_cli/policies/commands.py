@@ -9,13 +9,15 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, ServerError, entities, optional, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, print_text, table
 from headgate_cli.policies import files
 from headgate_cli.safe_files import name
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import PoliciesOut, PolicyOut, RuleOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import dump_yaml
 
@@ -49,16 +51,13 @@ def list_(api: Api, as_json: bool) -> None:
     Examples:
       headgate policy list
     """
-    answer = api.get("/policies")
+    answer = shaped(PoliciesOut, api.get("/policies"))
     if as_json:
         print_json(answer)
         return
     rows = [
-        (text(one, "code"), text(one, "severity"), _by_comment(one), text(one, "title"))
-        for one in entities(answer, "policies")
-    ]
-    rows += [
-        (text(one, "name"), text(one, "severity"), _by_comment(one), text(one, "message")) for one in _rules(answer)
+        *((policy["code"], policy["severity"], _by_comment(policy), policy["title"]) for policy in answer["policies"]),
+        *((rule["name"], rule["severity"], _by_comment(rule), rule["message"]) for rule in answer["settings"]["rules"]),
     ]
     table(("CODE", "SEVERITY", "SUPPRESSIBLE", "TITLE"), rows, nothing="There are no policies")
 
@@ -74,9 +73,9 @@ def show(api: Api, code: str, as_json: bool) -> None:
     Examples:
       headgate policy show insecure_tls
     """
-    answer = api.get("/policies")
-    shown = next((one for one in entities(answer, "policies") if optional(one, "code") == code), None)
-    rule = next((one for one in _rules(answer) if optional(one, "name") == code), None)
+    answer = shaped(PoliciesOut, api.get("/policies"))
+    shown = next((policy for policy in answer["policies"] if policy["code"] == code), None)
+    rule = next((rule for rule in answer["settings"]["rules"] if rule["name"] == code), None)
     if shown is None and rule is None:
         raise Failed(
             f"there is no policy or rule {one_line(code)}{_meant(answer, code)}: `headgate policy list` shows all"
@@ -84,12 +83,12 @@ def show(api: Api, code: str, as_json: bool) -> None:
     if as_json:
         print_json(shown or rule)
     elif shown is not None:
-        print_result(f"{one_line(code)} ({one_line(text(shown, 'severity'))}): {one_line(text(shown, 'title'))}\n")
-        print_result(f"Why: {quoted(text(shown, 'why'))}\nWay out: {quoted(text(shown, 'way_out'))}\n")
-        print_result(f"Found in:\n{_indented(text(shown, 'failing'))}\n\nNot in:\n{_indented(text(shown, 'passing'))}")
+        print_result(f"{one_line(code)} ({one_line(shown['severity'])}): {one_line(shown['title'])}\n")
+        print_result(f"Why: {quoted(shown['why'])}\nWay out: {quoted(shown['way_out'])}\n")
+        print_result(f"Found in:\n{_indented(shown['failing'])}\n\nNot in:\n{_indented(shown['passing'])}")
     elif rule is not None:
-        print_result(f"{one_line(code)} ({one_line(text(rule, 'severity'))}), a rule of the organization\n")
-        print_result(f"Message: {quoted(text(rule, 'message'))}\nExpression:\n{_indented(text(rule, 'expression'))}")
+        print_result(f"{one_line(code)} ({one_line(rule['severity'])}), a rule of the organization\n")
+        print_result(f"Message: {quoted(rule['message'])}\nExpression:\n{_indented(rule['expression'])}")
 
 
 @policy.command()
@@ -147,7 +146,7 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
     if not etag and not force:
         etag = _agreed(api, file)
     try:
-        answer = api.put("/policies", body, if_match="" if force else etag)
+        answer = shaped(PoliciesOut, api.put("/policies", body, if_match="" if force else etag))
     except ServerError as error:
         if error.code == "policies_changed":
             raise Failed(
@@ -156,12 +155,13 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
             ) from error
         raise files.refusal(error, file, body) from error
     if as_json:
-        print_json(answer.get("settings"))
+        print_json(answer["settings"])
         return
-    severities = [text(one, "severity") for one in [*entities(answer, "policies"), *_rules(answer)]]
-    errors, rules = severities.count("error"), len(_rules(answer))
+    rules = answer["settings"]["rules"]
+    severities = [*(policy["severity"] for policy in answer["policies"]), *(rule["severity"] for rule in rules)]
+    errors = severities.count("error")
     print_result(
-        f"{len(severities)} policies, {rules} of them rules of the organization; {errors} "
+        f"{len(severities)} policies, {len(rules)} of them rules of the organization; {errors} "
         f"count{'s' if errors == 1 else ''} as errors"
     )
 
@@ -180,22 +180,17 @@ def _agreed(api: Api, file: str) -> str:
     return etag
 
 
-def _meant(answer: Entity, code: str) -> str:
+def _meant(answer: PoliciesOut, code: str) -> str:
     """What was probably meant: a code of nearly the same letters, or of the same words in another order."""
-    codes = [text(one, "code") for one in entities(answer, "policies")] + [text(one, "name") for one in _rules(answer)]
+    codes = [policy["code"] for policy in answer["policies"]] + [rule["name"] for rule in answer["settings"]["rules"]]
     words = set(_WORD.findall(code.lower()))
     similar = difflib.get_close_matches(code.lower(), codes, n=2)
-    similar += [one for one in codes if words and words <= set(_WORD.findall(one)) and one not in similar]
+    similar += [known for known in codes if words and words <= set(_WORD.findall(known)) and known not in similar]
     return f", did you mean {' or '.join(map(one_line, similar[:3]))}?" if similar else ""
 
 
-def _rules(answer: Entity) -> list[Entity]:
-    settings = answer.get("settings")
-    return entities(settings, "rules") if isinstance(settings, dict) else []
-
-
-def _by_comment(one: Entity) -> str:
-    return "yes" if one.get("suppressible") is True else "no"
+def _by_comment(entry: PolicyOut | RuleOut) -> str:
+    return "yes" if entry["suppressible"] else "no"
 
 
 def _indented(content: str) -> str:

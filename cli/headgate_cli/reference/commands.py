@@ -9,12 +9,14 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_json_text, print_result, print_text, table
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import ComponentDetail, ComponentSummary, FieldOut
 from headgate_cli.untrusted import block, one_line
 
 _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension")
@@ -49,11 +51,11 @@ def list_(api: Api, kind: str | None, version: str | None, as_json: bool) -> Non
       headgate component list
       headgate component list --kind processor --version 0.158.0
     """
-    components = list(api.items("/components", **_given(kind=kind, version=version)))
+    components = list(each(ComponentSummary, api.items("/components", **_given(kind=kind, version=version))))
     if as_json:
         print_json(components)
         return
-    rows = [(text(one, "kind"), _names(one), _stability(one), text(one, "summary")) for one in components]
+    rows = [(entry["kind"], _names(entry), _stability(entry), entry["summary"]) for entry in components]
     table(("KIND", "TYPE", "STABILITY", "SUMMARY"), rows, nothing="This collector has no such components")
 
 
@@ -77,11 +79,12 @@ def show(api: Api, type_: str, kind: str | None, version: str | None, as_json: b
     if not _TYPE.fullmatch(name):
         raise click.UsageError(f"{type_!r} is not a component type, such as otlp")
     parameters = _given(version=version)
-    found = api.get(f"/components/{kind or _kind_of(api, name, parameters)}/{name}", **parameters)
+    path = f"/components/{kind or _kind_of(api, name, parameters)}/{name}"
+    detail = shaped(ComponentDetail, api.get(path, **parameters))
     if as_json:
-        print_json(found)
+        print_json(detail)
         return
-    _print(found)
+    _print(detail)
 
 
 @click.command()
@@ -105,72 +108,60 @@ def schema(api: Api, version: str | None, as_json: bool) -> None:
 
 def _kind_of(api: Api, type_: str, parameters: Mapping[str, str]) -> str:
     """The one kind that has this type, or had it under this name. Raises Failed."""
-    components = list(api.items("/components", **parameters))
-    kinds = [text(one, "kind") for one in components if type_ in (text(one, "type"), *_texts(one, "aliases"))]
+    components = list(each(ComponentSummary, api.items("/components", **parameters)))
+    kinds = [entry["kind"] for entry in components if type_ in (entry["type"], *entry["aliases"])]
     if len(kinds) == 1 and kinds[0] in _KINDS:
         return kinds[0]
     if kinds:
         raise Failed(f"{type_} is {' and '.join(map(one_line, kinds))}: choose one with --kind")
-    similar = difflib.get_close_matches(type_, {text(one, "type") for one in components}, n=3)
+    similar = difflib.get_close_matches(type_, {entry["type"] for entry in components}, n=3)
     meant = f", did you mean {' or '.join(map(one_line, similar))}?" if similar else ""
     raise Failed(f"this collector has no component {type_}{meant}: `headgate component list` shows them")
 
 
-def _print(found: Entity) -> None:
-    print_result(click.style(f"{one_line(text(found, 'type'))} {one_line(text(found, 'kind'))}", bold=True))
-    for line in _about(found):
+def _print(detail: ComponentDetail) -> None:
+    print_result(click.style(f"{one_line(detail['type'])} {one_line(detail['kind'])}", bold=True))
+    for line in _about(detail):
         print_result(line)
-    example = found.get("example")
-    if isinstance(example, dict):
-        print_result(f"\nFrom the flow {one_line(text(example, 'flow'))}:\n{block(text(example, 'yaml'))}")
+    if example := detail["example"]:
+        print_result(f"\nFrom the flow {one_line(example['flow'])}:\n{block(example['yaml'])}")
     print_result("")
-    rows = [(text(one, "path"), _type(one), optional(one, "default"), _about_field(one)) for one in _fields(found)]
+    rows = [(field["path"], _type(field), field["default"], _about_field(field)) for field in detail["fields"]]
     table(("FIELD", "TYPE", "DEFAULT", "DESCRIPTION"), rows, nothing="It has no settings", whole=True)
 
 
-def _about(found: Entity) -> Iterator[str]:
-    if optional(found, "summary"):
-        yield block(optional(found, "summary"))
-    if found.get("deprecated") is not None:
-        yield f"Deprecated: {block(optional(found, 'deprecated'))}"
-    if _texts(found, "aliases"):
-        yield f"Formerly {', '.join(map(one_line, _texts(found, 'aliases')))}"
-    yield f"Stability: {one_line(_stability(found))}"
+def _about(detail: ComponentDetail) -> Iterator[str]:
+    if detail["summary"]:
+        yield block(detail["summary"])
+    if detail["deprecated"] is not None:
+        yield f"Deprecated: {block(detail['deprecated'])}"
+    if detail["aliases"]:
+        yield f"Formerly {', '.join(map(one_line, detail['aliases']))}"
+    yield f"Stability: {one_line(_stability(detail))}"
 
 
-def _fields(found: Entity) -> list[Entity]:
-    return entities(found, "fields")
+def _type(field: FieldOut) -> str:
+    return f"{field['type']}: {', '.join(field['values'])}" if field["values"] else field["type"]
 
 
-def _type(field: Entity) -> str:
-    values = _texts(field, "values")
-    return f"{text(field, 'type')}: {', '.join(values)}" if values else text(field, "type")
+def _about_field(field: FieldOut) -> str:
+    marks = [mark for mark, is_set in (("deprecated", field["deprecated"]), ("secret", field["secret"])) if is_set]
+    return " ".join([*(f"({mark})" for mark in marks), field["description"]])
 
 
-def _about_field(field: Entity) -> str:
-    marks = [mark for mark in ("deprecated", "secret") if field.get(mark) is True]
-    return " ".join([*(f"({mark})" for mark in marks), optional(field, "description")])
+def _names(entry: ComponentSummary) -> str:
+    aliases = entry["aliases"]
+    return f"{entry['type']} (formerly {', '.join(aliases)})" if aliases else entry["type"]
 
 
-def _names(entry: Entity) -> str:
-    aliases = _texts(entry, "aliases")
-    return f"{text(entry, 'type')} (formerly {', '.join(aliases)})" if aliases else text(entry, "type")
-
-
-def _stability(entry: Entity) -> str:
+def _stability(entry: ComponentSummary | ComponentDetail) -> str:
     """`beta`, or `beta: logs, traces; alpha: metrics` if it differs by signal."""
-    stability = entry.get("stability")
     by_level: dict[str, list[str]] = {}
-    for signal, level in (stability if isinstance(stability, dict) else {}).items():
-        by_level.setdefault(str(level), []).append(str(signal))
+    for signal, level in entry["stability"].items():
+        by_level.setdefault(level, []).append(signal)
     if len(by_level) == 1:
         return next(iter(by_level))
     return "; ".join(f"{level}: {', '.join(signals)}" for level, signals in by_level.items())
-
-
-def _texts(entity: Entity, name: str) -> list[str]:
-    value = entity.get(name)
-    return [str(entry) for entry in value] if isinstance(value, list) else []
 
 
 def _given(**parameters: str | None) -> dict[str, str]:
