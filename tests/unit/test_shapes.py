@@ -59,6 +59,12 @@ def test_a_field_that_an_older_server_lacks_is_refused_unless_it_may_be_empty() 
     assert version["errors"] == []
 
 
+def test_a_word_that_is_not_known_yet_is_read_and_a_number_in_its_place_is_refused() -> None:
+    assert shaped(FleetOut, {"type": "a_newer_kind"})["type"] == "a_newer_kind"
+    with pytest.raises(Failed, match="field type"):
+        print(shaped(FleetOut, {"type": 3})["type"])
+
+
 def test_a_list_of_texts_where_objects_belong_is_refused() -> None:
     with pytest.raises(Failed, match="field errors"):
         list(shaped(ValidationResult, {"errors": ["a"]})["errors"])
