@@ -84,7 +84,7 @@ def _read(value: object, kind: str, name: str) -> object:
                 return value
         elif choice.startswith("Literal["):
             # A newer server may have more of them.
-            if isinstance(value, str if '"' in choice else bool | int):
+            if isinstance(value, str if choice[len("Literal[")] in "'\"" else bool | int):
                 return value
         elif choice.startswith("list["):
             if isinstance(value, list):
