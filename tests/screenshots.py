@@ -5,8 +5,11 @@
 
 import base64
 import json
+import math
+import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,20 +73,44 @@ TEST: Final = {
         {"name": "the team is set", "condition": 'log.attributes["team"] == "shop"', "expect": "all"},
     ],
 }
+HOURS: Final = 24
+# As often as hosts are stored.
+EVERY: Final = 180
+SHIFTED: Final = ROOT / "tests" / "support" / "shifted"
 COUNTERS: Final = {
     **{"seconds": 30, "accepted": 18_420, "refused": 0, "sent": 17_998, "failed": 12, "dropped": 0, "queue": 0.1},
     "exporters": {"otlphttp/backend": {"sent": 17_998, "failed": 12, "queue": 0.1}},
 }
 
 
+class Clock:
+    """The time of the service: that of this machine, and what a file says beyond."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "clock"
+        self.at(-HOURS * 3_600)
+
+    def at(self, seconds: float) -> None:
+        self.file.write_text(str(seconds))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        paths = [str(SHIFTED), *(str(ROOT / name) for name in ("shared", "engine", "functions", "local"))]
+        return {"PYTHONPATH": os.pathsep.join(paths), "HEADGATE_TESTS_CLOCK": str(self.file)}
+
+
 class Shop:
     """What is shown: a configuration with two versions and a test, and a fleet in which a version is rolled out."""
 
-    def __init__(self, service: LocalService, here: Visit) -> None:
+    def __init__(self, service: LocalService, here: Visit, clock: Clock) -> None:
         self.service = service
         self.here = here
+        self.clock = clock
         self.made = self._configurations()
+        self.taken: Counter[int] = Counter()
         self.fleet, self.group = self._fleet()
+        price = {"exporter": "otlphttp", "host": None, "per": "gigabyte", "amount": "0.50"}
+        here.asked("PUT", "/fleets/prices", {"currency": "USD", "prices": [price]})
 
     def _configurations(self) -> Made:
         here = self.here
@@ -118,11 +145,37 @@ class Shop:
                     )
                     continue
                 agent.applies()
-                told = {"v": 1, "supervisor": {"version": "0.2.0"}, "name": f"shop-{number + 1}", "counters": COUNTERS}
-                agent.tells(json.dumps(told).encode())
+            self._day(agents)
             rollout = {"configuration_id": self.made.id, "version_number": 2, "strategy": {"preset": "careful"}}
             _ok(api.post(f"{path}/rollouts", json={**rollout, "message": "The team is called checkout now"}))
         return fleet, str(group["id"])
+
+    def _day(self, agents: list[Agent]) -> None:
+        """The agents count for a day, more in the afternoon than at night; one of them is away for a while."""
+        for minute in range(0, HOURS * 60 + 1, EVERY // 60):
+            self.clock.at(60 * minute - HOURS * 3_600)
+            wave = 1 + 0.8 * math.sin(2 * math.pi * (minute / 60 - 8) / 24)
+            for number, agent in enumerate(agents):
+                if number == 3 and 600 < minute < 780:
+                    continue
+                told = {"v": 1, "supervisor": {"version": "0.5.0"}, "name": f"shop-{number + 1}", "counters": COUNTERS}
+                agent.tells(json.dumps({**told, "totals": self._totals(number, minute, wave)}).encode())
+
+    def _totals(self, number: int, minute: int, wave: float) -> dict[str, Any]:
+        self.taken[number] += round(wave * (2_000 + 150 * number) * EVERY / 60)
+        taken = self.taken[number]
+        passed, failed = taken * 7 // 10, taken // 500
+        return {
+            "run": 1_764_000_000_000 + number,
+            "milliseconds": (60 * minute + EVERY) * 1_000,
+            "of": {
+                "logs|receiver/otlp": [taken, 0, 0, 0, 0, 310 * taken],
+                "logs|processor/memory_limiter": [taken, 0, taken],
+                "logs|processor/transform/severity": [taken, 0, taken],
+                "logs|processor/filter/health": [taken, 0, passed],
+                "logs|exporter/otlphttp/backend": [0, 0, passed - failed, failed, 0, 0, 310 * passed, 10],
+            },
+        }
 
 
 def _ok(response: httpx.Response) -> Any:
@@ -159,6 +212,13 @@ def compared(page: Page, shop: Shop) -> None:
     expect(page.get_by_label("Version 2")).to_be_visible()
 
 
+def traffic(page: Page, shop: Shop) -> None:
+    page.goto(f"{shop.here.home}/fleets/{shop.fleet}/deployments/{shop.group}?day=yes")
+    page.wait_for_load_state("networkidle")
+    page.locator("#traffic").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('#traffic').scrollIntoView()")
+
+
 def at(path: str) -> Callable[[Page, Shop], None]:
     def go(page: Page, shop: Shop) -> None:
         page.goto(f"{shop.here.home}{path.format(fleet=shop.fleet, group=shop.group)}")
@@ -176,6 +236,7 @@ PLACES: Final[dict[str, Callable[[Page, Shop], None]]] = {
     "compare": compared,
     "fleet": at("/fleets/{fleet}"),
     "rollout": at("/fleets/{fleet}/deployments/{group}"),
+    "traffic": traffic,
     "collectors": at("/fleets/{fleet}/collectors"),
     "flows": at("/flows"),
     "component": at("/components/processor/filter"),
@@ -184,9 +245,9 @@ PLACES: Final[dict[str, Callable[[Page, Shop], None]]] = {
 
 
 @contextmanager
-def shop_of(service: LocalService) -> Iterator[tuple[Visit, Shop]]:
+def shop_of(service: LocalService, clock: Clock) -> Iterator[tuple[Visit, Shop]]:
     with chromium() as browser, visit(browser, service, size=SIZE) as here:
-        yield here, Shop(service, here)
+        yield here, Shop(service, here, clock)
 
 
 def take(page: Page, file: Path) -> int:
@@ -203,10 +264,11 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     total = 0
     with tempfile.TemporaryDirectory() as folder:
-        service = LocalService(Path(folder))
+        clock = Clock(Path(folder))
+        service = LocalService(Path(folder) / "data", as_people_do=True, **clock.environment)
         service.start()
         try:
-            with shop_of(service) as (here, shop):
+            with shop_of(service, clock) as (here, shop):
                 for name, go in PLACES.items():
                     themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
                     go(here.page, shop)

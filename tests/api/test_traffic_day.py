@@ -24,6 +24,8 @@ from tests.support.opamp_agent import Agent
 __all__ = ["ann", "fleet", "now"]
 
 HOSTS, MINUTES = sizes.either(4, 50), sizes.number("DAY_MINUTES", 60, 1_440)
+# Seconds between two messages of a host.
+INTERVAL: Final = sizes.number("DAY_INTERVAL", 60, 120)
 COUNTS: Final = NUMBERS[:5]
 ACCEPTED, REFUSED, SENT, FAILED, DROPPED = range(len(COUNTS))
 # A heartbeat is stored every three minutes, and one in ten is not sent at all.
@@ -77,10 +79,10 @@ class Day:
     chance: Random = field(default_factory=lambda: Random(46))
     did: Counter[str] = field(default_factory=Counter)
 
-    def minute(self, number: int) -> None:
-        self.now.moves(seconds=60)
+    def turn(self, number: int) -> None:
+        self.now.moves(seconds=INTERVAL)
         for life in self.lives:
-            self._minute(life, number)
+            self._turn(life, number)
 
     def ends(self) -> None:
         """Each host is stored once more."""
@@ -88,9 +90,9 @@ class Day:
         for life in self.lives:
             life.host.tells(life.agent)
 
-    def _minute(self, life: Life, number: int) -> None:
+    def _turn(self, life: Life, number: int) -> None:
         agent, host, at = life.agent, life.host, int(self.now.at.timestamp() * 1_000)
-        host.counts(self.chance.randrange(400), 60_000)
+        host.counts(self.chance.randrange(400), INTERVAL * 1_000)
         before = host.report()
         if self._happens(0.02, "orderly restarts"):
             agent.leaves(before)
@@ -133,8 +135,8 @@ def day(fleet: Fleet, now: Clock) -> Day:
 @pytest.mark.sized
 def test_a_day_adds_up_by_group_pipeline_and_component(day: Day, stream: streams.Stream) -> None:
     """Real messages, stored by the fleet service; the clock is simulated."""
-    for number in range(MINUTES):
-        day.minute(number)
+    for number in range(MINUTES * 60 // INTERVAL):
+        day.turn(number)
         if day.chance.random() < 0.5:
             _take(stream)
     day.ends()

@@ -6,7 +6,8 @@ table of promises, with what runs where.
 
 The one large test in Go reads the same variable (layers/collector/internal/reference/oracle_test.go, `partOfPlaces`).
 
-A number can be given by itself: HEADGATE_TRUST_REQUESTS, _TEXTS, _ROLLOUTS, _STEPS, _SOAK and _ARCHIVES.
+A number can be given by itself: HEADGATE_TRUST_REQUESTS, _TEXTS, _ROLLOUTS, _STEPS, _SOAK, _ARCHIVES, and _DAY_MINUTES
+and _DAY_INTERVAL of the simulated day.
 """
 
 import os
