@@ -21,7 +21,7 @@ from playwright.sync_api import Page, expect
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.agents_of_service import post_to
 from tests.support.chromium import chromium
-from tests.support.console import Made, Visit, verdict, visit
+from tests.support.console import Made, Visit, sign_in, verdict, visit
 from tests.support.local_service import LocalService
 from tests.support.opamp_agent import Agent
 from tests.support.service import ROOT
@@ -109,6 +109,8 @@ class Shop:
         self.made = self._configurations()
         self.taken: Counter[int] = Counter()
         self.fleet, self.group = self._fleet()
+        # The session of a day ago is over.
+        sign_in(here.page, service)
         price = {"exporter": "otlphttp", "host": None, "per": "gigabyte", "amount": "0.50"}
         here.asked("PUT", "/fleets/prices", {"currency": "USD", "prices": [price]})
 

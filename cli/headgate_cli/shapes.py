@@ -1707,6 +1707,18 @@ class Suppressions(TypedDict):
     next_cursor: NotRequired[None]
 
 
+class TestOfVersionOut(TypedDict):
+    name: str
+    target_pipeline: str
+    signal_type: Literal["logs", "traces", "metrics"]
+    rule_count: int
+    expects_output: bool
+    sha256: str
+    updated_at: str
+    updated_by: PrincipalOut
+    history: list[TestOutcomeOut]
+
+
 class TestOutcome(TypedDict):
     name: str
     status: Literal["Success", "Fail", "Error"]
@@ -1723,6 +1735,13 @@ class TestOutcome(TypedDict):
     notes: list[RunNote]
     cut: bool
     seconds: float
+
+
+class TestOutcomeOut(TypedDict):
+    status: Literal["Success", "Fail", "Error"]
+    current: bool
+    collector_version: str
+    finished_at: str
 
 
 class TestRuleOut(TypedDict):
@@ -1879,7 +1898,7 @@ class VersionSummaryPage(TypedDict):
 
 
 class VersionTestsOut(TypedDict):
-    items: list[ListedTestOut]
+    items: list[TestOfVersionOut]
     next_cursor: NotRequired[None]
     tests_sha256: str
     evidence: list[EvidenceOut]

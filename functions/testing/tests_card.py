@@ -74,12 +74,9 @@ def _delete(test: Listed, path: str, csrf: Html) -> Html:
 
 def _history(name: str, overview: Overview) -> Html:
     """What came of the test in each suite that left evidence with the version, of whichever text and collector."""
-    suites = sorted((shown.evidence for shown in overview.evidence), key=lambda evidence: evidence.finished_at)
     outcomes = [
-        Part(f"{verdict.status} on {evidence.collector_version}", 1, "good" if verdict.status == "Success" else "bad")
-        for evidence in suites
-        for verdict in evidence.tests
-        if verdict.name == name
+        Part(f"{outcome.status} on {outcome.collector_version}", 1, "good" if outcome.status == "Success" else "bad")
+        for outcome in overview.history(name)
     ]
     return charts.outcomes(outcomes, f"{name} in {len(outcomes)} {'suite' if len(outcomes) == 1 else 'suites'}")
 

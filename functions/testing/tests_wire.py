@@ -38,6 +38,23 @@ class ListedTestOut(Answer):
     updated_by: PrincipalOut
 
 
+class TestOutcomeOut(Answer):
+    """What came of a test in one suite; `current` as in the evidence."""
+
+    __test__ = False
+    status: Verdict
+    current: bool
+    collector_version: str
+    finished_at: Time
+
+
+class TestOfVersionOut(ListedTestOut):
+    """A test of a version, with what came of it."""
+
+    __test__ = False
+    history: list[TestOutcomeOut]
+
+
 class NamedTestOut(Answer, ShownStandIns):
     """A test as `PUT` takes it, with its defaults; a `sample` that was a JSON value is a text, a document a line."""
 
@@ -88,7 +105,7 @@ class EvidenceOut(Answer):
 class VersionTestsOut(BaseModel):
     """All tests of a version, 50 at most, by name; and the newest 10 pieces of evidence, the newest first."""
 
-    items: list[ListedTestOut]
+    items: list[TestOfVersionOut]
     next_cursor: None = None
     tests_sha256: str
     evidence: list[EvidenceOut]
@@ -96,7 +113,10 @@ class VersionTestsOut(BaseModel):
     @classmethod
     def of(cls, overview: Overview) -> Self:
         return cls(
-            items=[ListedTestOut.of(one) for one in overview.tests.tests],
+            items=[
+                TestOfVersionOut.of(test, history=[*map(TestOutcomeOut.of, overview.history(test.name))])
+                for test in overview.tests.tests
+            ],
             tests_sha256=overview.tests.sha256,
             evidence=[EvidenceOut.of(known.evidence, known) for known in overview.evidence],
         )

@@ -218,6 +218,18 @@ def test_a_suite_that_fails_leaves_evidence_too(ann: Member, draft: str, judge: 
     assert (told.type, told.about.job_id, told.about.figures) == ("test.failed", suite["id"], {"failed": 2, "tests": 2})
 
 
+def test_a_test_has_what_came_of_it_with_each_text(ann: Member, draft: str, judge: Judge) -> None:
+    run(ann, **of_version(draft))
+    patch(ann, draft, 1, yaml=YAML + "# changed\n")
+    judge.passed = False
+    run(ann, **of_version(draft))
+
+    (_, b) = listed(ann, draft)["items"]
+    history = [(outcome["status"], outcome["current"], outcome["collector_version"]) for outcome in b["history"]]
+    on = settings().collector_version
+    assert (b["name"], history) == ("b", [("Success", False, on), ("Fail", True, on)])
+
+
 def test_a_suite_that_passes_or_is_of_a_text_is_not_an_event(ann: Member, draft: str, judge: Judge) -> None:
     run(ann, **of_version(draft))
     judge.passed = False

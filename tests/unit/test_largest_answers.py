@@ -147,6 +147,7 @@ ENTRIES: Final = {
     "VersionTestsOut.items": MAX_TESTS,
     "EvidenceOut.tests": MAX_TESTS,
     "evidence": MAX_EVIDENCE,
+    "TestOfVersionOut.history": MAX_EVIDENCE,
     "attempts": 24,
     "types": len(EVENT_TYPES),
     "fleet_ids": 25,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -130,12 +131,18 @@ def suite(
         raise Ended(FAILED)
 
 
+# What came of a test in a suite.
+_SIGNS: Final = {True: "✓", False: "✕"}
+
+
 @click.command("list")
 @click.argument("configuration", metavar="CONFIGURATION[@N]")
 @as_json
 @connected
 def list_(api: Api, configuration: str, as_json: bool) -> None:
     """List the tests that are stored with a version, and what came of them: the latest version without @N.
+
+    SUITES is what came of a test with each text, the newest last: ✓ passed, ✕ did not.
 
     \b
     Examples:
@@ -153,13 +160,14 @@ def list_(api: Api, configuration: str, as_json: bool) -> None:
             text(entry, "target_pipeline"),
             number(entry, "rule_count"),
             "yes" if entry.get("expects_output") else "no",
+            "".join(_SIGNS[text(outcome, "status") == "Success"] for outcome in entities(entry, "history")),
             minute(text(entry, "updated_at")),
         )
         for entry in entities(answer, "items")
     ]
     label = one_line(version.label)
     nothing = f"{label} has no tests: push them with the file, see `headgate test suite --help`"
-    table(("NAME", "PIPELINE", "RULES", "EXPECTED OUTPUT", "SAVED (UTC)"), rows, nothing=nothing)
+    table(("NAME", "PIPELINE", "RULES", "EXPECTED OUTPUT", "SUITES", "SAVED (UTC)"), rows, nothing=nothing)
     for evidence in entities(answer, "evidence"):
         say(_told(evidence))
     if rows and not entities(answer, "evidence"):

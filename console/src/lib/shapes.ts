@@ -2032,6 +2032,18 @@ export interface Suppressions {
   next_cursor?: null;
 }
 
+export interface TestOfVersionOut {
+  name: string;
+  target_pipeline: string;
+  signal_type: "logs" | "traces" | "metrics";
+  rule_count: number;
+  expects_output: boolean;
+  sha256: string;
+  updated_at: string;
+  updated_by: PrincipalOut;
+  history: TestOutcomeOut[];
+}
+
 export interface TestOutcome {
   name: string;
   status: "Success" | "Fail" | "Error";
@@ -2048,6 +2060,13 @@ export interface TestOutcome {
   notes: RunNote[];
   cut: boolean;
   seconds: number;
+}
+
+export interface TestOutcomeOut {
+  status: "Success" | "Fail" | "Error";
+  current: boolean;
+  collector_version: string;
+  finished_at: string;
 }
 
 export interface TestRuleOut {
@@ -2209,7 +2228,7 @@ export interface VersionSummaryPage {
 }
 
 export interface VersionTestsOut {
-  items: ListedTestOut[];
+  items: TestOfVersionOut[];
   next_cursor?: null;
   tests_sha256: string;
   evidence: EvidenceOut[];

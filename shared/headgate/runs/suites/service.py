@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
@@ -13,7 +14,7 @@ from headgate.foundation.settings import settings
 from headgate.runs.suites.model import NoTests, TestsNotFound
 from headgate.storage.retry import retry
 from headgate.version_tests import service as version_tests
-from headgate.version_tests.model import BadTestName, Evidence, Listed, NoSuchTest, VersionTests
+from headgate.version_tests.model import BadTestName, Evidence, Listed, NoSuchTest, Verdict, VersionTests
 from headgate_engine.testing.named_test import NAME, NamedTest, of_text, to_text
 
 
@@ -26,11 +27,32 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class TestOutcome:
+    """What came of a test in one suite, and whether that was of the version as it is now."""
+
+    __test__ = False
+    status: Verdict
+    collector_version: str
+    finished_at: datetime
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """A version's tests by name, and the evidence of their suites, newest first."""
 
     tests: VersionTests
     evidence: Sequence[Shown]
+
+    def history(self, name: str) -> Sequence[TestOutcome]:
+        """What came of a test in the newest suite of each text, tests, collector and feature gates, the newest last."""
+        suites = sorted(self.evidence, key=lambda shown: shown.evidence.finished_at)
+        return [
+            TestOutcome(verdict.status, suite.evidence.collector_version, suite.evidence.finished_at, suite.current)
+            for suite in suites
+            for verdict in suite.evidence.tests
+            if verdict.name == name
+        ]
 
 
 @dataclass(frozen=True, slots=True)
