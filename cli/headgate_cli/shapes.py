@@ -1710,7 +1710,7 @@ class Suppressions(TypedDict):
 class TestOfVersionOut(TypedDict):
     name: str
     target_pipeline: str
-    signal_type: Literal["logs", "traces", "metrics"]
+    signal_type: Literal["logs", "traces", "metrics", "profiles"]
     rule_count: int
     expects_output: bool
     sha256: str

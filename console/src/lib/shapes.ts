@@ -2035,7 +2035,7 @@ export interface Suppressions {
 export interface TestOfVersionOut {
   name: string;
   target_pipeline: string;
-  signal_type: "logs" | "traces" | "metrics";
+  signal_type: "logs" | "traces" | "metrics" | "profiles";
   rule_count: number;
   expects_output: boolean;
   sha256: string;
