@@ -117,7 +117,10 @@ func DoCases(ctx context.Context, cases *Cases, find Finder, limits Limits, budg
 				mutex.Lock()
 				switch {
 				case errors.Is(err, errAgain):
-					again = append(again, place)
+					// One that was alone had no neighbours.
+					if len(cases.Cases) > 1 {
+						again = append(again, place)
+					}
 				case err != nil:
 					failures = append(failures, err)
 					cancel()
@@ -221,8 +224,8 @@ func encode(results []CaseResult, limit int) ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// doCases fetches the job's cases, runs them and stores the results.
-func (t *task) doCases(ctx context.Context, files *files, installed string) error {
+// do fetches the task's cases, runs them and stores the results.
+func (t *task) do(ctx context.Context, files *files, installed string) error {
 	text, err := files.get(ctx, casesFile, t.Get[casesFile], largestCases)
 	if err != nil {
 		return err

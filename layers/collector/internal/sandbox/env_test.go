@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -82,21 +80,5 @@ func TestNoPartOfAValueIsLeftWhereStderrIsCut(t *testing.T) {
 				t.Fatalf("%q is left at %d", secret[part:part+4], shift)
 			}
 		}
-	}
-}
-
-func TestVariablesAreFetchedByTheirOwnLink(t *testing.T) {
-	for answer, expected := range map[string]string{
-		`{"A":"1","B":"x\ny"}`: `map[A:1 B:x` + "\n" + `y] <nil>`,
-		`["s3cret"]`:           "map[] the variables are not a JSON object of texts",
-		`{"A":5}`:              "map[] the variables are not a JSON object of texts",
-	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
-		asked := &task{Get: map[string]string{envFile: server.URL}}
-		env, err := asked.env(context.Background(), testFiles())
-		if told := fmt.Sprint(env, " ", err); !strings.HasPrefix(told, expected[:5]) || err != nil && told != expected {
-			t.Errorf("%s became %s, not %s", answer, told, expected)
-		}
-		server.Close()
 	}
 }
