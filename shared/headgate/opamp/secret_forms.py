@@ -10,9 +10,9 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -45,9 +45,7 @@ class _Form:
     accepts: Callable[[str], bool] | None = None
     is_way: bool = False
 
-    def spans(self, text: str, lower: str) -> Iterator[tuple[int, int]]:
-        if self.words and not any(word in lower for word in self.words):
-            return
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
         for match in _compiled(self.pattern).finditer(text):
             groups = [self.group] if self.group else range(1, len(match.groups()) + 1)
             start, end = next((match.span(n) for n in groups if match[n]), match.span())
@@ -70,12 +68,15 @@ def is_setting(key: str) -> bool:
     return any(_pattern(which).search(key) for which in ("password_setting", "secret_setting"))
 
 
+@lru_cache(maxsize=4_096)
 def without_secrets(text: str) -> str:
     """The text with secrets redacted by their forms, their names before them, and by looking like made by chance."""
     if len(text) > LONGEST_TEXT:
         return REDACTED
-    for form in _forms():
-        text = _hidden(text, form.spans(text, text.lower()))
+    lower = text.lower()
+    places = {place for word, places in _places() if word in lower for place in places}
+    for place in sorted(places):
+        text = _hidden(text, _forms()[place].spans(text))
     text = _hidden(text, _in_addresses(text))
     text = _hidden(text, _named(text))
     long_texts = _pattern("long_text").finditer(text)
@@ -200,6 +201,16 @@ def _forms() -> tuple[_Form, ...]:
         _Form(way["pattern"], tuple(way["words"]), accepts=_ACCEPTS[way["is"]], is_way=True) for way in data["ways"]
     ]
     return (*rules, *ways)
+
+
+@cache
+def _places() -> Sequence[tuple[str, Sequence[int]]]:
+    """Each word, and the places of the forms that have it; the empty word of those without."""
+    places: dict[str, list[int]] = {}
+    for place, form in enumerate(_forms()):
+        for word in form.words or ("",):
+            places.setdefault(word, []).append(place)
+    return tuple(places.items())
 
 
 @cache
