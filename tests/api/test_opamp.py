@@ -38,6 +38,7 @@ def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(f
         "os": "linux",
         "arch": "amd64",
         "collector_version": "0.139.0",
+        "distribution": "otelcol-contrib",
         "state": "pending_pickup",
         "state_message": None,
         "assigned": assigned,
