@@ -99,6 +99,7 @@ def assert_not_in_build(response: Response) -> None:
     assert response.json()["detail"].startswith(f"{LACKS_IT}; the YAML was not checked: choose a collector version ")
 
 
+@pytest.mark.collector
 def test_each_version_is_listed_with_what_it_is_and_can_do(member: Member) -> None:
     answer = member.http.get(f"{API}/collector-versions").json()
 
@@ -131,6 +132,7 @@ def test_each_version_is_listed_with_what_it_is_and_can_do(member: Member) -> No
     assert by_version[DEFAULT]["default"]
 
 
+@pytest.mark.collector
 def test_the_list_comes_in_pages(member: Member) -> None:
     first = member.http.get(f"{API}/collector-versions", params={"limit": 3}).json()
     second = member.http.get(f"{API}/collector-versions", params={"limit": 3, "cursor": first["next_cursor"]}).json()
@@ -145,6 +147,7 @@ def test_listing_leaves_no_process_of_another_version_behind(member: Member) -> 
     assert checker.of_this_process().pids(REDUCED) == []
 
 
+@pytest.mark.collector
 def test_lint_asks_the_version_that_was_named(member: Member, asked: list[tuple[str, str | None]]) -> None:
     expressions = {"context": "log", "conditions": ["true"]}
     for body in ({"yaml": YAML, "version": SECOND}, {**expressions, "version": SECOND}, {"yaml": YAML}):
@@ -170,6 +173,7 @@ def test_lint_says_why_a_version_cannot_be_asked(version: str, status: int, code
         assert [error["loc"] for error in answer.json()["errors"]] == [["body", "version"]]
 
 
+@pytest.mark.collector
 def test_a_version_that_is_not_installed_is_answered_with_those_that_are(member: Member) -> None:
     details = [
         member.http.post(f"{API}/{path}", json={"yaml": YAML, "version": "0.1.0"}).json()["detail"]
@@ -227,6 +231,7 @@ def test_rules_of_what_the_build_lacks_are_not_saved(member: Member) -> None:
     assert member.http.get(path).json()["items"] == []
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize(
     ("version", "versions"),
     [(SECOND, [SECOND, SECOND]), (RELEASE, [RELEASE, DEFAULT] * 2), ("0.1.0", ["0.1.0", DEFAULT] * 2)],
@@ -240,6 +245,7 @@ def test_rules_are_read_by_their_own_version_or_if_it_cannot_by_the_default_one(
     assert [one for _, one in asked] == versions
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize(
     ("version", "judge", "note"),
     [
@@ -272,6 +278,7 @@ def test_a_run_is_prepared_and_judged_by_its_own_version_or_if_it_cannot_by_the_
     assert runner.ready(run)[CASE].notes == note
 
 
+@pytest.mark.collector
 def test_a_run_of_a_version_that_is_not_installed_ends_in_error(member: Member) -> None:
     run = member.http.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML, "collector_version": "0.1.0"}).json()
 

@@ -78,6 +78,7 @@ def log(body: str) -> str:
     return json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": body}}]}]}]}) + "\n"
 
 
+@pytest.mark.collector
 def test_a_comparison_tells_what_differs(ann: Member) -> None:
     job = started(ann)
 
@@ -93,6 +94,7 @@ def test_a_comparison_tells_what_differs(ann: Member) -> None:
     assert difference["fields"] == [{**change, "right": {"stringValue": "token 2"}, "cut": False}]
 
 
+@pytest.mark.collector
 def test_a_comparison_says_what_a_change_saves_of_its_sample(ann: Member) -> None:
     job = started(ann)["id"]
     left, right = log("order 1") + log("debug 1"), log("order 1")
@@ -106,6 +108,7 @@ def test_a_comparison_says_what_a_change_saves_of_its_sample(ann: Member) -> Non
     assert f"of the same sample of {saving['records_in']} record" in saving["words"]
 
 
+@pytest.mark.collector
 def test_a_saving_is_told_by_service_where_the_sample_names_services(ann: Member) -> None:
     def of(service: str, *bodies: str) -> str:
         resource = {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]}
@@ -123,12 +126,14 @@ def test_a_saving_is_told_by_service_where_the_sample_names_services(ann: Member
     assert service["words"].startswith("1 instead of 2 records (-50 %)")
 
 
+@pytest.mark.collector
 def test_what_saves_nothing_says_nothing(ann: Member) -> None:
     (test,) = result(ann, started(ann)["id"], left_a=log("x"), right_a=log("x"))["tests"]
 
     assert test["saving"] is None
 
 
+@pytest.mark.collector
 def test_equal_outputs_are_equal(ann: Member) -> None:
     told = result(ann, started(ann)["id"], left_a=log("x") + log("y"), right_a=log("y") + log("x"))
 
@@ -136,6 +141,7 @@ def test_equal_outputs_are_equal(ann: Member) -> None:
     assert told["compared"]
 
 
+@pytest.mark.collector
 def test_a_side_without_the_pipeline_puts_nothing_out(ann: Member) -> None:
     job = started(ann, left={"yaml": OTHER})
 
@@ -149,6 +155,7 @@ def test_a_side_without_the_pipeline_puts_nothing_out(ann: Member) -> None:
     assert told["signals"]["logs"]["added"] == 1
 
 
+@pytest.mark.collector
 def test_a_side_that_does_not_run_is_not_compared(ann: Member) -> None:
     crashed = {"outcome": outcome(1, ran=False, reason="it stopped").model_dump(mode="json")}
     job = started(ann, tests=[TEST, {**TEST, "name": "b"}])
@@ -163,6 +170,7 @@ def test_a_side_that_does_not_run_is_not_compared(ann: Member) -> None:
     assert told["tests"][0]["differences"] is None
 
 
+@pytest.mark.collector
 def test_what_is_ignored_is_that_of_the_request_or_of_the_test(ann: Member) -> None:
     for more in ({"ignore": ["body"]}, {"tests": [{**TEST, "ignore": ["body"]}]}):
         assert result(ann, started(ann, **more)["id"], left_a=log("x"), right_a=log("y"))["equal"]
@@ -220,6 +228,7 @@ def test_a_comparison_of_published_versions_is_for_everyone(ann: Member, bob: Me
     assert ann.http.get(f"{COMPARISONS}/{new_id('job')}").status_code == 404
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize(
     ("changes", "loc", "says"),
     [

@@ -88,6 +88,7 @@ def in_lambda(query: str = "", **headers: str) -> dict[str, Any]:
     return returned
 
 
+@pytest.mark.collector
 def test_the_components_come_in_pages_by_kind_and_type(ann: Member) -> None:
     pages = [get(ann, "/components", limit=100)]
     while pages[-1]["next_cursor"]:
@@ -102,11 +103,13 @@ def test_the_components_come_in_pages_by_kind_and_type(ann: Member) -> None:
     assert [item for item in items if not item["stability"]] == []
 
 
+@pytest.mark.collector
 def test_a_kind_alone_can_be_listed(ann: Member) -> None:
     assert {item["kind"] for item in get(ann, "/components", kind="connector")["items"]} == {"connector"}
     assert get(ann, "/components", 422, kind="gadget")["errors"][0]["loc"] == ["query", "kind"]
 
 
+@pytest.mark.collector
 def test_a_component_has_its_schema_its_fields_and_an_example(ann: Member, gallery: None) -> None:
     found = get(ann, "/components/processor/batch")
 
@@ -119,16 +122,19 @@ def test_a_component_has_its_schema_its_fields_and_an_example(ann: Member, galle
     assert (ROOT / "flows" / found["example"]["flow"]).is_dir()
 
 
+@pytest.mark.collector
 def test_what_no_flow_uses_has_no_example(ann: Member, gallery: None) -> None:
     assert get(ann, "/components/receiver/nop")["example"] is None
 
 
+@pytest.mark.collector
 def test_before_the_gallery_is_published_there_are_no_examples(ann: Member) -> None:
     publish.upload({}, settings().bucket)
 
     assert get(ann, "/components/processor/batch")["example"] is None
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize(
     ("path", "detail"),
     [
@@ -149,6 +155,7 @@ def test_a_component_that_there_is_not_is_404(path: str, detail: str, ann: Membe
     assert problem["detail"].startswith(detail.format(version=settings().collector_version))
 
 
+@pytest.mark.collector
 def test_ottl_tells_its_components_and_then_each_context(ann: Member) -> None:
     components = get(ann, "/ottl/reference")["components"]
     contexts = {one["component"]: one["contexts"] for one in components}
@@ -161,6 +168,7 @@ def test_ottl_tells_its_components_and_then_each_context(ann: Member) -> None:
     assert any(one["name"] == "SEVERITY_NUMBER_ERROR" for one in found["enums"])
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -205,6 +213,7 @@ def test_a_collector_that_cannot_be_asked_is_an_outage(
     assert get(ann, path, 503, version="0.148.0")["detail"].startswith("All are taken")
 
 
+@pytest.mark.collector
 def test_the_schema_is_sent_compressed_without_a_credential(stranger: TestClient) -> None:
     with stranger.stream("GET", SCHEMA) as response:
         raw = b"".join(response.iter_raw())
@@ -217,6 +226,7 @@ def test_the_schema_is_sent_compressed_without_a_credential(stranger: TestClient
     assert "receiver/otlp" in schema["$defs"]
 
 
+@pytest.mark.collector
 def test_it_is_sent_plain_to_who_does_not_accept_gzip(stranger: TestClient) -> None:
     plain = stranger.get(SCHEMA, headers={"Accept-Encoding": "identity"})
     compressed = stranger.get(SCHEMA)
@@ -228,6 +238,7 @@ def test_it_is_sent_plain_to_who_does_not_accept_gzip(stranger: TestClient) -> N
     assert plain.headers["etag"] != compressed.headers["etag"]
 
 
+@pytest.mark.collector
 def test_with_a_version_it_never_has_to_be_asked_for_again(stranger: TestClient) -> None:
     named = stranger.get(SCHEMA, params={"version": settings().collector_version})
     default = stranger.get(SCHEMA)
@@ -237,6 +248,7 @@ def test_with_a_version_it_never_has_to_be_asked_for_again(stranger: TestClient)
     assert named.headers["etag"] == default.headers["etag"]
 
 
+@pytest.mark.collector
 def test_who_has_it_is_told_so_without_it(stranger: TestClient) -> None:
     etag = stranger.get(SCHEMA).headers["etag"]
 
@@ -249,6 +261,7 @@ def test_who_has_it_is_told_so_without_it(stranger: TestClient) -> None:
     assert (other.status_code, plain.status_code) == (200, 200)
 
 
+@pytest.mark.collector
 def test_its_head_has_no_body(stranger: TestClient) -> None:
     response = stranger.head(SCHEMA)
 
@@ -256,6 +269,7 @@ def test_its_head_has_no_body(stranger: TestClient) -> None:
     assert response.headers["etag"]
 
 
+@pytest.mark.collector
 def test_lambda_sends_the_compressed_bytes_and_the_plain_ones_unchanged(stranger: TestClient) -> None:
     compressed = in_lambda(**{"accept-encoding": "gzip, br"})
     plain = in_lambda()
@@ -306,6 +320,7 @@ def test_the_addresses_of_one_ipv6_network_share_a_limit(
     assert not limited(client_at("2001:db8:1:3::1").get(SCHEMA))
 
 
+@pytest.mark.collector
 def test_what_is_known_is_not_asked_for_again(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
     get(ann, "/components")
 

@@ -41,6 +41,7 @@ MANY = ["a/original", "a/again", "a/m00001", "a/m00002", "a/m00003", "a/m00004"]
 pytestmark = [
     pytest.mark.filterwarnings("ignore:S3 key was not disposed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:Unclosed file:ResourceWarning"),
+    pytest.mark.collector,
 ]
 
 

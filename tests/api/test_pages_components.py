@@ -17,6 +17,8 @@ from tests.support.in_process import TestClient
 from tests.support.page_visitor import member_at, without_own_scripts
 from tests.support.service import ROOT
 
+pytestmark = pytest.mark.collector
+
 EVIL = "<script>alert('1')</script>"
 
 

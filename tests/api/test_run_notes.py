@@ -12,6 +12,7 @@ def ann(join: JoinWith) -> Member:
     return join([router], "ann")
 
 
+@pytest.mark.collector
 def test_a_run_in_which_nothing_came_out_tells_what_the_sample_was_taken_for(ann: Member) -> None:
     run = queued(ann, status="Running", records_in=6)
     hint = "the sample was taken as OTLP/JSON"
@@ -22,6 +23,7 @@ def test_a_run_in_which_nothing_came_out_tells_what_the_sample_was_taken_for(ann
     assert get(ann, run).json()["stderr"].partition("\n")[2] == f"headgate: note: {hint}\n"
 
 
+@pytest.mark.collector
 def test_a_rule_that_compares_different_types_is_noted_and_bounded(ann: Member) -> None:
     run = queued(ann)
     leave(run, ran=True)
@@ -37,6 +39,7 @@ LOG = (
 )
 
 
+@pytest.mark.collector
 def test_what_matters_of_the_standard_error_comes_first_and_all_of_it_can_be_read(ann: Member) -> None:
     run = queued(ann)
     path = f"{API}/testing/runs/{run.id}/stderr"
@@ -54,6 +57,7 @@ def test_what_matters_of_the_standard_error_comes_first_and_all_of_it_can_be_rea
     )
 
 
+@pytest.mark.collector
 def test_a_crash_after_the_shutdown_is_noted(ann: Member) -> None:
     run = queued(ann)
     leave(run, ran=True, stderr="panic: late\n")

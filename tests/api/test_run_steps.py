@@ -89,6 +89,7 @@ def status_of(member: Member, run: Run) -> tuple[str, str]:
     return answer["status"], answer["stderr"]
 
 
+@pytest.mark.collector
 def test_the_checker_is_asked_with_what_the_runner_left_and_the_users_own_text(
     run: Run, ann: Member, collector: Collector
 ) -> None:
@@ -98,6 +99,7 @@ def test_the_checker_is_asked_with_what_the_runner_left_and_the_users_own_text(
     assert status_of(ann, run) == ("Success", "")
 
 
+@pytest.mark.collector
 def test_the_list_has_each_step_without_its_records(run: Run, ann: Member, collector: Collector) -> None:
     ended(run, steps="events")
     answer = read(ann, run).json()
@@ -113,6 +115,7 @@ def test_the_list_has_each_step_without_its_records(run: Run, ann: Member, colle
     assert "records" not in transform
 
 
+@pytest.mark.collector
 def test_a_step_has_its_records_in_pages(run: Run, ann: Member, collector: Collector) -> None:
     ended(run, steps="events")
     first = read(ann, run, "/2?limit=2").json()
@@ -126,6 +129,7 @@ def test_a_step_has_its_records_in_pages(run: Run, ann: Member, collector: Colle
     assert field["by"]["statement"] == 'set(attributes["level"], "error")'
 
 
+@pytest.mark.collector
 def test_a_step_tells_of_one_record_and_of_those_that_it_went_into(run: Run, ann: Member, collector: Collector) -> None:
     merged = record(1, "merged", records=[1, 3])
     collector.answers["steps"] = document(step(1, "groupbyattrs", record(2, "unchanged"), merged, record(4, "dropped")))
@@ -136,6 +140,7 @@ def test_a_step_tells_of_one_record_and_of_those_that_it_went_into(run: Run, ann
     assert read(ann, run, "/1?record=9").json()["records"] == []
 
 
+@pytest.mark.collector
 def test_a_page_ends_before_it_is_too_large_for_an_answer(run: Run, ann: Member, collector: Collector) -> None:
     collector.answers["steps"] = document(step(1, "x", *(record(n, "changed", name="x" * 600_000) for n in (1, 2, 3))))
     ended(run, steps="events")
@@ -146,6 +151,7 @@ def test_a_page_ends_before_it_is_too_large_for_an_answer(run: Run, ann: Member,
     assert len(second["records"]) == 1
 
 
+@pytest.mark.collector
 def test_an_answer_that_is_too_large_leads_to_all_steps_with_their_records(
     run: Run, ann: Member, collector: Collector
 ) -> None:
@@ -173,6 +179,7 @@ def test_until_it_has_ended_a_run_has_no_steps(run: Run, ann: Member) -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "output_not_ready")
 
 
+@pytest.mark.collector
 def test_a_step_that_there_is_not_is_404(run: Run, ann: Member, collector: Collector) -> None:
     ended(run, steps="events")
     answer = read(ann, run, "/4")
@@ -181,6 +188,7 @@ def test_a_step_that_there_is_not_is_404(run: Run, ann: Member, collector: Colle
     assert answer.json()["detail"] == "No such step; this run has 3"
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize(
     ("further", "status"),
     [
@@ -196,6 +204,7 @@ def test_what_names_no_step_is_404_and_a_wrong_query_422(
     assert read(ann, run, further if status == 404 else f"/1{further}").status_code == status
 
 
+@pytest.mark.collector
 def test_the_steps_are_those_who_see_the_run_see(run: Run, ann: Member, bob: Member, collector: Collector) -> None:
     ended(run, steps="events")
     public = queued(ann, trace=True, status="Running", started_at=clock.now(), published=True)
@@ -229,6 +238,7 @@ FAILURES: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.collector
 @pytest.mark.parametrize("what", FAILURES)
 def test_a_failure_of_the_steps_is_noted_and_takes_no_verdict_away(
     what: str, run: Run, ann: Member, collector: Collector
@@ -241,6 +251,7 @@ def test_a_failure_of_the_steps_is_noted_and_takes_no_verdict_away(
     assert (answer["available"], answer["reason"], answer["items"]) == (False, reason, [])
 
 
+@pytest.mark.collector
 def test_steps_that_no_collector_can_have_left_are_noted(
     run: Run, ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +263,7 @@ def test_steps_that_no_collector_can_have_left_are_noted(
     assert status_of(ann, run) == ("Success", f"headgate: note: this run has no steps: {reason}\n")
 
 
+@pytest.mark.collector
 def test_a_storage_that_does_not_take_the_steps_takes_no_verdict_away(
     run: Run, ann: Member, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +284,7 @@ def test_a_storage_that_does_not_take_the_steps_takes_no_verdict_away(
     assert read(ann, run).json()["available"] is False
 
 
+@pytest.mark.collector
 def test_a_run_of_which_no_steps_were_left_says_so(run: Run, ann: Member, collector: Collector) -> None:
     ended(run)
 

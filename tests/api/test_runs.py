@@ -163,6 +163,7 @@ def test_a_run_tells_what_went_in_and_what_came_out(ann: Member) -> None:
     assert (answer["records"], answer["stderr"]) == ({"in": {"logs": 6}, "out": {"logs": 4}}, "warned\n")
 
 
+@pytest.mark.collector
 def test_a_run_in_which_nothing_came_out_says_so_first(ann: Member) -> None:
     run = queued(ann, status="Running", records_in=6)
     leave(run, ran=True, stderr="warned\n")

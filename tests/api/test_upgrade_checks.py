@@ -75,6 +75,7 @@ def of_version(member: Member, configuration_id: str, n: int = 1, **more: object
     return member.http.post(path, json={"to": NEW, **more})
 
 
+@pytest.mark.collector
 def test_the_report_has_everything_that_changes(ann: Member, collectors: Collectors) -> None:
     collectors.answers |= CHANGES
     answer = of_text(ann)
@@ -111,6 +112,7 @@ def test_the_report_has_everything_that_changes(ann: Member, collectors: Collect
     }
 
 
+@pytest.mark.collector
 def test_of_what_somebody_wrote_only_the_proposal_is_in_the_report(ann: Member, collectors: Collectors) -> None:
     collectors.answers |= CHANGES
     report = of_text(ann).json()
@@ -119,6 +121,7 @@ def test_of_what_somebody_wrote_only_the_proposal_is_in_the_report(ann: Member, 
     assert "hunter2" not in str(report)
 
 
+@pytest.mark.collector
 def test_if_nothing_is_wrong_but_something_is_not_in_the_build_there_is_no_verdict(
     ann: Member, collectors: Collectors
 ) -> None:
@@ -127,6 +130,7 @@ def test_if_nothing_is_wrong_but_something_is_not_in_the_build_there_is_no_verdi
     assert of_text(ann).json()["verdict"]["to"]["valid"] is None
 
 
+@pytest.mark.collector
 def test_a_stored_version_is_compared_with_its_own_collector_version(ann: Member, collectors: Collectors) -> None:
     configuration_id = create(ann, yaml=YAML)
     append(ann, configuration_id, FIXED)
@@ -138,6 +142,7 @@ def test_a_stored_version_is_compared_with_its_own_collector_version(ann: Member
     assert [request["yaml"] for request in collectors.requests] == [YAML, YAML, FIXED, FIXED, FIXED, FIXED]
 
 
+@pytest.mark.collector
 def test_values_of_variables_go_to_both_collectors(ann: Member, collectors: Collectors) -> None:
     configuration_id = create(ann, yaml=YAML)
     publish(ann, configuration_id)
@@ -159,6 +164,7 @@ def test_malformed_variables_are_422(ann: Member, collectors: Collectors, env: o
     assert collectors.asked == []
 
 
+@pytest.mark.collector
 def test_a_draft_of_another_member_is_not_found(ann: Member, join: JoinWith, collectors: Collectors) -> None:
     configuration_id = create(ann, yaml=YAML)
     bob = join(ROUTERS, "bob", access="read")
@@ -170,6 +176,7 @@ def test_a_draft_of_another_member_is_not_found(ann: Member, join: JoinWith, col
     assert of_version(bob, configuration_id, 2).status_code == 404
 
 
+@pytest.mark.collector
 def test_a_deployment_group_is_checked_with_its_assigned_version(ann: Member, collectors: Collectors) -> None:
     configuration_id = create(ann, yaml=YAML)
     publish(ann, configuration_id)
@@ -213,6 +220,7 @@ def stored() -> dict[str, Any]:
     return {**tables, "bucket": [one["Key"] for one in objects]}
 
 
+@pytest.mark.collector
 def test_nothing_is_saved(ann: Member, collectors: Collectors) -> None:
     collectors.answers |= CHANGES
     configuration_id = create(ann, yaml=YAML)
