@@ -78,6 +78,15 @@ def test_a_note_on_a_correct_expression_is_advice_that_is_asked_for(notes: bool)
     assert [one.severity for one in of_lint("a.yaml", {"items": [right]}, notes=notes)] == ["note"] * notes
 
 
+def test_what_an_expression_probably_does_not_mean_is_shown_without_asking() -> None:
+    note = {"code": "missing_group", "message": "$1xxx names no group", "way_out": "Write $${1}xxx."}
+    right = {"location": {"path": "p", "line": 3, "column": 5}, "error": None, "note": None, "notes": [note]}
+
+    (shown,) = of_lint("a.yaml", {"items": [right]}, notes=False)
+
+    assert (shown.severity, shown.code, shown.line, shown.way_out) == ("note", "missing_group", 3, "Write $${1}xxx.")
+
+
 def test_a_message_that_ends_in_a_period_gets_no_second_one() -> None:
     assert Finding("a.yaml", "error", "own", "Send it.", way_out="Do so.").whole == "Send it. Do so."
 

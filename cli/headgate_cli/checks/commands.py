@@ -133,7 +133,7 @@ def validate(
 @click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER...")
 @_version
 @feature_gates
-@click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
+@click.option("--notes", is_flag=True, help="Also show other notes on correct expressions, such as inferred contexts.")
 @fixing.option
 @output_format
 @connected_or_local("Check")

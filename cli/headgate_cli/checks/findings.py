@@ -94,7 +94,7 @@ def say_not_started(file: str, answer: Entity) -> None:
 
 
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
-    """The errors of the linter's answer, each with its note, and notes on correct expressions if wanted.
+    """The errors of the linter's answer, what expressions probably do not mean, and other notes if `notes`.
 
     Skipped expressions are errors where nothing else is wrong and the text is not right all the same.
     """
@@ -109,6 +109,9 @@ def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
             reported.append(Finding(file, "error", "ottl", error, *at, way_out=note))
         elif note and notes:
             reported.append(Finding(file, "note", "ottl_note", note, *at))
+        for remark in entities(item, "notes"):
+            way_out = optional(remark, "way_out")
+            reported.append(Finding(file, "note", text(remark, "code"), text(remark, "message"), *at, way_out=way_out))
     if answer.get("valid") is False and not any(finding.severity == "error" for finding in reported):
         for skipped in entities(answer, "skipped"):
             location = skipped.get("location")
