@@ -1,10 +1,16 @@
 """`headgate config import`: files of somebody's own become drafts, with what is in the way in a line for each kind."""
 
 import json
+import os
+import pty
+import subprocess
+import sys
 
 import pytest
 
 from tests.support.cli_support import EDGE, Cli
+from tests.support.second_version import needs_second_version, second_version
+from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 
@@ -62,3 +68,46 @@ def test_files_become_drafts_with_known_fixes_and_the_rest_in_a_line_for_each_ki
     stored = cli.ok("config", "show", "newer", "--yaml")
     assert stored == NEWER.replace("file_log", "filelog").replace("otlp_grpc", "otlp")
     assert cli.ok("config", "show", "map", "--yaml").startswith("receivers: {hostmetrics:")
+
+
+def typed(cli: Cli, *words: str, answers: str) -> tuple[str, str]:
+    """What the command prints, and what it shows on a terminal where somebody types these answers."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "headgate_cli.main", *words, "--url", cli.url, "--token", cli.token]
+    paths = os.pathsep.join(str(ROOT / name) for name in ("cli", "engine"))
+    environment = {**os.environ, "PYTHONPATH": paths, "HOME": str(cli.folder)}
+    # What is asked beyond these answers meets the end of the input.
+    os.write(ours, answers.encode() + b"\x04")
+    with subprocess.Popen(
+        command, cwd=cli.folder, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            printed, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    os.set_blocking(ours, False)
+    shown = os.read(ours, 65_536).decode()
+    os.close(theirs)
+    os.close(ours)
+    return printed, shown
+
+
+@needs_second_version
+def test_a_terminal_is_asked_for_the_collector_that_the_files_are_for_and_for_fixes(cli: Cli) -> None:
+    cli.write("newer.yaml", NEWER)
+    cli.write("again.yaml", NEWER)
+    proposed = cli.run("config", "import", "newer.yaml", "--dry-run", "--env", "BACKEND=otel:4317")
+    printed, shown = typed(cli, "config", "import", "newer.yaml", "--env", "BACKEND=otel:4317", answers="y\n")
+    mended, asked = typed(cli, "config", "import", "again.yaml", "--env", "BACKEND=otel:4317", answers="n\ny\n")
+    created = json.loads(cli.ok("config", "show", "newer", "--json"))
+
+    leaves = f"collector {second_version()} leaves 0 errors instead of 2"
+    assert f"--match-version: {leaves}\n" in proposed.err
+    assert f"The {leaves}: import for it? [Y/n]" in shown
+    assert "Fixed" not in shown, printed
+    assert second_version() in str(created)
+    assert cli.ok("config", "show", "newer", "--yaml") == NEWER
+    assert "Apply 2 fixes to what is imported?" in asked, mended
+    assert cli.ok("config", "show", "again", "--yaml") == NEWER.replace("file_log", "filelog").replace(
+        "otlp_grpc", "otlp"
+    )

@@ -30,6 +30,7 @@ _MOST_BYTES: Final = 1_000_000
 # A mended error may have hidden further ones.
 _MOST_ROUNDS: Final = 20
 _MOST_QUESTIONS: Final = 20
+_MOST_VERSIONS: Final = 5
 _SEVERITIES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 _LONGEST_NAME: Final = 200
 _MOST_NAMED: Final = 2
@@ -71,6 +72,9 @@ class _Checked:
     type=CollectorVersion(),
     help="The collector version that the files are for; the server's default one without it.",
 )
+@click.option(
+    "--match-version", is_flag=True, help="Take the installed collector version that leaves the fewest errors."
+)
 @feature_gates
 @variables.env
 @variables.files
@@ -83,6 +87,7 @@ def import_(
     paths: Sequence[str],
     label: str,
     collector_version: str | None,
+    match_version: bool,
     feature_gates: Sequence[str],
     env: Sequence[tuple[str, str]],
     files_of_texts: Sequence[tuple[str, str]],
@@ -93,15 +98,16 @@ def import_(
     """Create a draft of each file, and tell what is in the way, in a line for each kind over all files.
 
     Takes a configuration out of a Kubernetes resource, a ConfigMap or Helm values by itself. On a terminal it asks for
-    what is missing: whether to apply fixes, the feature gates and the values of variables that errors come from. Values
-    are for the check only and are not stored. A name that exists already is left alone. Ends with 1 if a file became no
+    what is missing: whether the files are for another installed collector, if their names show it; whether to apply
+    fixes; the feature gates and the values of variables that errors come from. Values are for the check only and are
+    not stored. A name that exists already is left alone. Ends with 1 if a file became no
     draft, or one that is not valid.
 
     \b
     Examples:
       headgate config import collector.yaml gateway.yaml
       headgate config import ./configurations --fix --env-file production.env
-      headgate config import ./configurations --dry-run
+      headgate config import ./configurations --match-version --dry-run
       kubectl get configmap otel -o yaml | headgate config import - --name otel
       otelcol-contrib print-config --config collector.yaml | headgate config import - --name edge
     """
@@ -112,6 +118,13 @@ def import_(
     before = checked = _check(api, _without_namesakes(api, texts), request)
     if not as_json:
         _show(checked)
+    if not collector_version and (match := _matching(api, checked, request)):
+        version, there = match
+        leaves = f"collector {one_line(version)} leaves {_counted(there.errors, 'error')} instead of {checked.errors}"
+        if match_version or (asks and click.confirm(f"The {leaves}: import for it?", default=True, err=True)):
+            checked, request = there, request | {"version": version}
+        else:
+            say(f"--match-version: {leaves}")
     if checked.fixable and (fix or (asks and _wants_fixes(checked.fixable))):
         checked = _mended(api, checked, request)
         say(f"Fixed {_counted(sum(source.fixed for source in checked.texts), 'place')}")
@@ -198,6 +211,17 @@ def _unwrapped(source: _Text, answer: Entity) -> _Text:
         return source
     say(f"{one_line(source.file)}: taking the configuration under {one_line(text(part, 'path'))}")
     return replace(source, yaml=text(part, "yaml"))
+
+
+def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tuple[str, _Checked] | None:
+    """The installed collector that leaves the fewest errors, if names show that the texts are of another release."""
+    causes = {optional(group, "kind") for group in checked.groups if group.get("severity") == "error"}
+    if not causes & {"newer_release", "older_release"}:
+        return None
+    versions = [text(entry, "version") for entry in api.items("/collector-versions")][:_MOST_VERSIONS]
+    tried = [(version, _check(api, checked.texts, {**request, "version": version})) for version in versions]
+    best = min(tried, key=lambda pair: pair[1].errors, default=None)
+    return best if best and best[1].errors < checked.errors else None
 
 
 def _mended(api: Api, checked: _Checked, request: Mapping[str, object]) -> _Checked:
