@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import subprocess
 import time
 from collections.abc import Iterator
@@ -69,7 +70,7 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
         assert host in cli.ok("fleet", "configurations", "existing")
         found = cli.ok("fleet", "findings", "existing", host, "--to", settings().collector_version)
         assert f"works on collector {settings().collector_version}" in found
-        adopted = cli.run("fleet", "adopt", "existing", host, "--name", "adopted", "--json").json[0]
+        adopted = json.loads(cli.ok("fleet", "adopt", "existing", host, "--name", "adopted", "--json"))
     assert adopted["adoption"]["variables"] == []
     written = yaml.safe_load(adopted["adoption"]["yaml"])
     assert ("extensions" in written, "extensions" in written["service"]) == (False, False)
