@@ -69,7 +69,7 @@ def test_every_check_has_an_id_of_its_own_and_says_what_to_do_where_it_fails() -
 
     assert len({one.id for one in ALL}) == len(ALL)
     assert {one.section for one in ALL} == REMEDIES.keys()
-    assert [section for section in REMEDIES if f"### {section}" not in headings] == []
+    assert [section for section in REMEDIES if f"## {section}" not in headings] == []
 
 
 def test_a_limit_that_is_kept_passes(server: Server) -> None:
