@@ -5,9 +5,11 @@ import re
 import pytest
 
 from fleets.app import app
+from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Fleet, ann, fleet
 from tests.support.in_process import TestClient
-from tests.support.page_visitor import csrf, member_at
+from tests.support.members import Member
+from tests.support.page_visitor import csrf, member_at, send_form
 
 __all__ = ["ann", "fleet"]
 
@@ -62,3 +64,18 @@ def test_with_one_group_its_rollout_is_shown_and_with_none_the_form_says_so(flee
     assert (none.status_code, "Choose at least one group" in none.text) == (422, True)
     assert one.status_code == 303
     assert re.search(rf"/deployments/{fleet.deployment_id}/rollouts/rol_[0-9a-z]+$", one.headers["location"])
+
+
+def test_without_a_fleet_the_first_one_is_created_on_the_same_page(ann: Member) -> None:
+    configuration_id = cfg.create(ann, "Edge")
+    cfg.publish(ann, configuration_id)
+    here = f"/organizations/{ann.organization_id}/fleets"
+    http = member_at(app, ann.organization_id)
+    asked = {"configuration_id": configuration_id}
+
+    shown = http.get(f"{here}/roll-out", params=asked).text
+    assert "A fleet for your first host" in shown
+    assert "Start in the chosen groups" not in shown
+    made = send_form(http, here, "", type="server-supervisor", label="First")
+    assert re.fullmatch(rf"{here}/flt_[0-9a-z]{{26}}#install", made.headers["location"])
+    assert "Start in the chosen groups" in http.get(f"{here}/roll-out", params=asked).text

@@ -302,6 +302,13 @@ def test_hostile_names_and_texts_are_texts(here: Visit, service: LocalService) -
     for tab in ("Outline", "Graph", "Table", "Problems"):
         page.get_by_role("tab", name=tab).click()
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280, tab
+    # What stands against publishing leads to where it is mended.
+    page.get_by_role("tab", name="Outline").click()
+    page.get_by_role("button", name="Publish …").click()
+    against = page.get_by_role("dialog").get_by_role("listitem").filter(has_text="does not accept this text")
+    against.get_by_role("button", name="Go there").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("tab", name="Problems")).to_have_attribute("aria-selected", "true")
     assert page.locator("script:not([src])").count() == 0
     assert page.locator("img[src]").count() == 0
     # A direction that is changed is shown in the text itself.

@@ -287,10 +287,12 @@ async function merge(mine: string, { theirs }: Overtaken): Promise<boolean> {
   return save();
 }
 
+const places = { goTo, open: (name: string) => panels.open(name) };
+
 async function begin(): Promise<void> {
   if (!saveButton.disabled && !(await save())) return;
   try {
-    if (!(await publish(api, session, latest ?? (await ask(session.saved.version.yaml))))) return;
+    if (!(await publish(api, session, latest ?? (await ask(session.saved.version.yaml)), places))) return;
     const query = `configuration_id=${session.configuration}&version_number=${session.n}`;
     const rollOut = `/organizations/${page().organization}/fleets/roll-out?${query}`;
     notice.tell(

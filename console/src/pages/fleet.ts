@@ -80,7 +80,12 @@ root.append(
   ),
 );
 fit();
-void listGroups();
+// A fleet that was just created needs its command first.
+void listGroups().then(() => {
+  if (location.hash !== "#install") return;
+  history.replaceState(null, "", location.pathname);
+  root.querySelector("form")?.requestSubmit();
+});
 void complete();
 
 function fit(): void {

@@ -10,6 +10,7 @@ interface Flow {
   name: string;
   summary: string;
   yaml: string;
+  tests: { name: string; [field: string]: unknown }[];
 }
 
 const root = byId("use", HTMLElement);
@@ -25,10 +26,15 @@ if (given(root, "usable") === "yes")
     h(
       "div",
       { class: "buttons" },
-      h("a", { class: "button", href: `${home}/configurations/new?flow=${slug}` }, "Use it for a configuration"),
+      button("Use it for a configuration", () => use()),
       button("Try it with its sample", () => tryIt(), { class: "plain" }),
     ),
-    h("p", { class: "hint" }, "To try it, a draft is made that only you and Admins see, with this flow's text."),
+    h(
+      "p",
+      { class: "hint" },
+      "Either makes a draft that only you and Admins see, with this flow's text; used, it has the flow's tests as well. ",
+      h("a", { href: `${home}/configurations/new?flow=${slug}` }, "Name it first"),
+    ),
   );
 
 const drawn = byId("pipelines", HTMLElement);
@@ -45,14 +51,31 @@ if (graph.pipelines.length > 0) {
 }
 
 async function tryIt(): Promise<void> {
+  await made((id) => Promise.resolve(`${id}/versions/1/run?flow=${slug}`));
+}
+
+/** Makes a draft of the flow with its tests, as `headgate flow use` does, and opens it. */
+async function use(): Promise<void> {
+  await made(async (id, { tests }) => {
+    for (const { name, ...fields } of tests) {
+      const body = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+      const path = `/configurations/${id}/versions/1/tests/${encodeURIComponent(name)}`;
+      await api.request("PUT", path, { body });
+    }
+    return `${id}/edit`;
+  });
+}
+
+async function made(then: (id: string, flow: Flow) => Promise<string>): Promise<void> {
   notice.tell("");
   try {
-    const { name, summary, yaml } = await api.get<Flow>(`/flows/${slug}`);
+    const flow = await api.get<Flow>(`/flows/${slug}`);
+    const { name, summary, yaml } = flow;
     const { body } = await api.request<{ id: string }>("POST", "/configurations", {
       body: { name, yaml, description: summary },
       headers: { "Idempotency-Key": key },
     });
-    location.assign(`${home}/configurations/${body.id}/versions/1/run?flow=${slug}`);
+    location.assign(`${home}/configurations/${await then(body.id, flow)}`);
   } catch (error) {
     notice.failed(error);
   }

@@ -115,7 +115,7 @@ command(
     router,
     "/organizations/{organization_id}/fleets",
     api.create_fleet,
-    "/fleets/{result.id}",
+    "/fleets/{result.id}#install",
     body=lambda posted: given(posted.form, "label", "type", "expires_in"),
     refused=_not_created,
     refusals=(errors.Invalid, errors.Conflict, errors.Forbidden, FleetsNotConfigured),

@@ -24,7 +24,7 @@ from web.forms import given, number_of
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import choice, empty, hidden, home, nothing_yet, tag, text
+from web.parts import choice, empty, hidden, home, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -43,10 +43,17 @@ _WAYS: Final = (
 _PAGE: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a> /
 <a href="{path}/versions/{n}">Version {n}</a></p><h1>Roll out {name} version {n}</h1>
+{content}"""
+_FORM: Final = """\
 <form method="post" action="{home}/fleets/roll-out">{csrf}{ids}
 <div class="card"><h2>Groups</h2>{groups}</div>
 <div class="card"><h2>How</h2><div class="two">{way}{message}</div>
 <button>Start in the chosen groups</button></div></form>"""
+_FIRST_FLEET: Final = """\
+<div class="card"><h2>A fleet for your first host</h2><p class="soft">There is no group of hosts yet that could run this
+version. Create a fleet of servers, whose page has the command that connects a host, or
+<a href="{home}/fleets#new-fleet">a fleet of another type</a>.</p>
+<form method="post" action="{home}/fleets">{csrf}{type}{label}<button>Create</button></form></div>"""
 _TABLE: Final = """\
 <table><thead><tr><th scope="col">Group</th><th scope="col">Runs now</th><th scope="col">Hosts</th>
 <th scope="col">Rollout</th><td></td></tr></thead><tbody>{rows}</tbody></table>"""
@@ -136,22 +143,27 @@ def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, prob
     review = f"review?configuration_id={configuration_id}&version_number={n}"
     open_rollouts = {one.deployment_id: one for one in rollouts.open_in([one.counted.group for one in listed])}
     rows = [_row(caller, one, configuration, n, open_rollouts.get(one.counted.group.id), review) for one in listed]
+    csrf = csrf_field(shown)
+    if rows:
+        ways = html(
+            _FORM,
+            home=home(caller),
+            csrf=csrf,
+            ids=[hidden("configuration_id", configuration_id), hidden("version_number", str(n))],
+            groups=html(_TABLE, rows=rows),
+            way=choice("way", "How", _WAYS, "canary"),
+            message=text("message", "Why", most=500, required=False, hint="Stands in the groups' history"),
+        )
+    else:
+        label = text("label", "Label", most=200)
+        ways = html(_FIRST_FLEET, home=home(caller), csrf=csrf, type=hidden("type", "server-supervisor"), label=label)
     content = html(
         _PAGE,
         home=home(caller),
         path=f"{home(caller)}/configurations/{configuration_id}",
         name=configuration.name,
         n=n,
-        csrf=csrf_field(shown),
-        ids=[hidden("configuration_id", configuration_id), hidden("version_number", str(n))],
-        groups=html(_TABLE, rows=rows)
-        if rows
-        else nothing_yet(
-            "Groups of hosts that run a configuration.",
-            html('None yet: <a href="{home}/fleets#new-fleet">create a fleet</a>.', home=home(caller)),
-        ),
-        way=choice("way", "How", _WAYS, "canary"),
-        message=text("message", "Why", most=500, required=False, hint="Stands in the groups' history"),
+        content=ways,
     )
     status = 422 if problem else 200
     return page(shown, f"Roll out {configuration.name}", content, problem=problem, status=status)
