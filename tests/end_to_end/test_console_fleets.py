@@ -47,6 +47,8 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     assert violations(page) == []
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(label)
+    # The command of a new fleet is there without a click.
+    expect(page.get_by_label("Install command")).to_be_visible()
     fleet_id = page.url.rpartition("/")[2]
 
     expect(page.get_by_label("Group")).to_contain_text("Default")
@@ -110,7 +112,7 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
 
     page.goto(f"{here.home}/fleets/{fleet_id}/collectors")
     page.get_by_label("State").select_option("applied")
-    expect(page.get_by_text("1 found")).to_be_visible()
+    expect(page.get_by_text("1 collector", exact=True)).to_be_visible()
     expect(page.get_by_role("row").nth(1)).to_contain_text("edge-1")
     page.get_by_label("State").select_option("")
     page.get_by_label("Host").fill("<b>")
