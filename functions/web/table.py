@@ -43,7 +43,7 @@ _PAGES: Final = (
 )
 _STEP: Final = '<a class="button small" rel="{rel}" href="{path}{query}">{label}</a>'
 _CHIP: Final = """\
-<a class="chip" href="{path}{query}" aria-label="Remove the filter {label}: {value}">{label}: <b>{value}</b>\
+<a class="chip" href="{path}{query}"><span class="unseen">Remove the filter </span>{label}: <b>{value}</b>\
 <span aria-hidden="true"> ×</span></a>"""
 
 
