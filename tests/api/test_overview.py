@@ -273,7 +273,7 @@ def test_a_pipeline_whose_newest_run_failed_is_told(ann: Member) -> None:
     later = queued(ann, id=new_id("run", first + timedelta(milliseconds=5)), target_pipeline="logs/b")
     assert [one["subject"] for one in told(ann, "run_failed")] == ["pipeline logs/b", "pipeline logs/a"]
 
-    store.update(later.start(2, clock.now()).complete((), {"logs": 2}, "", clock.now()))
+    store.update(later.start(clock.now()).complete((), {"logs": 2}, "", clock.now()))
 
     (notice,) = told(ann)
     assert (notice["subject"], notice["page"]) == ("pipeline logs/a", f"/organizations/{ann.organization_id}/runs")
