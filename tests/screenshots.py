@@ -91,7 +91,10 @@ class Clock:
         self.at(-HOURS * 3_600)
 
     def at(self, seconds: float) -> None:
-        self.file.write_text(str(seconds))
+        # Whole for whoever reads it meanwhile.
+        after = self.file.with_suffix(".after")
+        after.write_text(str(seconds))
+        after.replace(self.file)
 
     @property
     def environment(self) -> dict[str, str]:

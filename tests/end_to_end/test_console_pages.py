@@ -20,6 +20,7 @@ from tests.support.console import (
     violations,
     visit,
 )
+from tests.support.counting_hosts import CountingHost
 from tests.support.faults.every_page import COMPONENT, PAGES
 from tests.support.local_service import LocalService
 from tests.support.opamp_agent import Agent
@@ -79,7 +80,14 @@ def ids(console_browser: Browser, service: LocalService, signed_in: StorageState
                 {"configuration_id": made.id, "version_number": 1, "strategy": {"preset": "careful"}},
             )
             agent.start()
+            counting = CountingHost(1_764_000_000_000)
+            for taken in (9_000, 40_000):
+                # What is counted, and costs, is drawn.
+                counting.counts(taken, 180_000)
+                counting.tells(agent)
             agent.report(wire.RemoteConfigStatuses_FAILED, f"it cannot bind to {long}")
+        price = {"exporter": "otlphttp", "host": None, "per": "million_records", "amount": "0.25"}
+        opened.asked("PUT", "/fleets/prices", {"currency": "USD", "prices": [price]})
         stored = {"variables": {"ZONE": long}, "secrets": {"API_KEY": "x"}}
         opened.asked("PATCH", f"/fleets/{fleet}/deployments/{group['id']}/env", stored)
         (instance,) = api.get(f"/fleets/{fleet}/instances").json()["items"]
