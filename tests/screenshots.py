@@ -198,7 +198,7 @@ def graph(page: Page, shop: Shop) -> None:
     page.goto(f"{shop.made.path}/edit?version=1")
     verdict(page, "alid on")
     page.get_by_role("tab", name="Graph").click()
-    expect(page.get_by_text("which accepted")).to_be_visible()
+    expect(page.get_by_text("On the lines")).to_be_visible()
     page.get_by_role("button", name="Across the page").click()
 
 
