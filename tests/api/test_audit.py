@@ -14,6 +14,8 @@ from tests.support.faults.bench import Bench, made_ready
 from tests.support.faults.rows import Row
 from tests.support.world import APP
 
+pytestmark = pytest.mark.collector
+
 CHANGING = [endpoint for endpoint in ENDPOINTS if endpoint.action]
 
 

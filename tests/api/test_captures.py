@@ -23,6 +23,8 @@ from tests.support.members import API, JoinWith, application
 from tests.support.opamp_agent import Agent
 from tests.support.world import joined, session_of
 
+pytestmark = pytest.mark.collector
+
 __all__ = ["now"]
 
 ROUTERS = [*fleets_routers, configurations_router]

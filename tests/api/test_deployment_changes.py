@@ -119,6 +119,7 @@ def test_what_is_refused_tells_nothing(ann: Member) -> None:
     assert len(told(ann)) == 1
 
 
+@pytest.mark.collector
 def test_records_of_before_stay_readable(ann: Member) -> None:
     at, account = clock.now(), Principal("service_account", new_id("sva"), "ci")
     target = f"fleets/{new_id('flt')}/deployments/{new_id('dep')}"

@@ -39,6 +39,8 @@ from tests.support.world import (
     session_of,
 )
 
+pytestmark = pytest.mark.collector
+
 _STARTED: Final = clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 # What takes ids in its path.
 WITH_IDS: Final = [endpoint for endpoint in ENDPOINTS if endpoint.has_ids]

@@ -266,6 +266,7 @@ def test_nothing_is_told_only_if_every_draft_was_looked_at(ann: Member, collecto
     assert collector.asked == 7
 
 
+@pytest.mark.collector
 def test_a_pipeline_whose_newest_run_failed_is_told(ann: Member) -> None:
     first = clock.now()
     for n, pipeline in enumerate(("logs/a", "logs/b")):

@@ -73,6 +73,7 @@ def test_captures_are_off_until_an_admin_allows_them(fleet: Fleet, browser: Test
     assert (refused.status_code, "Captures are off for the group" in refused.text) == (409, True)
 
 
+@pytest.mark.collector
 def test_a_capture_is_asked_for_followed_ended_and_told(
     fleet: Fleet, browser: TestClient, host: str, allowed: None
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_capture_is_asked_for_followed_ended_and_told(
     assert {"capture.started", "capture.ended", "deployment.captures_changed"} <= changes_of(fleet).keys()
 
 
+@pytest.mark.collector
 def test_any_host_of_a_group_is_asked(fleet: Fleet, browser: TestClient, host: str, allowed: None) -> None:
     assert send_form(browser, home(fleet), "/captures", where=fleet.deployment_id, **ASKED).status_code == 303
     listed = fleet.member.http.get(f"{API}/fleets/{fleet.id}/captures").json()["items"]
