@@ -118,13 +118,17 @@ def test_no_connection_is_opened_at_another_path(address: str, fleet: Fleet) -> 
 
 
 @pytest.mark.parametrize(
-    ("frame", "code"), [("text", 1003), (b"\0" * (MAX_MESSAGE_BYTES + 2), 1009)], ids=["text", "too large"]
+    ("frame", "codes"),
+    # While a large frame is being sent, the end of the connection may arrive before its reason.
+    [("text", {1003}), (b"\0" * (MAX_MESSAGE_BYTES + 2), {1009, None})],
+    ids=["text", "too large"],
 )
-def test_a_frame_that_no_agent_sends_ends_the_connection(opened: Connect, frame: str | bytes, code: int) -> None:
+def test_a_frame_that_no_agent_sends_ends_the_connection(
+    opened: Connect, frame: str | bytes, codes: set[int | None]
+) -> None:
     with opened() as connection, pytest.raises(ConnectionClosed) as closed:
         _send(connection, frame)
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == code
+    assert (closed.value.rcvd.code if closed.value.rcvd else None) in codes
 
 
 def test_a_malformed_message_is_refused_in_words_and_the_connection_goes_on(opened: Connect) -> None:
