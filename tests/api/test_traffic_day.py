@@ -25,11 +25,11 @@ __all__ = ["ann", "fleet", "now"]
 
 HOSTS, MINUTES = sizes.either(4, 50), sizes.number("DAY_MINUTES", 60, 1_440)
 # Seconds between two messages of a host.
-INTERVAL: Final = sizes.number("DAY_INTERVAL", 60, 120)
+INTERVAL: Final = sizes.number("DAY_INTERVAL", 60, 300)
 COUNTS: Final = NUMBERS[:5]
 ACCEPTED, REFUSED, SENT, FAILED, DROPPED = range(len(COUNTS))
-# A heartbeat is stored every three minutes, and one in ten is not sent at all.
-MOST_LOST: Final = 15 * 60_000
+# A heartbeat is stored every three minutes, and one in ten is not sent at all: of five in a row at least one is.
+MOST_LOST: Final = max(15 * 60, 5 * INTERVAL + 180) * 1_000
 Sums = Counter[tuple[str, int]]
 
 
