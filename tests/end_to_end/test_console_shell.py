@@ -66,7 +66,7 @@ def test_a_chosen_theme_and_time_zone_hold_on_every_page(
     with service.client() as api:
         configuration = api.post("/configurations", json={"name": "Edge", "yaml": YAML}).json()["id"]
         assert api.post(f"/configurations/{configuration}/versions/1/publish").is_success
-        path = f"/organizations/{api.get('/identity').json()['organization_id']}/configurations/{configuration}"
+        path = f"/organizations/{api.get('/identity').json()['organization_id']}/configurations/{configuration}/versions"
     with console_browser.new_context(
         base_url=service.base_url, storage_state=signed_in, color_scheme="light", timezone_id="Asia/Kolkata"
     ) as context:
