@@ -145,6 +145,8 @@ def test_a_captured_sample_is_run_through_the_version_of_its_host(here: Visit, s
 def test_tests_run_and_say_in_the_text_what_they_do_not_notice(here: Visit, service: LocalService) -> None:
     page = here.page
     made = with_a_test(here, "Covered")
+    gates = ["+service.profilesSupport"]
+    here.asked("PATCH", f"/configurations/{made.id}/versions/1", {"feature_gates": gates})
     page.goto(f"{made.path}/edit")
     verdict(page, "Valid")
     page.get_by_role("tab", name="Tests").click()
@@ -168,6 +170,7 @@ def test_tests_run_and_say_in_the_text_what_they_do_not_notice(here: Visit, serv
     with page.expect_response(lambda response: response.url.endswith("/testing/runs")) as begun:
         page.keyboard.press("Control+Enter")
     assert begun.value.status == 202
+    assert begun.value.request.post_data_json["feature_gates"] == gates
     expect(page.get_by_label("Output")).to_contain_text("keep")
     expect(page.get_by_label("Output")).not_to_contain_text("noise")
     expect(page.get_by_role("group", name="Steps").get_by_role("button", name="✕ dropped")).to_have_count(1)

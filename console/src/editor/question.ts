@@ -1,7 +1,7 @@
 // What checks of a version ask about: its text as its hosts run it.
 import type { Version } from "../lib/types";
 
-type Gated = Pick<Version, "feature_gates">;
+export type Gated = Pick<Version, "feature_gates">;
 
 /** The feature gates of a question, without which it is asked of a collector that is running already. */
 export function gates({ feature_gates }: Gated): Gated {

@@ -58,6 +58,7 @@ const run = new Beside(
   () => ({
     yaml: editor.text,
     collector_version: collector.value,
+    ...gates(session.saved.version),
     isValid: latest?.valid ?? false,
   }),
   (line) => editor.text.split("\n")[line - 1]?.trim() ?? "",

@@ -1,4 +1,5 @@
 // A run beside the editor: the sample on the left, what each component did with it, and what came out on the right.
+import { type Gated, gates } from "../editor/question";
 import type { Api } from "../lib/api";
 import { h } from "../lib/dom";
 import { across, button, messageOf, options } from "../lib/ui";
@@ -13,7 +14,7 @@ const SECONDS = 1;
 // After the last key, where a run costs nothing.
 const PAUSE = 2_000;
 
-export interface Subject {
+export interface Subject extends Gated {
   yaml: string;
   collector_version: string;
   /** Whether the collector accepts the text as it is now. */
@@ -121,11 +122,12 @@ export class Beside {
   }
 
   private async carryOut(sample: string, pipeline: string): Promise<void> {
-    const { yaml, collector_version } = this.subject();
+    const { yaml, collector_version, ...gated } = this.subject();
     const signal = pipeline.split("/")[0]?.trim() ?? "";
     const body = {
       yaml,
       collector_version,
+      ...gates(gated),
       sample,
       signal_type: SIGNALS.includes(signal) ? signal : "logs",
       target_pipeline: pipeline,
@@ -156,8 +158,8 @@ export class Beside {
   }
 
   private key(): string {
-    const { yaml, collector_version } = this.subject();
-    return JSON.stringify([yaml, collector_version, this.sample.value, this.pipeline.value]);
+    const { yaml, collector_version, feature_gates } = this.subject();
+    return JSON.stringify([yaml, collector_version, feature_gates, this.sample.value, this.pipeline.value]);
   }
 }
 
