@@ -38,6 +38,10 @@ _BELOW: Final = '<tr class="below"><td colspan="{columns}">{content}</td></tr>'
 _CHOICE: Final = """\
 <td class="choose"><input type="checkbox" name="{name}" value="yes" form="chosen" aria-label="Choose {label}"></td>"""
 _CHOOSER: Final = '<th scope="col" class="choose"><span class="unseen">Chosen</span></th>'
+CHOOSE_ALL: Final = Html("""\
+<label class="check all"><input type="checkbox" data-all> All on this page</label>
+<span class="soft small" role="status">With <span data-count>those</span> chosen:</span>""")
+"""Opens the form `chosen`, whose buttons do something with the rows that are chosen."""
 _PAGES: Final = (
     '<nav class="pages" aria-label="Pages of the list"><p class="soft small" role="status">{total}</p>{links}</nav>'
 )

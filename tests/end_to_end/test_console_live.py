@@ -50,6 +50,17 @@ def test_pages_of_hosts_stay_true_ask_little_and_heal_after_an_outage(here: Visi
         page.clock.run_for(MINUTE)
         page.clock.run_for(MINUTE)
         expect(page.get_by_role("link", name="live-1")).to_be_visible()
+        # What somebody has chosen stays chosen, also when the focus is elsewhere.
+        page.get_by_label("Choose live-1").check()
+        page.get_by_label("Host").focus()
+        Agent(post_to(client, api, fleet, group["id"]), host_name="live-2").start()
+        with page.expect_response(lambda response: "/collectors" in response.url):
+            page.clock.run_for(MINUTE)
+        expect(page.get_by_label("Choose live-1")).to_be_checked()
+        page.get_by_label("Choose live-1").uncheck()
+        page.get_by_label("Host").focus()
+        page.clock.run_for(MINUTE)
+        expect(page.get_by_role("link", name="live-2")).to_be_visible()
 
         page.goto(paths[2])
         expect(page.get_by_text("as of")).to_be_visible()

@@ -72,7 +72,7 @@ export async function keepFresh(): Promise<void> {
       const parts = following();
       if (!parts.some(({ id }) => again.getElementById(id))) return told.ended();
       told.seen();
-      // What somebody has opened or is typing into is not taken from under their hands.
+      // What somebody has opened, chosen or is typing into is not taken from under their hands.
       const changed = parts.filter((part) => !isInUse(part)).filter((part) => renew(part, again) !== part);
       const isBusy = following().some(({ dataset }) => dataset["live"] === "yes");
       wait = isBusy ? SOON : changed.length > 0 ? 2 * SOON : Math.min(LATE, 2 * wait);
@@ -155,7 +155,7 @@ function following(): HTMLElement[] {
 
 function isInUse(part: HTMLElement): boolean {
   const typing = document.activeElement?.matches("input, textarea, select") && part.contains(document.activeElement);
-  return Boolean(typing) || part.querySelector("details[open]:not(.numbers)") !== null;
+  return Boolean(typing) || part.querySelector("details[open]:not(.numbers), td.choose :checked") !== null;
 }
 
 /** The page, as asked for again: with what takes longer than its first content. */

@@ -1,5 +1,6 @@
 // On every page: its keys, the palette, times, copying, and what a person typed does not stay in the browser after they sign out.
 import { Api } from "../lib/api";
+import { followChoices } from "../lib/choosing";
 import { addCopyButtons } from "../lib/copy";
 import { keepFresh } from "../lib/live";
 import { page } from "../lib/page";
@@ -11,6 +12,7 @@ import { listOrganizations } from "../shell/organizations";
 keepAges();
 void keepFresh();
 addCopyButtons(document);
+followChoices();
 install();
 const { organization, person } = page();
 if (organization) {

@@ -28,7 +28,7 @@ from web.html import NOTHING, Html, html
 from web.layout import Frame, csrf_field, page
 from web.pages import Form, Member, Visit, frame, page_router
 from web.parts import ENTRIES, ago, choice, empty, hidden, home, tag, text
-from web.table import Column, Keys, Listed, Row, View, Viewed, chips, pages, read, table
+from web.table import CHOOSE_ALL, Column, Keys, Listed, Row, View, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -45,8 +45,7 @@ _HOST: Final = '<a href="{path}/{id}" title="{platform}"><strong>{host}</strong>
 _GROUP: Final = '<a href="{home}/fleets/{fleet}/deployments/{deployment}">{group}</a>'
 _MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
 _CHOSEN: Final = """\
-<form method="post" action="{path}/orders" id="chosen" class="buttons chosen">{csrf}\
-<span class="soft small">With those chosen:</span>{buttons}</form>"""
+<form method="post" action="{path}/orders" id="chosen" class="buttons chosen">{csrf}{all}{buttons}</form>"""
 _ORDER: Final = '<button class="plain small" name="order" value="{order}">{label}</button>'
 _OUTCOMES: Final = """\
 <p class="small"><a href="{path}">Collectors</a></p><h1>{title}</h1><div class="card">{table}</div>"""
@@ -250,6 +249,7 @@ def _list(
         _CHOSEN,
         path=view.path,
         csrf=csrf_field(shown),
+        all=CHOOSE_ALL,
         buttons=[html(_ORDER, order=order, label=label) for order, (label, _) in _ORDERS.items()],
     )
     return html(
