@@ -66,7 +66,7 @@ def test_a_chosen_theme_and_time_zone_hold_on_every_page(
     with service.client() as api:
         configuration = api.post("/configurations", json={"name": "Edge", "yaml": YAML}).json()["id"]
         assert api.post(f"/configurations/{configuration}/versions/1/publish").is_success
-        path = f"/organizations/{api.get('/identity').json()['organization_id']}/configurations/{configuration}/versions"
+        path = f"/organizations/{api.get('/identity').json()['organization_id']}/configurations/{configuration}"
     with console_browser.new_context(
         base_url=service.base_url, storage_state=signed_in, color_scheme="light", timezone_id="Asia/Kolkata"
     ) as context:
@@ -75,11 +75,11 @@ def test_a_chosen_theme_and_time_zone_hold_on_every_page(
         page.get_by_label("Theme").select_option("dark")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Saved.")).to_be_visible()
-        page.goto(path)
+        page.goto(f"{path}/versions")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 21, 27)"
         expect(page.locator("main time").first).to_have_text(re.compile(r"UTC\+5:30$"))
         page.goto("/account")
         page.get_by_label("Times are shown in").select_option("utc")
         page.get_by_role("button", name="Save").click()
-        page.goto(path)
+        page.goto(f"{path}/versions")
         expect(page.locator("main time").first).to_have_text(re.compile(r" UTC$"))
