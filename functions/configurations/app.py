@@ -19,6 +19,7 @@ app = create_app(
             "configurations.editor_pages", f"{_PAGES}/new", f"{_PAGES}/try", f"{_PAGES}/*/edit", f"{_PAGES}/*/compare"
         ),
         Part("configurations.list_pages", _PAGES),
+        Part("configurations.change_pages", f"{_PAGES}/change"),
         Part(
             "configurations.configuration_pages",
             f"{_PAGES}/*",

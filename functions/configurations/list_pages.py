@@ -12,8 +12,9 @@ from headgate.configurations.search import Wanted
 from headgate.foundation.caller import Caller
 from headgate.usage import listing
 from headgate.usage.listing import Described
+from headgate_engine.setting import LONGEST_PATH, LONGEST_VALUE
 from web.html import NOTHING, Html, html
-from web.layout import page
+from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import choice, empty, hidden, home, moment, nothing_yet, tag, text
 from web.table import Column, Keys, Row, Viewed, chips, pages, read, table
@@ -46,6 +47,9 @@ _KEYS: Final[Keys] = {
     "versions": lambda configuration: configuration.latest_version,
     "updated": lambda configuration: configuration.updated_at,
 }
+_CHANGE: Final = """\
+<form method="post" action="{path}/change" id="chosen" class="row chosen">{csrf}{setting}{value}\
+<button class="plain">Show what changes in those chosen</button></form>"""
 _DRAFTS: Final = '<p class="soft small last">Drafts that other members have not published are not listed.</p>'
 _WHAT_FOR: Final = (
     "A configuration is the text that collectors run, kept in numbered versions. Here you see your own, and those that "
@@ -74,6 +78,7 @@ def list_configurations(
     rows = [_row(caller, described) for described in listing.described(caller, listed.entries)]
     is_filtered = any(typed.values()) or not view.is_first
     nothing = empty(_NO_MATCH) if is_filtered else nothing_yet(_WHAT_FOR, html(_FIRST, home=home(caller)))
+    shown = frame(who, caller, "configurations")
     content = html(
         _PAGE,
         path=path,
@@ -83,15 +88,16 @@ def list_configurations(
         sort=hidden("sort", view.sort) if view.sort else NOTHING,
         chips=chips(path, typed, _LABELS, {"archived": _ARCHIVED[kind]}),
         list=html(
-            "{pages}{table}",
+            "{pages}{change}{table}",
             pages=pages(view, listed, typed, "configuration", _ENTRIES),
+            change=_change(path, csrf_field(shown)) if any(row.choice for row in rows) else NOTHING,
             table=table(_COLUMNS, rows, view=view, filters=typed),
         )
         if rows
         else nothing,
         drafts=Html(_DRAFTS) if caller.is_admin else NOTHING,
     )
-    return page(frame(who, caller, "configurations"), "Configurations", content, script="search")
+    return page(shown, "Configurations", content, script="search")
 
 
 def _row(caller: Caller, described: Described) -> Row:
@@ -110,7 +116,24 @@ def _row(caller: Caller, described: Described) -> Row:
             validity(described.verdict),
             uses_in_short(caller, described.uses),
             moment(configuration.updated_at),
-        )
+        ),
+        choice=configuration.id if _can_choose(caller, configuration) else "",
+        label=configuration.name,
+    )
+
+
+def _can_choose(caller: Caller, configuration: Configuration) -> bool:
+    return caller.can_write and configuration.changeable_by(caller) and not configuration.archived_at
+
+
+def _change(path: str, csrf: Html) -> Html:
+    """The form that sets a value in those that are chosen."""
+    return html(
+        _CHANGE,
+        path=path,
+        csrf=csrf,
+        setting=text("setting", "Setting", most=LONGEST_PATH, hint="such as exporters.otlphttp.endpoint"),
+        value=text("value", "Value", most=LONGEST_VALUE, required=False, hint="as YAML, on one line"),
     )
 
 

@@ -3,8 +3,8 @@
 import click
 import pytest
 
-from headgate_cli.configurations.setting import Absent, Setting, SettingType, edited
-from headgate_cli.errors import Failed
+from headgate_cli.configurations.edit_many import SettingType
+from headgate_engine.setting import Absent, NotSettable, Setting, edited
 
 TEXT = """\
 # The head.
@@ -56,17 +56,17 @@ def setting(written: str) -> Setting:
 def test_one_value_changes_and_comments_stay(written: str, before: str, after: str) -> None:
     assert TEXT.count(before) == 1 or not before
 
-    assert edited(TEXT, [setting(written)], "a.yaml") == TEXT.replace(before, after)
+    assert edited(TEXT, [setting(written)]) == TEXT.replace(before, after)
 
 
 def test_a_text_without_the_component_is_told_apart() -> None:
-    with pytest.raises(Absent, match=r"a\.yaml has no exporters::kafka"):
-        edited(TEXT, [setting("exporters.kafka.brokers=[a]")], "a.yaml")
+    with pytest.raises(Absent, match="It has no exporters::kafka"):
+        edited(TEXT, [setting("exporters.kafka.brokers=[a]")])
 
 
 def test_what_an_anchor_shares_is_not_changed_by_itself() -> None:
-    with pytest.raises(Failed, match="an anchor or a merge shares what is there"):
-        edited(TEXT, [setting("exporters.otlphttp/two.endpoint=b")], "a.yaml")
+    with pytest.raises(NotSettable, match="an anchor or a merge shares what is there"):
+        edited(TEXT, [setting("exporters.otlphttp/two.endpoint=b")])
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,11 @@ def test_what_an_anchor_shares_is_not_changed_by_itself() -> None:
 def test_what_is_no_setting_is_refused_with_how_to_write_one(written: str, said: str) -> None:
     with pytest.raises(click.BadParameter, match=said):
         setting(written)
+
+
+@pytest.mark.parametrize("anchors", [[f"a{n + 1}: &a{n + 1} [*a{n}, *a{n}]" for n in range(40)], ["b: &b [*b]"]])
+def test_a_text_whose_anchors_expand_without_end_is_refused_at_once(anchors: list[str]) -> None:
+    text = "\n".join(["a0: &a0 [1]", *anchors, TEXT])
+
+    with pytest.raises(NotSettable, match="its anchors expand to more than 200,000 values"):
+        edited(text, [setting("exporters.otlphttp.endpoint=b")])

@@ -14,13 +14,13 @@ from headgate_cli.api import Api, ServerError, number, text
 from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.edit_many import How, edit_many
-from headgate_cli.configurations.setting import Setting, SettingType
+from headgate_cli.configurations.edit_many import How, SettingType, edit_many
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
 from headgate_cli.output import print_json, print_outcome, say
 from headgate_cli.safe_files import read, read_bytes
 from headgate_cli.untrusted import one_line
+from headgate_engine.setting import Setting
 
 
 class _NoEditor(Failed):

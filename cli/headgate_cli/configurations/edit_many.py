@@ -16,7 +16,6 @@ from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import Latest
-from headgate_cli.configurations.setting import Absent, Setting, edited
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff, print_json, print_result, say
 from headgate_cli.safe_files import read, read_bytes, replace
@@ -26,9 +25,27 @@ from headgate_cli.suites.run import run as run_suites
 from headgate_cli.suites.select import NoTests, Suite, suites
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import targets
+from headgate_cli.yaml_files import parse
+from headgate_engine.errors import Invalid
+from headgate_engine.setting import Absent, NotSettable, Setting, edited, read_setting
 
 _NOT_SAVED: Final = "Nothing was saved"
 _WAY_OUT: Final = "--no-validate goes on anyway"
+
+
+class SettingType(click.ParamType[Setting]):
+    """`exporters.otlphttp.endpoint=https://example.com`, with `::` between the keys if one contains a dot."""
+
+    name = "PATH=VALUE"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
+        path, separator, written = str(value).partition("=")
+        if not separator:
+            self.fail(f"{value!r} has no =: write PATH=VALUE, for example exporters.debug.verbosity=basic", param, ctx)
+        try:
+            return read_setting(path, written)
+        except Invalid as error:
+            self.fail(error.detail, param, ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +137,14 @@ def _changes(texts: Sequence[_Change], settings: Sequence[Setting]) -> list[_Cha
     changes = []
     for change in texts:
         try:
-            after = edited(change.before, settings, change.label)
+            parse(change.before, change.label)
+            after = edited(change.before, settings)
         except Absent as error:
-            say(f"{error.message}: it stays as it is")
+            say(f"{change.label} has no {error.missing}: it stays as it is")
             continue
+        except NotSettable as error:
+            where = f"{change.label}:{error.line}" if error.line else change.label
+            raise Failed(f"{where}: {error.detail}: change it with `headgate config edit`") from error
         if after == change.before:
             say(f"{change.label} has these values already")
         else:

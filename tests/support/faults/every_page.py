@@ -115,6 +115,11 @@ PAGES: Final = [
     page(f"{HERE}/configurations"),
     page(f"{HERE}/configurations/new"),
     page(f"{HERE}/configurations/try"),
+    form(
+        f"{HERE}/configurations/change",
+        200,
+        lambda world: {"setting": "exporters.debug.verbosity", "value": "basic", world.ids["draft_id"]: "yes"},
+    ),
     page(f"{HERE}/configurations/{{configuration_id}}"),
     *(page(f"{HERE}/configurations/{{configuration_id}}/{tab}") for tab in ("versions", "tests", "runs", "settings")),
     form(f"{HERE}/configurations/{{configuration_id}}/settings", 303, {"name": "Renamed", "description": ""}),

@@ -1,4 +1,4 @@
-"""`--set PATH=VALUE`: a value in a YAML text is replaced or added, and every other byte stays.
+"""A value in a YAML text is replaced or added, and every other byte stays.
 
 The place comes from the parser's marks. What was written is read again: it must be the same document but for the value.
 """
@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-import click
-
-from headgate_cli.errors import Failed
-from headgate_cli.yaml_files import parse
+from headgate_engine.errors import FieldError, Invalid
+from headgate_engine.yaml_text import NotYaml, parse_with_lines
 
 if TYPE_CHECKING:
     import yaml
@@ -21,6 +19,9 @@ if TYPE_CHECKING:
 # A component of a section, or a part of the service: below these, settings that are missing are added.
 _SHORTEST: Final = 2
 _INDENT: Final = 2
+LONGEST_PATH: Final = 1_000
+LONGEST_VALUE: Final = 10_000
+_LARGEST: Final = 200_000
 _MOST_KEYS: Final = 20
 _NEEDS_QUOTES: Final = re.compile(r"^[\s\-?:,\[\]{}#&*!|>'\"%@`]|: |\s#|:$|\s$")
 _IN_FLOW: Final = re.compile(r"[,\[\]{}]")
@@ -39,71 +40,108 @@ class Setting:
         return "::".join(self.path)
 
 
-class Absent(Failed):
-    """The text does not have the component or the list entry that the path leads through."""
+class NotSettable(Invalid):
+    """The value cannot be set in this text. `line` is where, None if that is not known."""
+
+    def __init__(self, detail: str, line: int | None = None) -> None:
+        super().__init__(detail)
+        self.line = line
 
 
-class SettingType(click.ParamType[Setting]):
-    """`exporters.otlphttp.endpoint=https://example.com`, with `::` between the keys if one contains a dot."""
+class Absent(NotSettable):
+    """The text does not have the component or the list entry that the path leads through, `missing`."""
 
-    name = "PATH=VALUE"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
-        path, separator, written = str(value).partition("=")
-        keys = tuple(path.split("::" if "::" in path else "."))
-        if not separator:
-            self.fail(f"{value!r} has no =: write PATH=VALUE, for example exporters.debug.verbosity=basic", param, ctx)
-        if not _SHORTEST < len(keys) + 1 <= _MOST_KEYS or not all(keys):
-            self.fail(
-                f"{path!r} is not the path of a setting: write the section, the component and the setting, such as "
-                "exporters.otlphttp.endpoint; with :: between them if a name contains a dot",
-                param,
-                ctx,
-            )
-        if "\n" in written:
-            self.fail("the value has several lines: write it on one line, as {a: 1} or [a, b]", param, ctx)
-        try:
-            if not written.startswith(("{", "[", "'", '"')):
-                written = _scalar(written)
-            elif written.startswith("[") and not written.endswith("]"):
-                # An address such as [::]:4317.
-                written = _quoted(written)
-            return Setting(keys, written, parse(written, path))
-        except Failed as error:
-            self.fail(f"the value is not YAML: {error.message}", param, ctx)
+    def __init__(self, missing: str) -> None:
+        super().__init__(f"It has no {missing}")
+        self.missing = missing
 
 
-def edited(content: str, settings: Sequence[Setting], label: str) -> str:
-    """The text with each value. Raises Absent, and Failed if a value cannot be replaced by itself."""
+def read_setting(path: str, written: str) -> Setting:
+    """A setting as a person types it: keys with `.` or `::` between them. Raises Invalid, naming `path` or `value`."""
+    keys = tuple(path.split("::" if "::" in path else "."))
+    if len(path) > LONGEST_PATH or not _SHORTEST < len(keys) + 1 <= _MOST_KEYS or not all(keys):
+        raise _wrong(
+            "path",
+            f"{path[:LONGEST_PATH]!r} is not the path of a setting: write the section, the component and the setting, "
+            "such as exporters.otlphttp.endpoint; with :: between them if a name contains a dot",
+        )
+    if "\n" in written or "\r" in written:
+        raise _wrong("value", "the value has several lines: write it on one line, as {a: 1} or [a, b]")
+    if len(written) > LONGEST_VALUE:
+        raise _wrong("value", f"the value has more than {LONGEST_VALUE:,} characters")
+    if not written.startswith(("{", "[", "'", '"')):
+        written = _scalar(written)
+    elif written.startswith("[") and not written.endswith("]"):
+        # An address such as [::]:4317.
+        written = _quoted(written)
+    try:
+        return Setting(keys, written, _parse(written))
+    except NotYaml as error:
+        raise _wrong("value", f"the value is not YAML: {error.reason}") from error
+
+
+def edited(content: str, settings: Sequence[Setting]) -> str:
+    """The text with each value. Raises Absent, NotYaml, and NotSettable if a value cannot be replaced by itself."""
     for setting in settings:
-        content = _with(content, setting, label)
+        content = _with(content, setting)
     return content
 
 
-def _with(content: str, setting: Setting, label: str) -> str:
+def _wrong(field: str, message: str) -> Invalid:
+    return Invalid(message, [FieldError(("setting", field), message)])
+
+
+def _parse(content: str) -> object:
+    return parse_with_lines(content)[0]
+
+
+def _with(content: str, setting: Setting) -> str:
     import yaml
 
-    before = parse(content, label)
+    before = _parse(content)
+    root = yaml.compose(content, yaml.SafeLoader)
+    _require_small(root)
     if _get(before, setting.path) == (True, setting.value):
         return content
-    node, at, in_flow = yaml.compose(content, yaml.SafeLoader), 0, False
+    node, at, in_flow = root, 0, False
     while at < len(setting.path) and (inner := _step(node, setting.path[at])) is not None:
         in_flow = in_flow or (isinstance(node, yaml.CollectionNode) and bool(node.flow_style))
         node, at = inner, at + 1
     missing = setting.path[at:]
     if node is None or at < min(_SHORTEST, len(setting.path) - 1) or (missing and isinstance(node, yaml.SequenceNode)):
-        raise Absent(f"{label} has no {'::'.join(setting.path[: max(at + 1, _SHORTEST)])}")
+        raise Absent("::".join(setting.path[: max(at + 1, _SHORTEST)]))
     if missing:
         after = _added(content, node, missing, setting.written, in_flow=in_flow)
     else:
         after = _replaced(content, node, setting.written, in_flow=in_flow)
-    if _same(after, before, setting, label):
+    if _same(after, before, setting):
         return after
-    line = node.start_mark.line + 1
-    raise Failed(
-        f"{label}:{line}: {setting.shown} cannot be set by itself, since an anchor or a merge shares what is there: "
-        "change it with `headgate config edit`"
+    raise NotSettable(
+        f"{setting.shown} cannot be set by itself, since an anchor or a merge shares what is there",
+        node.start_mark.line + 1,
     )
+
+
+def _require_small(node: yaml.Node | None) -> None:
+    """Raises NotSettable if aliases of aliases make the document large: comparing it would not end."""
+    if node is not None and _size(node, {}) > _LARGEST:
+        raise NotSettable(f"its anchors expand to more than {_LARGEST:,} values")
+
+
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """How many values the node has with its aliases expanded; more than `_LARGEST` for one that contains itself."""
+    import yaml
+
+    if id(node) in sizes:
+        return sizes[id(node)]
+    sizes[id(node)] = _LARGEST + 1
+    size = 1
+    if isinstance(node, yaml.MappingNode):
+        size += sum(_size(key, sizes) + _size(value, sizes) for key, value in node.value)
+    elif isinstance(node, yaml.SequenceNode):
+        size += sum(_size(entry, sizes) for entry in node.value)
+    sizes[id(node)] = size
+    return size
 
 
 def _scalar(written: str) -> str:
@@ -147,7 +185,7 @@ def _added(content: str, node: yaml.Node, missing: Sequence[str], written: str, 
         column = node.value[0][0].start_mark.column
         _, end = _span(content, _last(node))
     elif node.tag != "tag:yaml.org,2002:null":
-        raise Failed(f"line {node.start_mark.line + 1}: there is no place for {missing[0]}, it is not a mapping")
+        raise NotSettable(f"there is no place for {missing[0]}, it is not a mapping", node.start_mark.line + 1)
     elif in_flow:
         return _replaced(content, node, f"{{{inside}}}", in_flow=False)
     else:
@@ -201,11 +239,11 @@ def _get(document: object, path: Sequence[str]) -> tuple[bool, object]:
     return True, document
 
 
-def _same(after: str, before: object, setting: Setting, label: str) -> bool:
+def _same(after: str, before: object, setting: Setting) -> bool:
     """Whether the text is the document of before, with the setting and nothing else changed."""
     try:
-        return parse(after, label) == _changed(before, setting.path, setting.value)
-    except Failed:
+        return _parse(after) == _changed(before, setting.path, setting.value)
+    except NotYaml:
         return False
 
 

@@ -1,0 +1,143 @@
+"""The page that sets a value in several configurations."""
+
+import html
+import re
+
+import pytest
+
+from configurations.app import app, router
+from headgate.audit import service as audit
+from headgate.foundation.caller import Caller
+from headgate.foundation.principal import Principal
+from tests.support import configurations as cfg
+from tests.support.in_process import TestClient
+from tests.support.members import JoinWith, Member
+from tests.support.page_visitor import SESSION, SITE, csrf, member_at, send_form
+
+pytestmark = pytest.mark.collector
+DEBUG = """\
+receivers: {otlp: {protocols: {grpc: }}}
+exporters:
+  debug: # to the log
+    verbosity: normal
+service:
+  pipelines:
+    logs: {receivers: [otlp], exporters: [debug]}
+"""
+
+
+@pytest.fixture
+def ann(join: JoinWith) -> Member:
+    return join([router], "ann")
+
+
+@pytest.fixture
+def browser(ann: Member) -> TestClient:
+    return member_at(app, ann.organization_id, "admin")
+
+
+@pytest.fixture
+def mine(ann: Member, browser: TestClient) -> Member:
+    """The API for the person at the browser."""
+    value = browser.cookies[SESSION]
+    headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ann.organization_id}
+    return Member(ann.organization_id, "", value, TestClient(app, base_url=SITE, headers=headers))
+
+
+@pytest.fixture
+def path(ann: Member) -> str:
+    return f"/organizations/{ann.organization_id}/configurations"
+
+
+def texts(ann: Member, configuration_id: str) -> list[str]:
+    items = cfg.get(ann, f"/{configuration_id}/versions").json()["items"]
+    return [cfg.get(ann, f"/{configuration_id}/versions/{n}").json()["yaml"] for n in range(1, len(items) + 1)]
+
+
+def an_admin(member: Member) -> Caller:
+    person = Principal("user", "usr_x", "ada@example.com")
+    return Caller(member.organization_id, "Acme", person, person.name, "admin", "read_write", "ses_x")
+
+
+def chosen_of(page: str) -> dict[str, str]:
+    """The fields of the form that saves what the page shows."""
+    return {
+        name: html.unescape(value)
+        for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)">', page)
+        if name != "csrf"
+    }
+
+
+def test_a_value_is_shown_in_all_that_are_chosen_and_saved_as_drafts(
+    mine: Member, browser: TestClient, path: str
+) -> None:
+    draft, published = cfg.create(mine, "draft", DEBUG), cfg.create(mine, "published", DEBUG)
+    cfg.publish(mine, published)
+    without = cfg.create(mine, "without")
+    chosen = dict.fromkeys((draft, published, without), "yes")
+    listed = browser.get(path).text
+    assert all(f'name="{configuration_id}" value="yes" form="chosen"' in listed for configuration_id in chosen)
+
+    shown = send_form(browser, path, "/change", setting="exporters.debug.verbosity", value="detailed", **chosen).text
+
+    assert shown.count("+    verbosity: detailed") == 2
+    assert shown.count(">valid</span>") == 2
+    assert "It has no exporters::debug" in shown
+    assert texts(mine, draft) == texts(mine, published) == [DEBUG]
+
+    saved = send_form(browser, path, "/change", save="yes", **chosen_of(shown)).text
+
+    after = DEBUG.replace("normal", "detailed")
+    assert saved.count(">saved</span>") == 2
+    assert texts(mine, draft) == [after]
+    assert texts(mine, published) == [DEBUG, after]
+    targets = {(record.action, record.target) for record in audit.records(an_admin(mine), 100, None).entries}
+    assert ("version.changed", f"configurations/{draft}/versions/1") in targets
+    assert ("version.created", f"configurations/{published}/versions/2") in targets
+
+
+def test_what_changed_since_it_was_shown_is_not_saved(mine: Member, browser: TestClient, path: str) -> None:
+    configuration_id = cfg.create(mine, "draft", DEBUG)
+    setting = {"setting": "exporters.debug.verbosity", "value": "loud"}
+    shown = send_form(browser, path, "/change", **setting, **{configuration_id: "yes"}).text
+    assert ">1 error</span>" in shown
+    cfg.patch(mine, configuration_id, 1, yaml=f"# Later.\n{DEBUG}")
+
+    saved = send_form(browser, path, "/change", save="yes", **chosen_of(shown)).text
+
+    assert ">not changed</span>" in saved
+    assert texts(mine, configuration_id) == [f"# Later.\n{DEBUG}"]
+
+
+def test_only_who_may_change_a_configuration_chooses_and_changes_it(ann: Member, path: str) -> None:
+    configuration_id = cfg.create(ann, "mine", DEBUG)
+    cfg.publish(ann, configuration_id)
+    fields = {"setting": "exporters.debug.verbosity", "value": "basic", configuration_id: '"1-1"', "save": "yes"}
+    http = member_at(app, ann.organization_id)
+    assert 'form="chosen"' not in http.get(path).text
+
+    answer = http.post(f"{path}/change", data=fields)
+    assert answer.status_code == 403
+    answer = http.post(f"{path}/change", data=fields | {"csrf": csrf(http, f"{path}/{configuration_id}")})
+
+    assert ">not changed</span>" in answer.text
+    assert texts(ann, configuration_id) == [DEBUG]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"setting": "exporters.debug.verbosity"}, "Choose configurations in the list first"),
+        ({"setting": "verbosity", "cfg_" + "0" * 26: "yes"}, "is not the path of a setting"),
+        ({"setting": "exporters.debug.verbosity", "value": "{a", "cfg_" + "0" * 26: "yes"}, "the value is not YAML"),
+        ({"setting": "a.b.c", **{f"cfg_{n:026}": "yes" for n in range(26)}}, "Choose at most 25 configurations"),
+    ],
+)
+def test_a_wrong_form_is_refused_with_the_way_out(
+    browser: TestClient, mine: Member, path: str, fields: dict[str, str], said: str
+) -> None:
+    cfg.create(mine, "draft", DEBUG)
+    answer = send_form(browser, path, "/change", **fields)
+
+    assert answer.status_code == 422
+    assert said in html.unescape(answer.text)
