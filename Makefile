@@ -138,7 +138,7 @@ test: ## Set up and run every test, or with SUITES="unit api" those of tests/
 	@$(PART) "console, with its tests" $(MAKE) --no-print-directory test-console
 	@$(PART) "default collector" $(MAKE) --no-print-directory -C layers/collector default-collectors
 	@$(PART) "supervisor" $(MAKE) --no-print-directory supervisor
-	@$(PART) "helm, actionlint, Chromium" $(MAKE) --no-print-directory test-programs
+	@$(PART) "helm, actionlint, Chromium, systemd" $(MAKE) --no-print-directory test-programs
 	@status=0; $(MAKE) --no-print-directory --jobs 2 go-test python-test || status=$$?; $(PART) --end; exit $$status
 
 test-console: venv console
@@ -148,6 +148,7 @@ test-programs:
 	@scripts/ensure_helm >/dev/null
 	@scripts/ensure_actionlint >/dev/null
 	@scripts/ensure_chromium $(PY)
+	@scripts/ensure_systemd_root >/dev/null || echo "Tests that boot a machine are skipped" >&2
 
 # The reduced collector is built beside the tests that do not need it (tests/support/second_version.py).
 go-test:

@@ -14,6 +14,12 @@ _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 # What systemd-nspawn ends with if the machine asked for a reboot.
 _REBOOT: Final = 133
 _PATIENCE: Final = 60
+_ROOT_OF_MACHINES: Final = ROOT / "scripts" / "ensure_systemd_root"
+
+
+def can_boot() -> bool:
+    """Whether there is a machine to boot: `make test` makes one where that is possible."""
+    return subprocess.run([_ROOT_OF_MACHINES, "--made"], check=False, capture_output=True).returncode == 0
 
 
 class Machine:
@@ -68,9 +74,7 @@ class Machine:
         subprocess.run(["umount", "--lazy", str(self.root)], check=False, capture_output=True)
 
     def _mount(self) -> None:
-        base = subprocess.run(
-            [ROOT / "scripts" / "ensure_systemd_root"], check=True, stdout=subprocess.PIPE, text=True
-        ).stdout.strip()
+        base = subprocess.run([_ROOT_OF_MACHINES], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
         for name in ("machine", "changes", "work"):
             (self._layers / name).mkdir(exist_ok=True)
         options = f"lowerdir={base},upperdir={self._layers}/changes,workdir={self._layers}/work"
