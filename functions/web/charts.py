@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from web.html import NOTHING, Html, html
@@ -50,6 +51,7 @@ _CHART: Final = """\
 _TABLE: Final = """\
 <details class="numbers"><summary>{title} as a table</summary><div class="scrolls"><table><thead><tr>{heads}</tr>
 </thead><tbody>{rows}</tbody></table></div></details>"""
+_STATE: Final = "<tr><td>{since}</td><td>{name}</td><td>{share} %</td></tr>"
 _OUTCOMES: Final = """\
 <svg class="chart" viewBox="0 0 {width} 16" width="{width}" height="16" role="img" aria-label="{label}">{marks}</svg>"""
 _OUTCOME_WIDTH: Final = 8
@@ -130,14 +132,17 @@ def area(title: str, lines: Sequence[Line], times: Sequence[str], unit: str = ""
     )
 
 
-def strip(title: str, parts: Sequence[Part], begin: str, end: str) -> Html:
+def strip(title: str, parts: Sequence[Part], begin: datetime, end: datetime) -> Html:
     """The states of a span of time, one after the other: what is worse is higher, and what is bad is hatched."""
     whole = sum(part.size for part in parts)
     if not whole:
         return html('<p class="soft">{title}: nothing is known yet.</p>', title=title)
     marks: list[Html] = []
+    rows: list[Html] = []
     at = 0.0
     for part in parts:
+        since = _time(begin + (end - begin) * (at / whole))
+        rows.append(html(_STATE, since=since, name=part.name, share=f"{100 * part.size / whole:.1f}"))
         x, width = at / whole * _WIDTH, part.size / whole * _WIDTH
         height = _STRIP_HEIGHT * _HEIGHTS.get(part.kind, 1.0)
         path = f"M{x:.1f} {_STRIP_HEIGHT}V{_STRIP_HEIGHT - height:.1f}H{x + width:.1f}V{_STRIP_HEIGHT}Z"
@@ -149,10 +154,6 @@ def strip(title: str, parts: Sequence[Part], begin: str, end: str) -> Html:
     for part in parts:
         shares[part.name, part.kind] = shares.get((part.name, part.kind), 0) + part.size
     words = {name: f"{name} {100 * size / whole:.0f} %" for (name, _), size in shares.items()}
-    rows = [
-        html("<tr><td>{name}</td><td>{share} %</td></tr>", name=part.name, share=f"{100 * part.size / whole:.1f}")
-        for part in parts
-    ]
     return html(
         _CHART,
         title=html("<strong>{title}</strong>", title=title),
@@ -161,10 +162,10 @@ def strip(title: str, parts: Sequence[Part], begin: str, end: str) -> Html:
         height=_STRIP_HEIGHT,
         marks=marks,
         legend=[_entry(f"part {kind}", words[name]) for name, kind in shares],
-        begin=begin,
+        begin=_time(begin),
         scale="",
-        end=end,
-        table=html(_TABLE, title=title, heads=_heads(["State", "Share of the time"]), rows=rows[:_ROWS]),
+        end=_time(end),
+        table=html(_TABLE, title=title, heads=_heads(["From", "State", "Share of the time"]), rows=rows[-_ROWS:]),
     )
 
 
@@ -230,6 +231,10 @@ def _hatches(x: float, width: float) -> Iterator[str]:
     while place < x + width:
         yield f"M{place:.1f} {_STRIP_HEIGHT}V0"
         place += _HATCH
+
+
+def _time(at: datetime) -> str:
+    return at.strftime("%H:%M UTC")
 
 
 def _words(line: Line) -> str:

@@ -64,6 +64,8 @@ def test_groups_and_fleets_are_deleted_whether_anybody_joined_or_not(people: Peo
     if joined:
         stopped(people, fleet, group)
         (instance,) = people.ann.get(f"{fleet}/instances").json()["items"]
+        assert people.ann.get(f"{fleet}/deployments/{group}/states").json()["collectors"] == 1
+        assert people.ann.get(f"{fleet}/series").status_code == 200
         assert people.ann.delete(f"{fleet}/instances/{instance['id']}").status_code == 204
     at = clock.rfc3339(clock.now())
     then = people.ann.get(f"{fleet}/deployments/{group}/history", params={"at": at}).json()

@@ -98,7 +98,7 @@ FLEETS: Final = [
     endpoint(f"GET {INSTANCE}", "read", 404, right(200)),
     endpoint(f"GET {INSTANCE}/history", "read", 404, right(200)),
     *(endpoint(f"GET {one}/series", "read", 404, right(200)) for one in (FLEET, DEPLOYMENT, INSTANCE)),
-    *(endpoint(f"GET {one}/states", "read", 404, right(200)) for one in (FLEET, DEPLOYMENT)),
+    *(endpoint(f"GET {one}/states", "read", 404, right(200, timed=True)) for one in (FLEET, DEPLOYMENT)),
     *(
         endpoint(
             f"POST {INSTANCE}/{act}",

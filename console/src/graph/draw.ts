@@ -135,9 +135,14 @@ function line(
     svg("title", {}, [pipeline, rate].filter(Boolean).join(", ")),
   );
   if (!rate || !from || !to) return path;
+  return svg("g", {}, path, svg("text", { ...beside(from, to), class: `rate${dim}` }, rate));
+}
+
+/** The place of words on an edge: over the middle of a straight one, and outside of the bend of one that goes up or down. */
+function beside(from: Box, to: Box): Record<string, string | number> {
   const [x1, y1, x2, y2] = [from.x + from.width, from.y + from.height / 2, to.x, to.y + to.height / 2];
-  const at = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 5, class: `rate${dim}`, "text-anchor": "middle" };
-  return svg("g", {}, path, svg("text", at, rate));
+  if (y1 === y2) return { x: (x1 + x2) / 2, y: y2 - 5, "text-anchor": "middle" };
+  return { x: x2 - 4, y: y1 > y2 ? y2 - 5 : y2 + 13, "text-anchor": "end" };
 }
 
 function along(from: Box, to: Box): string {

@@ -166,7 +166,7 @@ def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:
         if until > since
     ]
     begin = max(since, changes[0][0])
-    drawn = charts.strip("States", _joined(parts), begin.strftime("%H:%M UTC"), now.strftime("%H:%M UTC"))
+    drawn = charts.strip("States", _joined(parts), begin, now)
     return html('<div class="card"><h2>Its last day</h2>{drawn}</div>', drawn=drawn)
 
 

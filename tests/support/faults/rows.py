@@ -40,6 +40,8 @@ class Row:
     denied: int = 0
     # The fields that only the first answer has: secrets.
     shown_once: tuple[str, ...] = ()
+    # Whether the answer says when it was asked for.
+    timed: bool = False
     # The path that tells what became of it, if it is not told by the names of what was changed.
     look: str = ""
 
