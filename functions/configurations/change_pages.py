@@ -30,10 +30,11 @@ from web.table import Column, Row, table
 
 router = page_router()
 
-MOST: Final = 25
+MOST: Final = 50
+"""As many as a page of the list has."""
 # PyYAML reads about 100,000 characters in a second, and each text is read three times.
 MOST_CHARACTERS: Final = 200_000
-_SECONDS: Final = 15
+MOST_SECONDS: Final = 15
 _CHOICE: Final = re.compile(r"cfg_[0-9a-z]{26}")
 _LONGEST_LINE: Final = 400
 _PAGE: Final = """\
@@ -94,7 +95,7 @@ def change_configurations(request: Request, who: Visit, caller: Member, form: Fo
                 changes.append(change)
         except errors.HeadgateError as error:
             rows.append(Row((label, _outcome("not changed", "bad", error.detail))))
-    ends = time.monotonic() + _SECONDS
+    ends = time.monotonic() + MOST_SECONDS
     rows += [
         Row((html(_NAME, path=path, id=change.configuration.id, name=change.label), _verdict(caller, change, ends)))
         for change in changes

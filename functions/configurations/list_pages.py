@@ -17,7 +17,7 @@ from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import choice, empty, hidden, home, moment, nothing_yet, tag, text
-from web.table import Column, Keys, Row, Viewed, chips, pages, read, table
+from web.table import CHOOSE_ALL, Column, Keys, Row, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -48,8 +48,8 @@ _KEYS: Final[Keys] = {
     "updated": lambda configuration: configuration.updated_at,
 }
 _CHANGE: Final = """\
-<form method="post" action="{path}/change" id="chosen" class="row chosen">{csrf}{setting}{value}\
-<button class="plain">Show what changes in those chosen</button></form>"""
+<form method="post" action="{path}/change" id="chosen" class="chosen">{csrf}{all}
+<div class="row">{setting}{value}<button class="plain">Show what changes</button></div></form>"""
 _DRAFTS: Final = '<p class="soft small last">Drafts that other members have not published are not listed.</p>'
 _WHAT_FOR: Final = (
     "A configuration is the text that collectors run, kept in numbered versions. Here you see your own, and those that "
@@ -132,6 +132,7 @@ def _change(path: str, csrf: Html) -> Html:
         _CHANGE,
         path=path,
         csrf=csrf,
+        all=CHOOSE_ALL,
         setting=text("setting", "Setting", most=LONGEST_PATH, hint="such as exporters.otlphttp.endpoint"),
         value=text("value", "Value", most=LONGEST_VALUE, required=False, hint="as YAML, on one line"),
     )

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
+from configurations import change_pages
 from configurations.app import app, router
+from configurations.change_pages import MOST_CHARACTERS
 from headgate.audit import service as audit
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
@@ -109,6 +111,50 @@ def test_what_changed_since_it_was_shown_is_not_saved(mine: Member, browser: Tes
     assert texts(mine, configuration_id) == [f"# Later.\n{DEBUG}"]
 
 
+def test_what_is_over_the_limit_of_characters_stays_as_it_is(mine: Member, browser: TestClient, path: str) -> None:
+    large = DEBUG + f"# {'-' * 90}\n" * (MOST_CHARACTERS * 2 // 3 // 93)
+    ids = [cfg.create(mine, name, large) for name in ("first", "second")]
+    setting = {"setting": "exporters.debug.verbosity", "value": "detailed"}
+
+    shown = send_form(browser, path, "/change", **setting, **dict.fromkeys(ids, "yes")).text
+
+    assert shown.count("+    verbosity: detailed") == 1
+    assert "The texts have more than 200,000 characters together" in shown
+    saved = send_form(browser, path, "/change", save="yes", **setting, **dict.fromkeys(ids, '"1-1"')).text
+    assert saved.count(">not changed</span>") == 1
+    assert [text.count("detailed") for configuration_id in ids for text in texts(mine, configuration_id)] == [1, 0]
+
+
+def test_what_there_is_no_time_to_check_is_shown_and_can_be_saved(
+    mine: Member, browser: TestClient, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_pages, "MOST_SECONDS", -1)
+    configuration_id = cfg.create(mine, "draft", DEBUG)
+    setting = {"setting": "exporters.debug.verbosity", "value": "loud"}
+
+    shown = send_form(browser, path, "/change", **setting, **{configuration_id: "yes"}).text
+
+    assert ">not checked</span>" in shown
+    assert ">valid</span>" not in shown
+    saved = send_form(browser, path, "/change", save="yes", **chosen_of(shown)).text
+    assert saved.count(">saved</span>") == 1
+    assert texts(mine, configuration_id) == [DEBUG.replace("normal", "loud")]
+
+
+def test_all_of_a_page_of_the_list_are_changed_at_once(mine: Member, browser: TestClient, path: str) -> None:
+    for number in range(51):
+        cfg.create(mine, f"draft {number}", DEBUG)
+    page = browser.get(path).text
+    assert "data-all> All on this page</label>" in page
+    chosen = dict.fromkeys(re.findall(r'name="(cfg_[0-9a-z]{26})" value="yes" form="chosen"', page), "yes")
+    assert len(chosen) == 50
+    setting = {"setting": "exporters.debug.verbosity", "value": "normal"}
+
+    shown = send_form(browser, path, "/change", **setting, **chosen).text
+
+    assert shown.count("has this value already") == 50
+
+
 def test_only_who_may_change_a_configuration_chooses_and_changes_it(ann: Member, path: str) -> None:
     configuration_id = cfg.create(ann, "mine", DEBUG)
     cfg.publish(ann, configuration_id)
@@ -130,7 +176,7 @@ def test_only_who_may_change_a_configuration_chooses_and_changes_it(ann: Member,
         ({"setting": "exporters.debug.verbosity"}, "Choose configurations in the list first"),
         ({"setting": "verbosity", "cfg_" + "0" * 26: "yes"}, "is not the path of a setting"),
         ({"setting": "exporters.debug.verbosity", "value": "{a", "cfg_" + "0" * 26: "yes"}, "the value is not YAML"),
-        ({"setting": "a.b.c", **{f"cfg_{n:026}": "yes" for n in range(26)}}, "Choose at most 25 configurations"),
+        ({"setting": "a.b.c", **{f"cfg_{n:026}": "yes" for n in range(51)}}, "Choose at most 50 configurations"),
     ],
 )
 def test_a_wrong_form_is_refused_with_the_way_out(

@@ -316,6 +316,12 @@ def test_hostile_names_and_texts_are_texts(here: Visit, service: LocalService) -
     page.goto(f"{here.home}/configurations")
     page.get_by_label("Name, owner or text").fill("<script>")
     expect(page.get_by_role("link", name=EVIL[:20]).first).to_be_visible()
+    page.get_by_label("All on this page").check()
+    expect(page.get_by_text("With 1 chosen:")).to_be_visible()
+    expect(page.locator("td.choose :checked")).to_have_count(1)
+    page.get_by_label("Setting").fill("receivers.otlp.protocols")
+    page.get_by_role("button", name="Show what changes").click()
+    expect(page.get_by_role("heading", name="Change 0 configurations")).to_be_visible()
     page.goto(made.path)
     expect(page.locator("#graph").get_by_text("the collector cannot read the configuration")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
