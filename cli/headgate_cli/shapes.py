@@ -1237,6 +1237,13 @@ class ProblemError(TypedDict):
     code: NotRequired[str | None]
 
 
+class ReachOut(TypedDict):
+    state: Literal["assigned", "applied", "failed", "completed", "superseded"]
+    total: int
+    applied: int
+    failed: int
+
+
 class Reason(TypedDict):
     statement: NotRequired[str | None]
     condition: NotRequired[str | None]
@@ -1304,6 +1311,7 @@ RolloutOut = TypedDict(
         "status": "Literal[\"in_progress\", \"paused\", \"waiting_for_approval\", \"halted\", \"rolling_back\", \"rolled_back\", \"completed\", \"aborted\", \"superseded\"]",
         "step": "int",
         "hosts": "HostsOut | None",
+        "reach": "ReachOut | None",
         "reason": "str | None",
         "notes": "list[str]",
         "failures": "list[FailureOut]",
@@ -1336,6 +1344,7 @@ RolloutStarted = TypedDict(
         "status": "Literal[\"in_progress\", \"paused\", \"waiting_for_approval\", \"halted\", \"rolling_back\", \"rolled_back\", \"completed\", \"aborted\", \"superseded\"]",
         "step": "int",
         "hosts": "HostsOut | None",
+        "reach": "ReachOut | None",
         "reason": "str | None",
         "notes": "list[str]",
         "failures": "list[FailureOut]",

@@ -12,6 +12,7 @@ from headgate_opamp import opamp_pb2 as wire
 from tests.support import released
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
 from tests.support.in_process import TestClient
+from tests.support.members import API
 from tests.support.page_visitor import member_at, send_form, without_times
 from tests.support.rolling import RollingGroup, no_executions
 
@@ -261,6 +262,15 @@ def test_a_rollout_that_moves_collectors_says_where_to_and_whom_a_person_has_to_
     )
 
 
+def reaches(fleet: Fleet) -> list[tuple[object, ...]]:
+    """How far each assignment is by the API, newest first; one that is asked for by itself says the same."""
+    path = f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/rollouts"
+    rollouts = fleet.member.http.get(path).json()["items"]
+    assert all(rollout["status"] == "completed" for rollout in rollouts)
+    assert fleet.member.http.get(f"{path}/{rollouts[-1]['id']}").json() == rollouts[-1]
+    return [tuple(rollout["reach"].values()) for rollout in rollouts]
+
+
 def test_a_version_that_is_assigned_at_once_is_applied_when_its_collectors_run_it(
     fleet: Fleet, browser: TestClient
 ) -> None:
@@ -269,6 +279,7 @@ def test_a_version_that_is_assigned_at_once_is_applied_when_its_collectors_run_i
 
     fleet.assign(1)
     assert "version 1 completed" in " ".join(listed().split())
+    assert reaches(fleet) == [("completed", 0, 0, 0)]
     agents = [fleet.agent(host_name=f"edge-{number}") for number in range(2)]
     for agent in agents:
         agent.start()
@@ -277,6 +288,7 @@ def test_a_version_that_is_assigned_at_once_is_applied_when_its_collectors_run_i
     assert "completed" not in said
     agents[0].applies()
     assert "assigned 1 of 2 run it" in " ".join(listed().split())
+    assert reaches(fleet) == [("assigned", 2, 1, 0)]
     agents[1].applies()
     assert "applied 2 of 2 run it" in " ".join(listed().split())
 
@@ -289,3 +301,7 @@ def test_a_version_that_is_assigned_at_once_is_applied_when_its_collectors_run_i
     agents[0].heartbeat()
     agents[0].report(wire.RemoteConfigStatuses_FAILED, "bind: address already in use")
     assert "1 could not apply it 0 of 2 run it" in " ".join(listed().split())
+    assert reaches(fleet) == [("failed", 2, 0, 1), ("superseded", 0, 0, 0)]
+    fleet.assign(1)
+    # The first one was of the same version.
+    assert [state for state, *_ in reaches(fleet)] == ["assigned", "superseded", "superseded"]

@@ -40,6 +40,7 @@ def rollout(status: str, to: int = 4, before: int = 3, **more: Any) -> dict[str,
         "status": status,
         "step": 1,
         "hosts": {"total": 20, "due": 1, "applied": 1, "failed": 0, "not_moved": 0},
+        "reach": None,
         "message": None,
         "reason": None,
         "created_by": {"kind": "user", "id": "usr_1", "name": "ann@example.com"},
@@ -201,6 +202,26 @@ def test_a_start_that_is_watched_is_json_on_standard_output_alone(server: Server
     code, out, _ = run("rollout start servers Default shop --watch --json")
 
     assert (code, json.loads(out)) == (1, groups.next[0])
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("assigned", "assigned, 1 of 3 run it"),
+        ("failed", "failed, 1 of 3 run it, 1 could not apply it"),
+        ("superseded", "superseded"),
+    ],
+)
+def test_an_assignment_at_once_says_how_many_collectors_run_it(groups: Groups, run: Run, state: str, said: str) -> None:
+    reach = {"state": state, "total": 3, "applied": 1, "failed": int(state == "failed")}
+    groups.rollouts = [rollout("completed", strategy=None, hosts=None, reach=reach)]
+
+    shown, listed = run("rollout show servers Default")[1], run("rollout list servers Default")[1]
+
+    assert f"{ROLLOUT}  {said}  shop v4" in shown
+    assert said in listed
+    assert "completed" not in shown + listed
+    assert "no host was judged" not in shown
 
 
 @pytest.mark.parametrize("act", ["pause", "resume", "promote", "approve", "abort", "retry"])

@@ -191,7 +191,7 @@ def list_(api: Api, fleet: str, group: str, as_json: bool) -> None:
     rows = [
         (
             rollout["id"],
-            rollout["status"].replace("_", " "),
+            lookup.status(rollout),
             lookup.version(rollout),
             lookup.version(rollout["from"]),
             minute(rollout["created_at"]),

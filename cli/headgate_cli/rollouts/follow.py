@@ -18,7 +18,14 @@ from headgate_cli.untrusted import one_line, quoted
 ENDED: Final = ("completed", "rolled_back", "halted", "aborted", "superseded")
 # All requests of a credential share a limit of 60 a minute.
 _SECONDS: Final = 3.0
-_COLOURS: Final = {"completed": "green", "in_progress": "cyan", "paused": "yellow", "waiting_for_approval": "yellow"}
+_COLOURS: Final = {
+    "completed": "green",
+    "applied": "green",
+    "in_progress": "cyan",
+    "assigned": "cyan",
+    "paused": "yellow",
+    "waiting_for_approval": "yellow",
+}
 
 
 def follow(api: Api, path: str, rollout: RolloutOut) -> RolloutOut:
@@ -56,8 +63,8 @@ def show(rollout: RolloutOut, *, as_json: bool) -> None:
     if as_json:
         print_json(rollout)
         return
-    status = one_line(rollout["status"])
-    styled = click.style(status.replace("_", " "), fg=_COLOURS.get(status, "red"), bold=True)
+    state = rollout["reach"]["state"] if rollout["reach"] else rollout["status"]
+    styled = click.style(lookup.status(rollout), fg=_COLOURS.get(state, "red"), bold=True)
     versions = f"{lookup.version(rollout)}  before: {lookup.version(rollout['from'])}"
     print_result(f"{one_line(rollout['id'])}  {styled}  {versions}")
     ended = f", ended {minute(rollout['finished_at'])}" if rollout["finished_at"] else ""
@@ -65,7 +72,8 @@ def show(rollout: RolloutOut, *, as_json: bool) -> None:
     print_result(f"  started {minute(rollout['created_at'])}{by}{ended} (UTC)")
     if rollout["message"]:
         print_result(f"  message: {quoted(rollout['message'])}")
-    print_result(f"  {_progress(rollout)}")
+    if not rollout["reach"]:
+        print_result(f"  {_progress(rollout)}")
     if collector := rollout["collector"]:
         before = collector["before"] or "what was installed on each host"
         print_result(f"  collector {one_line(collector['version'])}  before: {one_line(before)}")

@@ -44,3 +44,14 @@ def version(named: VersionOut) -> str:
     if not named["configuration_id"]:
         return "nothing"
     return one_line(f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}")
+
+
+def status(rollout: RolloutOut) -> str:
+    """Its status; of an assignment at once, how far the group's collectors run it."""
+    reach = rollout["reach"]
+    if reach is None:
+        return one_line(rollout["status"]).replace("_", " ")
+    if reach["state"] in ("completed", "superseded"):
+        return one_line(reach["state"])
+    failed = f", {reach['failed']} could not apply it" if reach["failed"] else ""
+    return f"{one_line(reach['state'])}, {reach['applied']} of {reach['total']} run it{failed}"

@@ -1450,6 +1450,13 @@ export interface PutSelector {
   labels: Record<string, unknown>;
 }
 
+export interface ReachOut {
+  state: "assigned" | "applied" | "failed" | "completed" | "superseded";
+  total: number;
+  applied: number;
+  failed: number;
+}
+
 export interface Reason {
   statement?: string | null;
   condition?: string | null;
@@ -1517,6 +1524,7 @@ export interface RolloutOut {
   status: "in_progress" | "paused" | "waiting_for_approval" | "halted" | "rolling_back" | "rolled_back" | "completed" | "aborted" | "superseded";
   step: number;
   hosts: HostsOut | null;
+  reach: ReachOut | null;
   reason: string | null;
   notes: string[];
   failures: FailureOut[];
@@ -1545,6 +1553,7 @@ export interface RolloutStarted {
   status: "in_progress" | "paused" | "waiting_for_approval" | "halted" | "rolling_back" | "rolled_back" | "completed" | "aborted" | "superseded";
   step: number;
   hosts: HostsOut | null;
+  reach: ReachOut | null;
   reason: string | null;
   notes: string[];
   failures: FailureOut[];

@@ -1,6 +1,6 @@
 """The endpoints of a group's rollouts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from fastapi import Response
@@ -9,6 +9,8 @@ from fleets.api.rollouts_wire import RolloutOut, RolloutStarted, StartRollout
 from fleets.api.routing import fleet_router
 from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.deployments import service as deployments
+from headgate.foundation.caller import Caller
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
@@ -17,7 +19,10 @@ from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
+from headgate.instances.counting import fleets as counting
 from headgate.rollouts import service as rollouts
+from headgate.rollouts.model import Rollout
+from headgate.rollouts.reach import reach
 
 router = fleet_router()
 
@@ -51,13 +56,26 @@ def start_rollout(
 def list_rollouts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, paging: Paging) -> Page[RolloutOut]:
     """The group's rollouts, newest first; with what was assigned at once, which has no strategy."""
     page = rollouts.rollouts(caller, fleet_id, deployment_id, paging.limit, paging.after)
-    return paging.page(page, RolloutOut.of_rollout)
+    show = _shown(caller, fleet_id, deployment_id, page.entries)
+    return paging.page(page, show)
 
 
 @router.get(_ONE)
 def get_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Reader) -> RolloutOut:
     """One rollout."""
-    return RolloutOut.of_rollout(rollouts.get(caller, fleet_id, deployment_id, rollout_id))
+    rollout = rollouts.get(caller, fleet_id, deployment_id, rollout_id)
+    return _shown(caller, fleet_id, deployment_id, [rollout])(rollout)
+
+
+def _shown(
+    caller: Caller, fleet_id: str, deployment_id: str, entries: Sequence[Rollout]
+) -> Callable[[Rollout], RolloutOut]:
+    """How each is shown. The group's collectors are counted only if some of them were assigned at once."""
+    if all(rollout.strategy for rollout in entries):
+        return RolloutOut.of_rollout
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    instances = counting.counters(caller, fleet_id, ()).of(group).instances
+    return lambda rollout: RolloutOut.of_rollout(rollout, reach(rollout, group, instances))
 
 
 @_action("pause", "rollout.paused")

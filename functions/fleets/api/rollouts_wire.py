@@ -13,6 +13,7 @@ from headgate.deployments.assignments import Check
 from headgate.deployments.versions import NamedVersion
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
 from headgate.rollouts.model import MOST_STEPS, Gate, Order, Rollout, Status
+from headgate.rollouts.reach import Reach, ReachState
 from headgate.rollouts.strategy import Gates, OnFailure, Preset, Step, Strategy, Window, preset
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
@@ -247,13 +248,23 @@ class FailureOut(Answer):
     message: str
 
 
+class ReachOut(Answer):
+    """How far an assignment at once is. Without collectors it is `completed`, and after a later one `superseded`."""
+
+    state: ReachState
+    total: int
+    applied: int
+    failed: int
+
+
 class RolloutOut(VersionOut):
     """A rollout. `step` is the number of the step under way, 0 before the first; `reason` why the rollout waits or
     stopped, `notes` what could not be judged, `failures` up to ten instances that a gate counts, before them up to ten
     that did not go back to the version before (gate `rollback_failed`). `collector` is null
     for one that moves no collectors, `not_moved` up to twenty instances whose collectors Headgate cannot upgrade.
 
-    An assignment at once has neither strategy nor gates, and no `hosts`: the group's instances say how it went.
+    An assignment at once has neither strategy nor gates, and no `hosts`: `reach` says how many of the group's instances
+    run it. Its status is `completed` from the start.
     """
 
     id: str
@@ -264,6 +275,7 @@ class RolloutOut(VersionOut):
     status: Status
     step: int
     hosts: HostsOut | None
+    reach: ReachOut | None
     reason: str | None
     notes: list[str]
     failures: list[FailureOut]
@@ -275,9 +287,10 @@ class RolloutOut(VersionOut):
     finished_at: Time | None
 
     @classmethod
-    def of_rollout(cls, rollout: Rollout, **more: object) -> Self:
+    def of_rollout(cls, rollout: Rollout, reach: Reach | None = None, **more: object) -> Self:
         return cls.of(
             rollout,
+            reach=reach,
             **_named(rollout.to),
             from_=VersionOut.model_validate(_named(rollout.before)),
             step=rollout.progress.step,

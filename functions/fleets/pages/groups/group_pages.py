@@ -11,7 +11,7 @@ from fleets.pages import standing, traffic
 from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
-from fleets.pages.rollouts.parts import reach, summary
+from fleets.pages.rollouts.parts import reach_of, summary
 from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
 from headgate.deployments import service as deployments
@@ -205,12 +205,9 @@ def _versions(
 def _rollouts(caller: Caller, path: str, csrf: Html, group: Deployment, instances: Mapping[InstanceState, int]) -> Html:
     found = rollouts.rollouts(caller, group.fleet_id, group.id, _ROLLOUTS, None).entries
     rows = []
-    # The newest assignment at once of this version is the one that its collectors follow.
-    assigned = group.assignment
     for rollout in found:
-        status = reach(rollout, assigned, instances)
+        status = reach_of(rollout, group, instances)
         rows.append(summary(caller, f"{path}/rollouts/{rollout.id}", csrf, rollout, status))
-        assigned = None if rollout.to and rollout.to.assignment == assigned else assigned
     return html(
         _LIST,
         live="idle" if all(rollout.is_final for rollout in found) else "yes",

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from fleets.pages.parts import named, share_bar
-from headgate.deployments.versions import Assignment
+from headgate.deployments.model import Deployment
 from headgate.foundation.caller import Caller
 from headgate.instances.state.model import InstanceState
+from headgate.rollouts import reach as rollout_reach
 from headgate.rollouts.model import Rollout, Status
 from headgate.rollouts.strategy import Step
 from web.html import NOTHING, Html, html
@@ -54,23 +55,24 @@ _ROW: Final = """\
 <p class="soft small">{by}, {at}</p>{acts}</li>"""
 
 
-def reach(rollout: Rollout, assigned: Assignment | None, instances: Mapping[InstanceState, int]) -> Html:
-    """The status of a rollout; of an assignment at once, how far the group's collectors run it.
-
-    `instances` are the group's collectors by state, which says what became of what it is `assigned`.
-    """
-    if rollout.strategy is not None:
+def reach_of(rollout: Rollout, group: Deployment, instances: Mapping[InstanceState, int]) -> Html:
+    """The status of a rollout; of an assignment at once, how far the group's collectors run it, who are `instances`."""
+    reach = rollout_reach.reach(rollout, group, instances)
+    if reach is None or reach.state == "completed":
         return status_tag(rollout.status)
-    total, applied, failed = sum(instances.values()), instances.get("applied", 0), instances.get("apply_failed", 0)
-    if rollout.to is None or rollout.to.assignment != assigned:
+    if reach.state == "superseded":
         return tag("assigned before")
-    if not total:
-        return status_tag("completed")
-    count = html(' <span class="soft">{applied} of {total} run it</span>', applied=f"{applied:,}", total=f"{total:,}")
-    if applied == total:
-        return html("{tag}{count}", tag=tag("applied", "good"), count=count)
-    state = tag(f"{failed:,} could not apply it", "bad") if failed else tag("assigned", "busy")
-    return html("{tag}{count}", tag=state, count=count)
+    words, kind = {
+        "assigned": ("assigned", "busy"),
+        "applied": ("applied", "good"),
+        "failed": (f"{reach.failed:,} could not apply it", "bad"),
+    }[reach.state]
+    return html(
+        '{tag} <span class="soft">{applied} of {total} run it</span>',
+        tag=tag(words, kind),
+        applied=f"{reach.applied:,}",
+        total=f"{reach.total:,}",
+    )
 
 
 def summary(caller: Caller, path: str, csrf: Html, rollout: Rollout, status: Html) -> Html:

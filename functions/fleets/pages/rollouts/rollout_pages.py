@@ -11,7 +11,7 @@ from fastapi import Response
 from fleets.api import rollouts as api
 from fleets.pages.parts import named
 from fleets.pages.rollouts import cockpit
-from fleets.pages.rollouts.parts import acts, gate_words, reach, status_tag, step_size
+from fleets.pages.rollouts.parts import acts, gate_words, reach_of, status_tag, step_size
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
@@ -186,7 +186,7 @@ def _status(caller: Caller, group: Deployment, rollout: Rollout) -> Html:
     if rollout.strategy is not None:
         return status_tag(rollout.status)
     counters = counting.counters(caller, group.fleet_id, [group])
-    return reach(rollout, group.assignment, counters.of(group).instances)
+    return reach_of(rollout, group, counters.of(group).instances)
 
 
 def _not_moved(rollout: Rollout, collectors: str) -> Html:

@@ -1,0 +1,38 @@
+"""How far the collectors of a group run what was assigned to all of them at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from headgate.deployments.model import Deployment
+from headgate.instances.state.model import InstanceState
+from headgate.rollouts.model import Rollout
+
+ReachState = Literal["assigned", "applied", "failed", "completed", "superseded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """`completed` means that the group has no collectors, `superseded` that something else was assigned since."""
+
+    state: ReachState
+    total: int
+    applied: int
+    failed: int
+
+
+def reach(rollout: Rollout, group: Deployment, instances: Mapping[InstanceState, int]) -> Reach | None:
+    """How far an assignment at once is, by the group's collectors in each state; None for a rollout in steps."""
+    if rollout.strategy is not None:
+        return None
+    # By its time, as the same version may have been assigned before; a group's times are stored in whole milliseconds.
+    at = group.assigned_at
+    is_current = at is not None and timedelta(0) <= rollout.created_at - at < timedelta(milliseconds=1)
+    if not is_current or rollout.to is None or rollout.to.assignment != group.assignment:
+        return Reach("superseded", 0, 0, 0)
+    total, applied, failed = sum(instances.values()), instances.get("applied", 0), instances.get("apply_failed", 0)
+    state: ReachState = "failed" if failed else "assigned"
+    if applied == total:
+        state = "applied" if total else "completed"
+    return Reach(state, total, applied, failed)
