@@ -35,6 +35,21 @@ def person(console_browser: Browser, service: LocalService) -> Iterator[Visit]:
         yield opened
 
 
+PASTE = """(element, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+def pasted(page: Page, text: str) -> None:
+    """Paste a text in place of what is in the editor."""
+    editor = page.get_by_label("Configuration, YAML")
+    editor.click()
+    page.keyboard.press("Control+A")
+    editor.evaluate(PASTE, text)
+
+
 def picture(page: Page, name: str) -> None:
     """For who wants to look: HEADGATE_PICTURES names a folder."""
     if folder := os.environ.get("HEADGATE_PICTURES"):
@@ -46,8 +61,8 @@ def test_each_page_shows_itself_as_soon_as_it_can(person: Visit, tmp_path: Path)
     home, components, policies, editor = (person.another_page() for _ in range(4))
 
     # Before the first program.
-    home.goto(person.home)
-    home.get_by_label("Configuration, YAML").fill(EDGE)
+    home.goto(f"{person.home}/configurations/try")
+    pasted(home, EDGE)
     verdict(home, "Not checked yet: The collector")
     verdict(home, "left until the first verdicts")
     for page, name in ((components, "components"), (policies, "policies")):
@@ -68,7 +83,7 @@ def test_each_page_shows_itself_as_soon_as_it_can(person: Visit, tmp_path: Path)
         components.get_by_text("These are the components of the first build: the whole collector is")
     ).to_be_visible()
     expect(editor.get_by_label("Collector")).to_contain_text("(whole in about ")
-    home.get_by_label("Configuration, YAML").fill(KAFKA)
+    pasted(home, KAFKA)
     verdict(home, "Not checked yet: exporters::kafka: the first build of collector")
     for page, name in ((home, "home"), (components, "components"), (policies, "policies"), (editor, "editor")):
         picture(page, f"2-{name}")

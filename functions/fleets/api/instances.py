@@ -1,5 +1,7 @@
 """The endpoints of a fleet's collector instances."""
 
+from dataclasses import replace
+
 from fastapi import Request, Response
 
 from fleets.api.filters import WantedInstances
@@ -17,6 +19,7 @@ from fleets.api.routing import fleet_router
 from fleets.api.wire import InstanceOut
 from headgate.audit import service as audit
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.foundation.caller import Caller
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
@@ -145,9 +148,7 @@ def cut_off(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -
     Its collector goes on with what it has. Renew the token as well: whoever has it can report as another host, and a
     host that is cut off does not get the next one.
     """
-    record = audit.entry(caller, "instance.cut_off", f"fleets/{fleet_id}/instances/{instance_id}/cut-off")
-    acts.cut_off(caller, fleet_id, instance_id, record)
-    return InstanceDetail.of_known(details.instance(caller, fleet_id, instance_id))
+    return _cut_off(fleet_id, instance_id, caller)
 
 
 @router.post(
@@ -157,9 +158,22 @@ def cut_off(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -
 )
 def let_in(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
     """Take the messages of a host that was cut off again. Sessions only."""
-    record = audit.entry(caller, "instance.let_in", f"fleets/{fleet_id}/instances/{instance_id}/let-in")
-    acts.cut_off(caller, fleet_id, instance_id, record, lets_in=True)
-    return InstanceDetail.of_known(details.instance(caller, fleet_id, instance_id))
+    return _cut_off(fleet_id, instance_id, caller, lets_in=True)
+
+
+def _cut_off(fleet_id: str, instance_id: str, caller: Caller, *, lets_in: bool = False) -> InstanceDetail:
+    # What the answer needs is read first, so that a read that fails leaves nothing changed.
+    known = details.instance(caller, fleet_id, instance_id)
+    path = f"fleets/{fleet_id}/instances/{instance_id}"
+    record = (
+        audit.entry(caller, "instance.let_in", f"{path}/let-in")
+        if lets_in
+        else audit.entry(caller, "instance.cut_off", f"{path}/cut-off")
+    )
+    at = acts.cut_off(caller, fleet_id, instance_id, record, lets_in=lets_in)
+    instance = known.seen.instance
+    instance = replace(instance, orders=replace(instance.orders, cut_off_at=None if lets_in else at))
+    return InstanceDetail.of_known(replace(known, seen=replace(known.seen, instance=instance)))
 
 
 @router.post(

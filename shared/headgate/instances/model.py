@@ -71,11 +71,6 @@ class Identity:
     key: HostKey | None = None
     key_since: datetime | None = None
 
-    def after(self, sender: Identity, at: datetime) -> Identity:
-        """The identity of an instance after a message of that sender."""
-        same = self.key is not None and sender.key is not None and self.key.public == sender.key.public
-        return replace(sender, key_since=self.key_since if same else at if sender.key else None)
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:

@@ -143,7 +143,7 @@ def decide(
         after, offer = _with_offer(after, desired, texts, at)
     after = replace(
         after,
-        identity=before.identity.after(message.sender, at),
+        identity=_identified(before.identity, message.sender, at),
         orders=replace(after.orders, move_until=None) if message.takes_place else after.orders,
         measured=_measured(stored, before, after, report, group, desired, at),
     )
@@ -242,6 +242,12 @@ def _interval(
     # A message with the number of the last one repeats it: the answer was lost.
     unsure = report.sequence_num in (0, before.contact.sequence_num) or place.asks_full_state
     return interval if report.takes_interval and (unsure or before.contact.told_seconds != interval) else None
+
+
+def _identified(before: Identity, sender: Identity, at: datetime) -> Identity:
+    """The sender, with the time at which its key was first seen."""
+    same = before.key is not None and sender.key is not None and before.key.public == sender.key.public
+    return replace(sender, key_since=before.key_since if same else at if sender.key else None)
 
 
 def _contact(before: Contact, report: Report, place: _Place, interval: int | None, at: datetime) -> Contact:

@@ -218,6 +218,6 @@ def _reply(
         orders=to_fetch.orders(after, group, token, at) if after.orders.pending and not report.leaves else (),
         collector=to_fetch.collector(after, sent, group, token, at) if sent else None,
         capture=captures.to_tell(after, group, at) if after.orders.capture and not report.leaves else None,
-        token=None if report.leaves else renewing.token_for(after, group, token),
+        token=renewing.token_for(after, group, token) if token.superseded_at and not report.leaves else None,
         has_news=decision.has_news,
     )
