@@ -77,6 +77,7 @@ def test_captures_are_off_until_an_admin_allows_them(fleet: Fleet, browser: Test
 def test_a_capture_is_asked_for_followed_ended_and_told(
     fleet: Fleet, browser: TestClient, host: str, allowed: None
 ) -> None:
+    forbidding = fleet.add_group("forbidding", 1)
     chosen = browser.get(f"{home(fleet)}/captures", params={"instance_id": host}).text
     made = send_form(browser, home(fleet), "/captures", where=host, **ASKED)
     shown = browser.get(f"{home(fleet)}/captures").text
@@ -86,7 +87,9 @@ def test_a_capture_is_asked_for_followed_ended_and_told(
     refused = send_form(browser, f"{home(fleet)}/captures", f"/{capture}/delete")
 
     assert f'<option value="{host}" selected>' in chosen
-    # What can be captured is chosen among what the group is assigned.
+    # Chosen among what the group is assigned, also in its graph; a group without captures has none.
+    assert re.findall(r'<details[^>]* data-deployment="(\w+)"', chosen) == [fleet.deployment_id]
+    assert forbidding not in chosen
     for name in ("pipeline", "component"):
         assert f'<datalist id="{name}-known"><option value="{ASKED[name]}">' in chosen
     assert made.status_code == 303

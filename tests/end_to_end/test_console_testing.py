@@ -120,9 +120,20 @@ def test_a_captured_sample_is_run_through_the_version_of_its_host(here: Visit, s
         page.get_by_role("button", name="Allow them").click()
         expect(page.get_by_text("Writers may take samples on the hosts of this group.")).to_be_visible()
         page.goto(f"{here.home}/fleets/{fleet_id}/captures")
-        page.get_by_label("Where").select_option("Any host of web")
-        page.get_by_label("Pipeline").fill("logs")
-        page.get_by_label("After the component").fill("transform")
+        assert page.locator("details[data-deployment]").count() == 1
+        page.get_by_text("Choose in the graph of web").click()
+        page.get_by_role("button", name="exporter").first.click()
+        expect(page.get_by_text("choose a receiver or a processor")).to_be_visible()
+        expect(page.locator("#component")).to_have_value("")
+        page.get_by_role("button", name="processor transform").click()
+        expect(page.get_by_text("choose a receiver or a processor")).to_have_count(0)
+        expect(page.locator("#component")).to_be_focused()
+        assert [page.locator(f"#{name}").input_value() for name in ("where", "pipeline", "component")] == [
+            group_id,
+            "logs",
+            "transform",
+        ]
+        assert violations(page) == []
         page.get_by_role("button", name="Take it").click()
         expect(page.get_by_text("pending")).to_be_visible()
         (capture,) = here.asked("GET", f"/fleets/{fleet_id}/captures")["items"]

@@ -19,7 +19,15 @@ const KIND: Record<string, string> = {
   "": "not declared",
 };
 
-export type GoTo = (line: number) => void;
+/** A component where it stands in a pipeline; `isLast` if nothing of the pipeline comes after it. */
+export interface Place {
+  pipeline: string;
+  id: string;
+  isLast: boolean;
+}
+
+/** What a click on a component does; without a place, on a pipeline. */
+export type GoTo = (line: number, place?: Place) => void;
 
 export interface Asked {
   graph: Graph;
@@ -55,7 +63,12 @@ export function picture({ graph, problems, facts, chosen, words }: Asked, goTo: 
       svg(
         "g",
         { role: "group", "aria-label": `Pipeline ${lane.id}` },
-        ...lane.columns.flat().map((node) => box(node, nodes.get(node.key), goTo)),
+        ...lane.columns.flatMap((column, at) =>
+          column.map((node) => {
+            const place = { pipeline: lane.id, id: node.id, isLast: at === lane.columns.length - 1 };
+            return box(node, nodes.get(node.key), (line) => goTo(line, place));
+          }),
+        ),
       ),
     ),
   ];
@@ -240,7 +253,7 @@ export function table({ graph, problems, facts, chosen, words }: Asked, goTo: Go
     const rate = node?.rate ? [`gives on ${node.rate}`] : [];
     return [...findings, ...(node?.notes ?? []).map(({ text }) => text), ...rate].join(", ");
   };
-  const names = (listed: Listed[], pipeline: Pipeline): HTMLElement =>
+  const names = (listed: Listed[], pipeline: Pipeline, isLast: boolean): HTMLElement =>
     h(
       "ul",
       { class: "names" },
@@ -250,7 +263,11 @@ export function table({ graph, problems, facts, chosen, words }: Asked, goTo: Go
           {},
           h(
             "button",
-            { type: "button", class: "link", click: () => goTo(lines.get(`${section}::${id}`) ?? pipeline.line) },
+            {
+              type: "button",
+              class: "link",
+              click: () => goTo(lines.get(`${section}::${id}`) ?? pipeline.line, { pipeline: pipeline.id, id, isLast }),
+            },
             id,
           ),
           section === "connectors" && h("span", { class: "soft small" }, " connector"),
@@ -264,7 +281,7 @@ export function table({ graph, problems, facts, chosen, words }: Asked, goTo: Go
       "tr",
       {},
       h("th", { scope: "row" }, h("button", { type: "button", class: "link", click: () => goTo(one.line) }, one.id)),
-      ...[one.receivers, one.processors, one.exporters].map((listed) => h("td", {}, names(listed, one))),
+      ...[one.receivers, one.processors, one.exporters].map((listed, at) => h("td", {}, names(listed, one, at === 2))),
     ),
   );
   const head = h(

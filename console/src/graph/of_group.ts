@@ -2,16 +2,17 @@
 import type { Api } from "../lib/api";
 import { given } from "../lib/page";
 import { messageOf, notChecked } from "../lib/ui";
+import type { GoTo } from "./draw";
 import { drawVersion } from "./of_version";
 import { GraphPanel } from "./panel";
 import { type Group, readRates } from "./rates";
 
-export function drawWhenOpened(api: Api, element: HTMLDetailsElement, group: Group): void {
+export function drawWhenOpened(api: Api, element: HTMLDetailsElement, group: Group, goTo: GoTo): void {
   const [id, n] = [given(element, "configuration"), Number(given(element, "version"))];
-  const panel = new GraphPanel((line) => location.assign(`${given(element, "editor")}&line=${line}`));
-  element.append(panel.element);
-  panel.open("Graph");
+  const panel = new GraphPanel(goTo);
   const draw = async (): Promise<void> => {
+    element.append(panel.element);
+    panel.open("Graph");
     try {
       await drawVersion(api, panel, id, n);
     } catch (error) {

@@ -3,16 +3,15 @@ import { h } from "../lib/dom";
 import type { Check, Graph } from "../lib/types";
 import { across, options } from "../lib/ui";
 import type { Shown } from "../editor/problems";
-import { MOST_PIPELINES, picture, table } from "./draw";
+import { type GoTo, MOST_PIPELINES, picture, table } from "./draw";
 import { type Health, MOST_HOSTS } from "./health";
 import type { Facts } from "./model";
 import type { Rates } from "./rates";
 
 export class GraphPanel {
   readonly element: HTMLElement;
-  private readonly choice = h("select", { id: "pipeline", "aria-label": "Pipeline" });
+  private readonly choice = h("select", { "aria-label": "Pipeline" });
   private readonly search = h("input", {
-    id: "find-component",
     type: "search",
     "aria-label": "Search components and pipelines",
     placeholder: "Search",
@@ -35,7 +34,7 @@ export class GraphPanel {
   private as: "Graph" | "Table" | null = null;
   private drawn = "";
 
-  constructor(private readonly goTo: (line: number) => void) {
+  constructor(private readonly goTo: GoTo) {
     this.choice.addEventListener("change", () => {
       this.search.value = "";
       this.draw();
@@ -130,7 +129,7 @@ export class GraphPanel {
     ]);
     if (key === this.drawn) return;
     this.drawn = key;
-    const go = (line: number): void => this.goTo(line);
+    const go: GoTo = (line, place) => this.goTo(line, place);
     const before = this.parts();
     const focused = before.findIndex((part) => part === document.activeElement);
     this.place.replaceChildren(

@@ -76,7 +76,9 @@ root.append(
 );
 const graph = document.getElementById("graph");
 if (graph instanceof HTMLDetailsElement)
-  drawWhenOpened(api, graph, { fleet: given(root, "fleet"), deployment: given(root, "deployment") });
+  drawWhenOpened(api, graph, { fleet: given(root, "fleet"), deployment: given(root, "deployment") }, (line) =>
+    location.assign(`${given(graph, "editor")}&line=${line}`),
+  );
 void listConfigurations();
 void complete();
 fit();

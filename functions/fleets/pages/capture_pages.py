@@ -47,7 +47,10 @@ each time. <a href="{home}/fleets/capture-redaction">Secrets are taken out</a> o
 until an Admin allows them on the group's page.</p>{form}</div>"""
 _FORM: Final = """\
 <form method="post" action="{path}">{csrf}{where}<div class="two">{pipeline}{component}</div>{condition}
-<div class="two">{records}{seconds}</div><button>Take it</button></form>"""
+<div class="two">{records}{seconds}</div><button>Take it</button></form>{graphs}"""
+_GRAPH: Final = """\
+<details data-fleet="{fleet}" data-deployment="{group}" data-configuration="{configuration}" data-version="{version}">
+<summary>Choose in the graph of {name}</summary></details>"""
 _OFF: Final = """\
 <p class="last">No group of this fleet allows captures. <a href="{fleet}">Choose a group</a>, on whose page an Admin
 allows them.</p>"""
@@ -123,7 +126,7 @@ def _page(
         home=home(caller),
         fleet=fleet.id,
         label=fleet.label,
-        form=html(_FORM, path=path, csrf=csrf, **_fields(caller, allowing, typed, problems))
+        form=html(_FORM, path=path, csrf=csrf, **_fields(caller, allowing, typed, problems), graphs=_graphs(allowing))
         if allowing
         else html(_OFF, fleet=path.removesuffix("/captures")),
         live="yes" if any(known.capture.is_open(known.at) for known in part.entries) else "no",
@@ -132,7 +135,14 @@ def _page(
     )
     problem = "" if refused is None else "No sample is taken" if problems else refused.detail
     status = status_of(refused) if refused else 200
-    return page(shown, f"Captures of {fleet.label}", content, problem=problem, status=status, script="live")
+    return page(
+        shown,
+        f"Captures of {fleet.label}",
+        content,
+        problem=problem,
+        status=status,
+        script="captures" if allowing else "live",
+    )
 
 
 def _fields(
@@ -160,6 +170,22 @@ def _fields(
         "records": line("max_records", "Records, at most", 3, str(MOST_RECORDS)),
         "seconds": line("duration_seconds", f"Seconds, {LONGEST_SECONDS} at most", 3, "120"),
     }
+
+
+def _graphs(groups: Sequence[Deployment]) -> list[Html]:
+    """Where the graphs of what the groups are assigned are drawn, with scripts."""
+    return [
+        html(
+            _GRAPH,
+            fleet=group.fleet_id,
+            group=group.id,
+            configuration=group.assignment.configuration_id,
+            version=group.assignment.version_number,
+            name=group.name,
+        )
+        for group in groups
+        if group.assignment
+    ][:_MOST_TEXTS]
 
 
 def _graph(caller: Caller, groups: Sequence[Deployment]) -> tuple[list[str], list[str]]:
