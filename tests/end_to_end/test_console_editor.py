@@ -316,6 +316,8 @@ def test_hostile_names_and_texts_are_texts(here: Visit, service: LocalService) -
     page.goto(f"{here.home}/configurations")
     page.get_by_label("Name, owner or text").fill("<script>")
     expect(page.get_by_role("link", name=EVIL[:20]).first).to_be_visible()
+    # The row stands in the whole list as well, until it is searched.
+    expect(page.locator("td.choose input")).to_have_count(1)
     page.get_by_label("All on this page").check()
     expect(page.get_by_text("With 1 chosen:")).to_be_visible()
     expect(page.locator("td.choose :checked")).to_have_count(1)
