@@ -170,7 +170,7 @@ def _python(
         if done.returncode != 0:
             raise CannotRelease(f"The image's packages cannot be installed:\n{done.stderr.strip()}")
     copy_tracked(scratch, "engine/headgate_engine")
-    shutil.copytree(scratch / "engine/headgate_engine", site / "headgate_engine")
+    shutil.copytree(scratch / "engine/headgate_engine", site / "headgate_engine", dirs_exist_ok=True)
     layer = oci.Layer(source.epoch)
     for path in sorted(site.rglob("*")):
         name = path.relative_to(site)

@@ -29,6 +29,8 @@ _SHELLS: Final = {
 }
 # What the local service reads, beside the console's assets, which are built.
 _SERVICE: Final = ("charts", "engine", "flows", "functions", "local", "shared", "statemachines", "template.yaml")
+# What of the engine is in the wheel of the command line, as pyproject.toml says.
+LIGHT: Final = tuple(f"engine/headgate_engine/{name}.py" for name in ("errors", "setting", "yaml_text"))
 _ASSETS: Final = "functions/web/assets"
 _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)(\[[^]]*\])?==([^\s;\\]+)\s*(;[^\\\n]*)?", re.MULTILINE)
 
@@ -57,7 +59,7 @@ def command_line(source: CheckoutSource, target: Path) -> Path:
     """`headgate`: the command line, its completions and its manual page; `local` and `lsp` are extras."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
-        copy_tracked(stage, "cli/headgate_cli", "shared/headgate_opamp", "README.md", "LICENSE", "NOTICE")
+        copy_tracked(stage, "cli/headgate_cli", "shared/headgate_opamp", *LIGHT, "README.md", "LICENSE", "NOTICE")
         for shell, place in _SHELLS.items():
             completion = get_completion_class(shell)
             assert completion is not None
@@ -88,7 +90,7 @@ def local_service(source: CheckoutSource, target: Path) -> Path:
 
 
 def collector(source: CheckoutSource, programs: Programs, target: Path) -> Path:
-    """`headgate-collector` for one platform: the programs, and the engine that asks them."""
+    """`headgate-collector` for one platform: the programs, and what of the engine asks them."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
         described = {}
@@ -104,6 +106,8 @@ def collector(source: CheckoutSource, programs: Programs, target: Path) -> Path:
         }
         _write(stage / "headgate_collector/programs.json", json.dumps(description, indent=1, sort_keys=True) + "\n")
         copy_tracked(stage, "engine/headgate_engine")
+        for name in LIGHT:
+            (stage / name).unlink()
         _package(stage, "collector", source)
         return _built(stage, source, target, HEADGATE_PLATFORM=programs.platform)
 

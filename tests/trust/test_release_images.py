@@ -68,7 +68,7 @@ def test_the_image_of_the_local_service_serves_validates_and_runs_tests(tmp_path
     assert settings["User"] == "0:0"
     environment = [*settings["Env"], f"HEADGATE_PORT={port}"]
     inside = ["/usr/bin/env", "-i", "-C", settings["WorkingDir"], *environment, *settings["Entrypoint"]]
-    command = [*UNSHARED, "sh", "-c", f"{MOUNTED} {shlex.join(inside)}", "sh", root]
+    command = [*UNSHARED, "sh", "-c", f"{MOUNTED} {shlex.join(inside)}", "sh", str(root)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             assert process.stdout is not None

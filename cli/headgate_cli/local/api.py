@@ -53,9 +53,11 @@ class LocalApi(Api):
 
     @cached_property
     def _asker(self) -> Asker:
+        checker = self._checker
+        # Imported once there is an engine: without one, the line above says how to install it.
         from headgate_engine.checker.asker import Asker
 
-        return Asker("local", "local", self._checker)
+        return Asker("local", "local", checker)
 
     def _answer(self, request: Request) -> Answer:
         path, _, query = request.path.partition("?")
