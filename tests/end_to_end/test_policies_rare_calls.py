@@ -14,6 +14,7 @@ import pytest
 import rollout_steps.app
 import run_steps.app
 from application import first_organization
+from headgate.fleets import service as fleets
 from headgate.flows.store import EXAMPLES_KEY
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -29,6 +30,7 @@ from headgate.runs.jobs import service as jobs
 from headgate.runs.jobs import store as job_store
 from headgate.runs.jobs.model import Job
 from headgate.storage import aws, table
+from headgate.webhooks.notifications import watching
 from headgate_local import callers, template, user_pool
 from tests.support import recorded_here
 from tests.support.cloudformation import Answers, taking_answers
@@ -300,6 +302,23 @@ def test_a_rollout_that_has_lost_its_execution_gets_another_one(people: People, 
         started = rollout_steps.app.handler({"step": "sweep"}, None)
 
     assert started == {"started": 1}
+
+
+def test_former_tokens_that_no_host_uses_end(people: People) -> None:
+    fleet = created(people.ann.post(f"{API}/fleets", json={"label": "Renewed", "type": "server-supervisor"}))
+    (group,) = people.ann.get(f"{API}/fleets/{fleet}/deployments").json()["items"]
+    # A group with secrets has a token of its own.
+    path = f"fleets/{fleet}/deployments/{group['id']}"
+    assert people.ann.patch(f"{API}/{path}/env", json={"secrets": {"KEY": "x"}}).status_code == 200
+    for holder in (f"fleets/{fleet}", path):
+        renewed = people.ada.post(f"{API.replace('public', 'app')}/{holder}/token", json={"grace": "unused"})
+        assert renewed.status_code == 200, renewed.text
+
+    with callers.acting("NotifyFunction"):
+        at = clock.now().replace(minute=0)
+        watching.watch(at, at)
+
+    assert not fleets.of_organization(people.organization_id, fleet).previous_while_used
 
 
 def as_running(run_id: str) -> None:

@@ -83,8 +83,8 @@ FLEETS: Final[Mapping[str, Rights]] = {
         "GetItem": "organization# fleet#",
         "Query": "fleet# census#",
         # A token that no host uses any more ends.
-        "PutItem": "fleet#",
-        "UpdateItem": "organization# token#",
+        "PutItem": "fleet# token#",
+        "UpdateItem": "organization# fleet# token#",
     },
     "ExportsFunction": {"Query": "organization# fleet# rollouts# history#", "GetItem": "fleet# token#"},
     "SeriesFunction": dict.fromkeys(("BatchGetItem", "PutItem"), "series#"),
