@@ -133,6 +133,9 @@ class Deployment:
         collector = self.collector.version if self.collector else None
         return (HealthyVersion(self.assignment, collector, self.assigned_revision), *self.healthy)
 
+    def _is_proven(self, assignment: Assignment) -> bool:
+        return self.assignment == assignment and self.proven_revision == self.assigned_revision
+
     def healthy_before(self, assignment: Assignment | None) -> Sequence[HealthyVersion]:
         """`healthy` once that is assigned. Going back to one of them forgets those after it, clearing all."""
         if assignment is None:
@@ -150,6 +153,8 @@ class Deployment:
             revision=revision,
             assigned_revision=revision,
             assigned_at=at,
+            # What is assigned once more stays known: the next assignment may come before a host reports on it.
+            proven_revision=revision if assignment and self._is_proven(assignment) else self.proven_revision,
             healthy=self.healthy_before(assignment),
         )
         if assignment is None:
