@@ -51,7 +51,7 @@ def parse_with_lines(content: str) -> tuple[object, Mapping[Place, int]]:
         loader = Loader(content)
         node = loader.get_single_node()
         lines: dict[Place, int] = {}
-        # Before the values are made: making them resolves merges in the nodes.
+        # Before the values are built, which resolves merges in the nodes.
         _add_lines(node, (), lines)
         return loader.construct_document(node) if node is not None else None, lines
     except yaml.MarkedYAMLError as error:

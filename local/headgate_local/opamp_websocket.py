@@ -146,7 +146,7 @@ class WithWebSocket:
                 elif waking in done or not asked:
                     if waking in done:
                         # Agents of a fleet are asked one after the other.
-                        await asyncio.sleep(random.random() * len(self._open) / _ASKED_A_SECOND)  # noqa: S311
+                        await asyncio.sleep(random.random() * len(self._open) / _ASKED_A_SECOND)  # noqa: S311  a pause, nothing secret
                         connection.wake.clear()
                         waking = asyncio.ensure_future(connection.wake.wait())
                     else:

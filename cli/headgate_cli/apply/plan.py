@@ -31,7 +31,7 @@ _PRUNES: Final = "it is not in the folder any longer: --prune {does} it"
 
 
 def plan(
-    wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Mapping[str, str], adopt: bool = False
+    folder: Wanted, server: Found, state: State, *, prune: bool, secrets: Mapping[str, str], adopt: bool = False
 ) -> Plan:
     """The steps in a safe order: drafts with tests, policies, what is published, fleets with what they run, removals.
 
@@ -39,10 +39,10 @@ def plan(
     """
     saved: list[Step] = []
     published: list[Publish] = []
-    for name, configuration in wanted.configurations.items():
-        there = found.configurations.get(name)
-        anothers = there is not None and found.caller.is_of_another_folder(there.managed_by)
-        mark = found.caller.mark
+    for name, configuration in folder.configurations.items():
+        there = server.configurations.get(name)
+        anothers = there is not None and server.caller.is_of_another_folder(there.managed_by)
+        mark = server.caller.mark
         step = _configuration(configuration, there, state.configurations.get(name), mark, adopts=anothers and adopt)
         publish = [*_published(configuration, there, step)]
         if anothers and not adopt and (step or publish):
@@ -51,24 +51,24 @@ def plan(
         published += publish
     refused = {step.name for step in saved if step.action == "refused"}
     publishing = {step.name: step.n for step in published}
-    fleets = plan_fleets.plan(wanted, found, state, refused, publishing, prune=prune, secrets=secrets, adopt=adopt)
-    users = plan_fleets.users(found, fleets)
-    removed = _removed(wanted, found, state, users, prune=prune)
-    steps = [*saved, *_policies(wanted, found), *published, *fleets, *removed]
+    fleets = plan_fleets.plan(folder, server, state, refused, publishing, prune=prune, secrets=secrets, adopt=adopt)
+    users = plan_fleets.users(server, fleets)
+    removed = _removed(folder, server, state, users, prune=prune)
+    steps = [*saved, *_policies(folder, server), *published, *fleets, *removed]
     about = {(step.kind, step.name) for step in steps if step.action != "kept"}
     things = [
-        *(("configuration", name) for name in wanted.configurations),
-        *([("policies", _POLICIES)] if wanted.policies else []),
-        *(("fleet", label) for label in wanted.fleets),
-        *(("group", f"{label}/{name}") for label, fleet in wanted.fleets.items() for name in fleet.groups),
+        *(("configuration", name) for name in folder.configurations),
+        *([("policies", _POLICIES)] if folder.policies else []),
+        *(("fleet", label) for label in folder.fleets),
+        *(("group", f"{label}/{name}") for label, fleet in folder.fleets.items() for name in fleet.groups),
     ]
     return Plan(steps, sum(1 for thing in things if thing not in about))
 
 
 def _configuration(
-    wanted: Configuration, there: FoundConfiguration | None, entry: Entry | None, mark: str, *, adopts: bool
+    configuration: Configuration, there: FoundConfiguration | None, entry: Entry | None, mark: str, *, adopts: bool
 ) -> Step | None:
-    name = wanted.name
+    name = configuration.name
     if there is None and entry and entry.id:
         return Step(
             kind="configuration",
@@ -86,15 +86,15 @@ def _configuration(
             "it: rename it back with `headgate config rename`, or delete the entry",
         )
     if there is None:
-        return _created(wanted)
-    edits, changes = _edits(wanted, there)
-    put, delete, tests = _tests(wanted, there)
+        return _created(configuration)
+    edits, changes = _edits(configuration, there)
+    put, delete, tests = _tests(configuration, there)
     touched = bool(edits or put or delete)
     appends = touched and not there.is_draft
     n = there.latest + appends
     described = {"name": name} if there.name != name else {}
-    if wanted.description is not None and wanted.description != there.description:
-        described["description"] = wanted.description
+    if configuration.description is not None and configuration.description != there.description:
+        described["description"] = configuration.description
     if adopts:
         described["managed_by"] = mark
     if not (touched or described or there.archived):
@@ -113,8 +113,8 @@ def _configuration(
             *tests,
             *([f"saved as the draft v{n}"] if appends else []),
         ],
-        texts=(before, wanted.text) if "yaml" in edits else None,
-        wanted=wanted,
+        texts=(before, configuration.text) if "yaml" in edits else None,
+        wanted=configuration,
         found=there,
         n=n,
         appends=appends,
@@ -126,62 +126,62 @@ def _configuration(
     )
 
 
-def _created(wanted: Configuration) -> SaveConfiguration:
-    tests = wanted.tests or ()
+def _created(configuration: Configuration) -> SaveConfiguration:
+    tests = configuration.tests or ()
     changes = [f"{len(tests)} test{'' if len(tests) == 1 else 's'}"] if tests else []
-    if wanted.collector_version:
-        changes.append(f"for collector {wanted.collector_version}")
+    if configuration.collector_version:
+        changes.append(f"for collector {configuration.collector_version}")
     return SaveConfiguration(
         kind="configuration",
-        name=wanted.name,
+        name=configuration.name,
         action="create",
         changes=[*changes, "saved as the draft v1"],
-        wanted=wanted,
+        wanted=configuration,
         found=None,
         n=1,
         put=tests,
-        edits={"collector_version": wanted.collector_version} if wanted.collector_version else {},
+        edits={"collector_version": configuration.collector_version} if configuration.collector_version else {},
     )
 
 
-def _published(wanted: Configuration, there: FoundConfiguration | None, step: Step | None) -> Iterator[Publish]:
+def _published(configuration: Configuration, there: FoundConfiguration | None, step: Step | None) -> Iterator[Publish]:
     """What is published after the step that saves it, if there is one."""
-    if not wanted.publish or (step and step.action == "refused"):
+    if not configuration.publish or (step and step.action == "refused"):
         return
     n = step.n if isinstance(step, SaveConfiguration) else there.latest if there else 0
     if there is None or there.published != n:
         yield Publish(
             kind="configuration",
-            name=wanted.name,
+            name=configuration.name,
             action="publish",
             changes=[f"v{n}"],
-            wanted=wanted,
+            wanted=configuration,
             found=there,
             n=n,
         )
 
 
-def _edits(wanted: Configuration, there: FoundConfiguration) -> tuple[dict[str, str], list[str]]:
+def _edits(configuration: Configuration, there: FoundConfiguration) -> tuple[dict[str, str], list[str]]:
     """The fields of the version that differ, and in words."""
     if there.version is None:
         return {}, []
     edits: dict[str, str] = {}
     changes: list[str] = []
-    if there.version.yaml != wanted.text:
-        edits["yaml"] = wanted.text
-        changes.append(f"text ({_lines(there.version.yaml, wanted.text)})")
-    if wanted.collector_version not in ("", there.version.collector_version):
-        edits["collector_version"] = wanted.collector_version
-        changes.append(f"collector {there.version.collector_version} -> {wanted.collector_version}")
+    if there.version.yaml != configuration.text:
+        edits["yaml"] = configuration.text
+        changes.append(f"text ({_lines(there.version.yaml, configuration.text)})")
+    if configuration.collector_version not in ("", there.version.collector_version):
+        edits["collector_version"] = configuration.collector_version
+        changes.append(f"collector {there.version.collector_version} -> {configuration.collector_version}")
     return edits, changes
 
 
-def _tests(wanted: Configuration, there: FoundConfiguration) -> tuple[list[FileTest], list[str], list[str]]:
+def _tests(configuration: Configuration, there: FoundConfiguration) -> tuple[list[FileTest], list[str], list[str]]:
     """The tests to save, the names of those to delete, and both in words."""
-    digests, stored = wanted.test_digests, there.version.tests if there.version else None
+    digests, stored = configuration.test_digests, there.version.tests if there.version else None
     if digests is None or stored is None:
         return [], [], []
-    put = [test for test in wanted.tests or () if stored.get(test.name) != digests[test.name]]
+    put = [test for test in configuration.tests or () if stored.get(test.name) != digests[test.name]]
     delete = [name for name in sorted(stored) if name not in digests]
     changes = [f"test {test.name} {'changed' if test.name in stored else 'added'}" for test in put]
     return put, delete, [*changes, *(f"test {name} deleted" for name in delete)]
@@ -194,15 +194,15 @@ def _lines(before: str, after: str) -> str:
     return f"+{added} -{removed} lines"
 
 
-def _policies(wanted: Wanted, found: Found) -> Iterator[Step]:
-    if wanted.policies is None:
+def _policies(folder: Wanted, server: Found) -> Iterator[Step]:
+    if folder.policies is None:
         return
-    here, there = _comparable(wanted.policies.settings), _comparable(found.policies)
+    here, there = _comparable(folder.policies.settings), _comparable(server.policies)
     changes = [field for field in FIELDS if here[field] != there[field]]
     if not changes:
         return
-    if not found.caller.is_admin:
-        whose = "a token" if found.caller.kind != "user" else "a Contributor"
+    if not server.caller.is_admin:
+        whose = "a token" if server.caller.kind != "user" else "a Contributor"
         reason = f"{whose} cannot change policies: apply as an Admin, signed in with `headgate login`"
         yield Step(kind="policies", name=_POLICIES, action="left_out", changes=changes, reason=reason)
         return
@@ -211,8 +211,8 @@ def _policies(wanted: Wanted, found: Found) -> Iterator[Step]:
         name=_POLICIES,
         action="change",
         changes=changes,
-        wanted=wanted.policies,
-        etag=found.policies_etag,
+        wanted=folder.policies,
+        etag=server.policies_etag,
     )
 
 
@@ -236,18 +236,18 @@ def _whole_rule(rule: Mapping[str, object]) -> dict[str, object]:
     return {**_RULE_DEFAULTS, **rule, "message": str(rule.get("message", "")).strip()}
 
 
-def _removed(wanted: Wanted, found: Found, state: State, users: Mapping[str, str], *, prune: bool) -> Sequence[Step]:
+def _removed(folder: Wanted, server: Found, state: State, users: Mapping[str, str], *, prune: bool) -> Sequence[Step]:
     """`users` names a group by the id of the configuration that it still runs after the plan."""
     steps: list[Step] = []
     for name, entry in sorted(state.configurations.items()):
-        there = found.by_id.get(entry.id)
-        if name in wanted.configurations or not entry.created or there is None or there.archived:
+        there = server.by_id.get(entry.id)
+        if name in folder.configurations or not entry.created or there is None or there.archived:
             continue
         if there.name != name:
             reason = f"it is not in the folder, and was renamed {there.name} on the server: it stays"
             steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
             continue
-        if reason := stays(there.managed_by, found.caller):
+        if reason := stays(there.managed_by, server.caller):
             steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
             continue
         if user := users.get(entry.id):

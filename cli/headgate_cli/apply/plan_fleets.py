@@ -37,8 +37,8 @@ class Unresolved(ValueError):
 
 
 def plan(
-    wanted: Wanted,
-    found: Found,
+    folder: Wanted,
+    server: Found,
     state: State,
     refused: Collection[str],
     publishing: Mapping[str, int],
@@ -52,12 +52,12 @@ def plan(
     def resolve(assignment: Assignment) -> Target:
         if assignment.configuration in refused:
             raise Unresolved(f"its configuration {assignment.configuration} is refused")
-        return _target(assignment, wanted, found, publishing)
+        return _target(assignment, folder, server, publishing)
 
     changed: list[Step] = []
     running: list[Step] = []
-    for label, fleet in wanted.fleets.items():
-        there = found.fleets.get(label)
+    for label, fleet in folder.fleets.items():
+        there = server.fleets.get(label)
         if there is None:
             expires = f", its token expires in {fleet.expires_in}" if fleet.expires_in else ""
             changes = [f"{fleet.type}{expires}"]
@@ -67,14 +67,14 @@ def plan(
             continue
         for group in fleet.groups.values():
             fields, runs = _group(fleet, group, there, resolve, secrets)
-            if _is_anothers(found.caller, there, group.name):
-                fields, runs = _taken_over(found.caller, fleet, group, there, fields, runs, adopt=adopt)
+            if _is_anothers(server.caller, there, group.name):
+                fields, runs = _taken_over(server.caller, fleet, group, there, fields, runs, adopt=adopt)
             changed += fields
             running += runs
-    return [*changed, *running, *_removed(wanted, found, state, prune=prune)]
+    return [*changed, *running, *_removed(folder, server, state, prune=prune)]
 
 
-def users(found: Found, steps: Sequence[Step]) -> dict[str, str]:
+def users(server: Found, steps: Sequence[Step]) -> dict[str, str]:
     """Name a group by the id of the configuration that it still runs after the steps, for each that some group runs.
 
     A rollout assigns its version when it ends.
@@ -86,7 +86,7 @@ def users(found: Found, steps: Sequence[Step]) -> dict[str, str]:
         if isinstance(step, Assign) and step.action != "roll_out"
     }
     groups: dict[str, str] = {}
-    for label, fleet in found.fleets.items():
+    for label, fleet in server.fleets.items():
         for group in fleet.groups.values():
             name = f"{label}/{group.name}"
             if ("fleet", label) not in gone and ("group", name) not in gone:
@@ -173,7 +173,7 @@ def _taken_over(
     if not adopt:
         refused = Step(kind="group", name=name, action="refused", reason=ANOTHERS)
         return ([refused], []) if any(step.action not in IDLE for step in steps) else (fields, runs)
-    taken = ChangeGroup(
+    adopts = ChangeGroup(
         kind="group",
         name=name,
         action="change",
@@ -183,14 +183,14 @@ def _taken_over(
         found=there.groups.get(group.name) if there else None,
         fields={"managed_by": caller.mark},
     )
-    return [taken, *fields], runs
+    return [adopts, *fields], runs
 
 
-def _target(assignment: Assignment, wanted: Wanted, found: Found, publishing: Mapping[str, int]) -> Target:
+def _target(assignment: Assignment, folder: Wanted, server: Found, publishing: Mapping[str, int]) -> Target:
     """Raises Unresolved."""
     name = assignment.configuration
-    there = found.configurations.get(name) if name in wanted.configurations else _elsewhere(name, found)
-    if there is None and name not in wanted.configurations:
+    there = server.configurations.get(name) if name in folder.configurations else _elsewhere(name, server)
+    if there is None and name not in folder.configurations:
         raise Unresolved(f"there is no configuration {name}, in the folder or on the server")
     published = publishing.get(name) or (there.published if there else 0)
     if not (assignment.n or published):
@@ -198,8 +198,8 @@ def _target(assignment: Assignment, wanted: Wanted, found: Found, publishing: Ma
     return Target(name=name, id=there.id if there else "", n=assignment.n or published)
 
 
-def _elsewhere(name: str, found: Found) -> FoundConfiguration | None:
-    named = [one for one in found.by_id.values() if one.name == name and not one.archived]
+def _elsewhere(name: str, server: Found) -> FoundConfiguration | None:
+    named = [one for one in server.by_id.values() if one.name == name and not one.archived]
     if len(named) > 1:
         raise Unresolved(f"{len(named)} configurations on the server are called {name}")
     return named[0] if named else None
@@ -309,15 +309,15 @@ def _strategy(group: Group) -> str:
     return f"{told}, collectors are upgraded" if (group.rollout or {}).get(UPGRADE) else told
 
 
-def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Iterator[Step]:
-    for label, there in sorted(found.fleets.items()):
-        fleet, entry = wanted.fleets.get(label), state.fleets.get(label)
+def _removed(folder: Wanted, server: Found, state: State, *, prune: bool) -> Iterator[Step]:
+    for label, there in sorted(server.fleets.items()):
+        fleet, entry = folder.fleets.get(label), state.fleets.get(label)
         for name, group in sorted(there.groups.items()):
             known = state.groups.get(f"{there.id}/{name}")
             if (fleet and name in fleet.groups) or not known or not known.created or known.id != group.id:
                 continue
             shown = f"{label}/{name}"
-            if reason := stays(group.managed_by, found.caller):
+            if reason := stays(group.managed_by, server.caller):
                 yield Step(kind="group", name=shown, action="left_out", reason=reason)
             elif prune:
                 yield RemoveGroup(
@@ -326,7 +326,7 @@ def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Iter
             else:
                 yield Step(kind="group", name=shown, action="kept", reason=_KEPT)
         if fleet is None and entry and entry.created and entry.id == there.id:
-            if reason := stays(there.managed_by, found.caller):
+            if reason := stays(there.managed_by, server.caller):
                 yield Step(kind="fleet", name=label, action="left_out", reason=reason)
             elif prune:
                 yield RemoveFleet(kind="fleet", name=label, action="delete", id=there.id)

@@ -18,27 +18,27 @@ _INSTANCE: Final = re.compile(f"ins_{_ID}")
 _GONE: Final = ("silent", "stale", "unknown", "stopped")
 
 
-def fleet(api: Api, wanted: str) -> str:
+def fleet(api: Api, name: str) -> str:
     """The fleet's id. Raises Failed if there is no such label; an id is not looked up."""
-    if FLEET_ID.fullmatch(wanted):
-        return wanted
-    for fleet in each(FleetOut, api.items("/fleets", name=wanted)):
-        if fleet["label"] == wanted:
+    if FLEET_ID.fullmatch(name):
+        return name
+    for fleet in each(FleetOut, api.items("/fleets", name=name)):
+        if fleet["label"] == name:
             return fleet["id"]
-    similar = did_you_mean(wanted, names_of(api, "/fleets", "label"))
-    raise Failed(f"there is no fleet {wanted!r}{similar}: `headgate fleet list` shows the fleets")
+    similar = did_you_mean(name, names_of(api, "/fleets", "label"))
+    raise Failed(f"there is no fleet {name!r}{similar}: `headgate fleet list` shows the fleets")
 
 
-def group(api: Api, fleet_id: str, wanted: str) -> str:
+def group(api: Api, fleet_id: str, name: str) -> str:
     """The deployment group's id. Raises Failed if there is no such name; an id is not looked up."""
-    if _GROUP.fullmatch(wanted):
-        return wanted
-    for group in each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments", name=wanted)):
-        if group["name"] == wanted:
+    if _GROUP.fullmatch(name):
+        return name
+    for group in each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments", name=name)):
+        if group["name"] == name:
             return group["id"]
-    similar = did_you_mean(wanted, names_of(api, f"/fleets/{fleet_id}/deployments", "name"))
+    similar = did_you_mean(name, names_of(api, f"/fleets/{fleet_id}/deployments", "name"))
     raise Failed(
-        f"the fleet has no deployment group {wanted!r}{similar}: `headgate deployment list {fleet_id}` shows its groups"
+        f"the fleet has no deployment group {name!r}{similar}: `headgate deployment list {fleet_id}` shows its groups"
     )
 
 
@@ -46,20 +46,20 @@ def groups(api: Api, fleet_id: str) -> list[DeploymentOut]:
     return list(each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments")))
 
 
-def instance(api: Api, fleet_id: str, wanted: str, *, gone: bool = False) -> str:
+def instance(api: Api, fleet_id: str, name: str, *, gone: bool = False) -> str:
     """The instance's id. Raises Failed if no host, or several, have this name; an id is not looked up.
 
     With `gone`, only hosts that do not report are looked for.
     """
-    if _INSTANCE.fullmatch(wanted):
-        return wanted
+    if _INSTANCE.fullmatch(name):
+        return name
     ids = [
         instance["id"]
-        for instance in each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", host=wanted))
-        if wanted in (instance["name"], instance["host_name"]) and not (gone and instance["state"] not in _GONE)
+        for instance in each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", host=name))
+        if name in (instance["name"], instance["host_name"]) and not (gone and instance["state"] not in _GONE)
     ]
     if len(ids) == 1:
         return ids[0]
     if ids:
-        raise Failed(f"{len(ids)} hosts are called {wanted!r}: give the id, {', '.join(ids[:10])}")
-    raise Failed(f"the fleet has no host {wanted!r}: `headgate fleet instances {fleet_id}` shows its hosts")
+        raise Failed(f"{len(ids)} hosts are called {name!r}: give the id, {', '.join(ids[:10])}")
+    raise Failed(f"the fleet has no host {name!r}: `headgate fleet instances {fleet_id}` shows its hosts")

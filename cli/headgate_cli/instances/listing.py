@@ -101,33 +101,33 @@ def message(instance: InstanceOut | InstanceDetail) -> str:
 def _show(api: Api, fleet: str, filters: Filters, *, as_json: bool, watch: bool) -> None:
     watching.refuse_json(watch=watch, as_json=as_json)
     fleet_id = lookup.fleet(api, fleet)
-    wanted = _wanted(api, fleet_id, filters)
-    listed, by_id = _instances(api, fleet_id, wanted)
+    query = _query(api, fleet_id, filters)
+    listed, by_id = _instances(api, fleet_id, query)
     if as_json:
         print_json([_with_names(instance, by_id) for instance in listed])
         return
     nothing = f"No collector has reported yet: `headgate fleet install {one_line(fleet)}` prints how to install one"
-    _table(api, fleet_id, listed, by_id, "No collector is like that" if wanted else nothing)
+    _table(api, fleet_id, listed, by_id, "No collector is like that" if query else nothing)
     if watch:
-        watching.watch(_lines(listed, by_id), lambda: _lines(*_instances(api, fleet_id, wanted)))
+        watching.watch(_lines(listed, by_id), lambda: _lines(*_instances(api, fleet_id, query)))
 
 
-def _wanted(api: Api, fleet_id: str, filters: Filters) -> dict[str, str]:
+def _query(api: Api, fleet_id: str, filters: Filters) -> dict[str, str]:
     """The filters as parameters of the request."""
     if filters["label"]:
         assignable.label(str(filters["label"]))
     given = {name: value for name, value in filters.items() if value and name != "group"}
-    wanted = {name: "true" if value is True else str(value) for name, value in given.items()}
-    if "state" in wanted:
-        wanted["state"] = wanted["state"].replace("-", "_")
+    query = {name: "true" if value is True else str(value) for name, value in given.items()}
+    if "state" in query:
+        query["state"] = query["state"].replace("-", "_")
     if filters["group"]:
-        wanted["deployment_id"] = lookup.group(api, fleet_id, str(filters["group"]))
-    return wanted
+        query["deployment_id"] = lookup.group(api, fleet_id, str(filters["group"]))
+    return query
 
 
-def _instances(api: Api, fleet_id: str, wanted: Mapping[str, str]) -> tuple[list[InstanceOut], Names]:
+def _instances(api: Api, fleet_id: str, query: Mapping[str, str]) -> tuple[list[InstanceOut], Names]:
     """The instances, and the names of the configurations that they are assigned or run."""
-    listed = list(each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", **wanted)))
+    listed = list(each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", **query)))
     versions = (version for instance in listed for version in (instance["assigned"], instance["running"]))
     return listed, names.of(api, (version["configuration_id"] or "" for version in versions))
 

@@ -97,7 +97,9 @@ def rename(document: Document, offset: int, name: str, reference: Reference | No
     if declared.section == PIPELINES and name.partition("/")[0] not in SIGNALS:
         raise NotRenamed(f"{name[:100]!r} is not a pipeline: begin with {', '.join(SIGNALS[:-1])} or {SIGNALS[-1]}")
     if reference is not None and declared.section in KINDS and reference.component(declared.section, name) is None:
-        near = difflib.get_close_matches(type_of(name), [one.type for one in reference.types(declared.section)], 1)
+        near = difflib.get_close_matches(
+            type_of(name), [component.type for component in reference.types(declared.section)], 1
+        )
         meant = f", did you mean {near[0]}?" if near else ""
         raise NotRenamed(f"this collector has no {_noun(declared.section)} {type_of(name)[:100]}{meant}")
     if name != declared.id and configuration.declaration((declared.section,), name) is not None:

@@ -27,12 +27,12 @@ def all_of(api: Api, path: str) -> Iterator[RolloutOut]:
     return each(RolloutOut, api.items(path))
 
 
-def rollout(api: Api, path: str, wanted: str) -> RolloutOut:
+def rollout(api: Api, path: str, rollout_id: str) -> RolloutOut:
     """The rollout with that id, or the newest one without an id. Raises Failed."""
-    if wanted:
-        if not _ROLLOUT.fullmatch(wanted):
-            raise Failed(f"{wanted!r} is not the id of a rollout (rol_...): leave it out for the newest one")
-        return shaped(RolloutOut, api.get(f"{path}/{wanted}"))
+    if rollout_id:
+        if not _ROLLOUT.fullmatch(rollout_id):
+            raise Failed(f"{rollout_id!r} is not the id of a rollout (rol_...): leave it out for the newest one")
+        return shaped(RolloutOut, api.get(f"{path}/{rollout_id}"))
     newest = shaped(RolloutOutPage, api.get(path, limit=1))["items"]
     if not newest:
         raise Failed("the group has had no rollout: start one with `headgate rollout start`")

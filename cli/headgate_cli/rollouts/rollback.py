@@ -119,17 +119,17 @@ def _path(api: Api, place: Sequence[str]) -> str:
         raise click.UsageError("give a fleet and a group, or a group alone")
     if len(place) == _FLEET_AND_GROUP:
         return lookup.path_of(api, *place)
-    (wanted,) = place
+    (name,) = place
     paths = [
         f"/fleets/{fleet['id']}/deployments/{group['id']}/rollouts"
         for fleet in each(FleetOut, api.items("/fleets"))
         for group in fleets.groups(api, fleet["id"])
-        if wanted in (group["id"], group["name"])
+        if name in (group["id"], group["name"])
     ]
     if not paths:
         raise Failed(
-            f"no fleet has a deployment group {wanted!r}: `headgate deployment list FLEET` shows a fleet's groups"
+            f"no fleet has a deployment group {name!r}: `headgate deployment list FLEET` shows a fleet's groups"
         )
     if len(paths) > 1:
-        raise Failed(f"{len(paths)} fleets have a deployment group {wanted!r}: name the fleet, too")
+        raise Failed(f"{len(paths)} fleets have a deployment group {name!r}: name the fleet, too")
     return paths[0]

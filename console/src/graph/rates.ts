@@ -39,11 +39,11 @@ export function ratesOf(answers: Pick<SeriesOut, "series" | "step">[]): Rates {
       const sum = (of: "accepted" | "sent"): number => points.reduce((all, point) => all + point[of], 0);
       const isCounted = section === "receivers" || (!shared && sum("accepted") + sum("sent") > 0);
       if (!section || points.length === 0 || !isCounted) continue;
-      const given = sum(section === "receivers" ? "accepted" : "sent") / ((points.length * step) / 60);
+      const perMinute = sum(section === "receivers" ? "accepted" : "sent") / ((points.length * step) / 60);
       const id = name.slice(name.lastIndexOf(" | ") + 3).slice((kind ?? "").length + 1);
       for (const pipeline of pipelines) {
         const key = `${pipeline}|${section}/${id}`;
-        rates.set(key, (rates.get(key) ?? 0) + given);
+        rates.set(key, (rates.get(key) ?? 0) + perMinute);
       }
     }
   return rates;

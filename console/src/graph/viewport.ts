@@ -11,7 +11,7 @@ export interface Shape {
 
 const STEP = 1.25;
 const [LEAST, MOST] = [0.2, 3];
-// Of the place around the picture, in style.css.
+// The padding around the picture, as style.css has it.
 const PADDING = 8;
 const MAP_WIDTH = 160;
 const MAP_HEIGHT = 100;

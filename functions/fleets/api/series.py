@@ -67,8 +67,8 @@ def instance_series(
 def fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
     """How many of the fleet's collectors had each state over the last day, and ran each version, every half an hour.
 
-    It follows from the events of their timelines. Of the collectors that changed in that time, the first 50 by id are
-    counted.
+    It follows from the events of their timelines. If more than 50 collectors changed in that time, the first
+    50 by id are counted.
     """
     return LastDayOut.of_day(day.of_fleet(caller, fleet_id))
 

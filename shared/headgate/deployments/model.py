@@ -76,8 +76,8 @@ class Deployment:
     the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
     were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
     rolled out again. `cleared_revision` is that of the last change that assigned nothing, 0 if there was none.
-    The collectors of an `observed` group get no configuration. Of those of an `unread` one the effective configuration
-    is not stored.
+    The collectors of an `observed` group get no configuration. The effective configuration that those of an `unread`
+    group report is not stored.
     """
 
     id: str

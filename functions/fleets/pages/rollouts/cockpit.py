@@ -146,7 +146,7 @@ def gates(rollout: Rollout, hosts: Sequence[Host], collectors: str, acts: Html) 
         _GATES,
         tolerated=chosen.tolerated_percent,
         on_failure=ON_FAILURE[strategy.on_failure],
-        rows=[_gate(one, collectors, counted) for one in evidence(chosen, hosts, rollout.failures)],
+        rows=[_gate(gate, collectors, counted) for gate in evidence(chosen, hosts, rollout.failures)],
         over_time=_over_time(rollout, counted) if counted else NOTHING,
         acts=acts,
         off=html('<p class="soft small">Off: {names}</p>', names=", ".join(off)) if off else NOTHING,
@@ -211,20 +211,20 @@ _OF_POINT: Final[Mapping[Gate, tuple[str, Callable[[Point], float | None]]]] = {
 }
 
 
-def _gate(one: Evidence, collectors: str, counted: _Counted | None) -> Html:
-    state = tag(f"{one.failing} failed", "bad") if one.failing else tag("holds", "good")
-    if not one.failing and not one.is_counted and one.measured is None:
+def _gate(gate: Evidence, collectors: str, counted: _Counted | None) -> Html:
+    state = tag(f"{gate.failing} failed", "bad") if gate.failing else tag("holds", "good")
+    if not gate.failing and not gate.is_counted and gate.measured is None:
         state = tag("not judged yet")
-    limit = "0 hosts" if one.is_counted and not one.limit else f"{one.limit}{_UNITS.get(one.gate, '')}"
-    host = one.host.instance if one.host and one.measured else None
+    limit = "0 hosts" if gate.is_counted and not gate.limit else f"{gate.limit}{_UNITS.get(gate.gate, '')}"
+    host = gate.host.instance if gate.host and gate.measured else None
     return html(
         _GATE,
-        name=gate_words(one.gate),
-        now=f"{one.measured:,} {one.unit}" if one.measured is not None else "",
-        before=f"{one.before:,} {one.unit}" if one.before is not None and not one.is_counted else "",
+        name=gate_words(gate.gate),
+        now=f"{gate.measured:,} {gate.unit}" if gate.measured is not None else "",
+        before=f"{gate.before:,} {gate.unit}" if gate.before is not None and not gate.is_counted else "",
         limit=limit,
-        bullet=_bullet(one),
-        line=_line(one.gate, counted) if counted else NOTHING,
+        bullet=_bullet(gate),
+        line=_line(gate.gate, counted) if counted else NOTHING,
         host=html('<a href="{path}/{id}">{name}</a>', path=collectors, id=host.id, name=host.called)
         if host
         else NOTHING,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headgate.instances.timeline.model import TimelineEvent
 
 MOST_CHANGED: Final = 50
-"""Hosts whose timelines are read, a query each. Of the others the last event is older than the day."""
+"""Hosts whose timelines are read, a query each. The last event of every other host is older than the day."""
 STEP: Final = timedelta(minutes=30)
 STEPS: Final = 48
 _MOST_EVENTS: Final = 30
