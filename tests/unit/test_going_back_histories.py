@@ -182,8 +182,9 @@ ACTS: Final = st.one_of(
 
 @pytest.mark.sized
 @given(st.lists(ACTS, max_size=14))
-# The good one is assigned once more, and a failing one before its host reports.
+# The good one is assigned once more, or after another one, and a failing one before its host reports.
 @example([("assign", 1), ("assign", 2), ("roll out", 1), ("take back", None)])
+@example([("assign", 2), ("assign", 1), ("assign", 2), ("roll out", 1), ("assign", 2)])
 @settings(max_examples=either(150, 5_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_host_ends_on_a_version_that_works_whatever_happened(acts: list[Act]) -> None:
     world = World.new()

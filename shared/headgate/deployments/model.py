@@ -133,8 +133,10 @@ class Deployment:
         collector = self.collector.version if self.collector else None
         return (HealthyVersion(self.assignment, collector, self.assigned_revision), *self.healthy)
 
-    def _is_proven(self, assignment: Assignment) -> bool:
-        return self.assignment == assignment and self.proven_revision == self.assigned_revision
+    def _is_known(self, assignment: Assignment) -> bool:
+        collector = self.collector.version if self.collector else None
+        known = ((version.assignment, version.collector) for version in self.known_healthy)
+        return (assignment, collector) in known
 
     def healthy_before(self, assignment: Assignment | None) -> Sequence[HealthyVersion]:
         """`healthy` once that is assigned. Going back to one of them forgets those after it, clearing all."""
@@ -153,8 +155,8 @@ class Deployment:
             revision=revision,
             assigned_revision=revision,
             assigned_at=at,
-            # What is assigned once more stays known: the next assignment may come before a host reports on it.
-            proven_revision=revision if assignment and self._is_proven(assignment) else self.proven_revision,
+            # What was healthy stays known: the next assignment may come before a host reports on this one.
+            proven_revision=revision if assignment and self._is_known(assignment) else self.proven_revision,
             healthy=self.healthy_before(assignment),
         )
         if assignment is None:
