@@ -36,6 +36,7 @@ _MOST_LIST_BYTES: Final = 64 * 1_048_576
 _LONGEST_CURSOR: Final = 4_096
 _RETRIES: Final = 3
 _LONGEST_WAIT: Final = 120
+_PRECONDITION_FAILED: Final = 412
 _RATE_LIMITED: Final = "rate_limited"
 # The connection of a create was cut, and its first try is still at work.
 _UNDER_WAY: Final = "idempotency_key_in_use"
@@ -129,6 +130,11 @@ class ServerError(Failed):
         return cls(422, code, detail, [], _way_out(code, _UNNAMED))
 
     @property
+    def is_stale(self) -> bool:
+        """Whether the request was refused since what `if_match` names has changed."""
+        return self.status == _PRECONDITION_FAILED
+
+    @property
     def places(self) -> list[Mapping[str, object]]:
         return [
             {
@@ -212,13 +218,18 @@ class Api(ABC):
             seen.add(cursor)
         raise Unreachable(f"{self.url} sent a list that does not end: is it a Headgate server?")
 
-    def create(self, path: str, body: Mapping[str, object]) -> Entity:
+    def create(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> Entity:
         """A POST that creates something once, even if a cut connection makes it repeat."""
-        return self._entity(self._answer(Request("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())})))
+        return self.create_with_etag(path, body, if_match=if_match)[0]
 
-    def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
+    def create_with_etag(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> tuple[Entity, str]:
+        """The same, with the ETag of what was created."""
+        once = {"Idempotency-Key": str(uuid.uuid4())}
+        return self._with_etag(Request("POST", path, body, once | _if_match(if_match)))
+
+    def post(self, path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> Entity:
         """A POST that changes nothing twice; the path may have a query."""
-        return self._entity(self._answer(Request("POST", path, body)))
+        return self._entity(self._answer(Request("POST", path, body, _if_match(if_match))))
 
     def put(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> Entity:
         return self._entity(self._answer(Request("PUT", path, body, _if_match(if_match))))
@@ -229,9 +240,16 @@ class Api(ABC):
     def delete(self, path: str, *, if_match: str = "") -> None:
         self._answer(Request("DELETE", path, headers=_if_match(if_match)))
 
+    def patch_with_etag(self, path: str, body: Mapping[str, object], *, if_match: str) -> tuple[Entity, str]:
+        """The same, with the ETag of what was changed."""
+        return self._with_etag(Request("PATCH", path, body, _if_match(if_match)))
+
     def get_with_etag(self, path: str) -> tuple[Entity, str]:
         """An entity, and the ETag to give back as `if_match`."""
-        answer = self._answer(Request("GET", path))
+        return self._with_etag(Request("GET", path))
+
+    def _with_etag(self, request: Request) -> tuple[Entity, str]:
+        answer = self._answer(request)
         return self._entity(answer), answer.headers.get("ETag", "")
 
     def _entity(self, answer: Answer) -> Entity:
@@ -310,7 +328,7 @@ class HttpApi(Api):
         raise _refusal(self.url, answer, self._source, _named(request.path, request.body or {}))
 
 
-def _if_match(etag: str) -> Mapping[str, str]:
+def _if_match(etag: str) -> dict[str, str]:
     return {"If-Match": etag} if etag else {}
 
 

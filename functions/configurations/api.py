@@ -23,7 +23,7 @@ from headgate.configurations import service as configurations
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
+from headgate.http.parameters import ConfigurationId, VersionNumber, states, true_or_false
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
@@ -35,6 +35,11 @@ from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
 router = group("/configurations", "Configurations")
 
 Validate = Annotated[bool, BeforeValidator(true_or_false), Query(description="Save only what the collector accepts")]
+IfTestsPass = Annotated[
+    bool,
+    BeforeValidator(true_or_false),
+    Query(description="Publish only if all tests of the version passed as they are, or it has none"),
+]
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
@@ -65,9 +70,11 @@ def create_configuration(body: CreateConfiguration, caller: Writer, response: Re
 
 
 @router.get("/{configuration_id}", response_model_exclude_unset=True)
-def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> ConfigurationDetail:
-    """A configuration with the YAML of its latest version."""
-    return ConfigurationDetail.with_version(*configurations.get(caller, configuration_id))
+def get_configuration(configuration_id: ConfigurationId, caller: Reader, response: Response) -> ConfigurationDetail:
+    """A configuration with the YAML of its latest version, and that one's ETag."""
+    configuration, latest = configurations.get(caller, configuration_id)
+    response.headers["ETag"] = latest.etag
+    return ConfigurationDetail.with_version(configuration, latest)
 
 
 @router.patch("/{configuration_id}", operation_id="changeConfiguration", openapi_extra=audited("configuration.changed"))
@@ -115,14 +122,22 @@ def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Pag
     "/{configuration_id}/versions",
     response_model_exclude_unset=True,
     status_code=201,
-    responses=documented(409),
+    responses=documented(409, 412),
     openapi_extra=audited("version.created"),
 )
 def append_version(
-    configuration_id: ConfigurationId, body: AppendVersion, caller: Writer, response: Response
+    configuration_id: ConfigurationId,
+    body: AppendVersion,
+    caller: Writer,
+    response: Response,
+    if_match: IfMatch = None,
 ) -> VersionDetail:
-    """Append a draft version. It inherits the latest version's collector version and feature gates."""
-    added = configurations.append(caller, configuration_id, body.yaml, body.description)
+    """Append a draft version. It inherits the latest version's collector version and feature gates.
+
+    `If-Match` is the ETag of the latest version that you read: 412 `version_changed` if it was changed since, or if
+    there is a newer one.
+    """
+    added = configurations.append(caller, configuration_id, body.yaml, body.description, states(if_match))
     response.headers["Location"] = f"{PUBLIC}/configurations/{configuration_id}/versions/{added.n}"
     response.headers["ETag"] = added.etag
     return VersionDetail.with_yaml(added)
@@ -164,7 +179,7 @@ def patch_version(
             collector_version=body.collector_version,
             description=body.description,
             feature_gates=None if body.feature_gates is None else tuple(body.feature_gates),
-            if_match=None if if_match is None else entity_tags(if_match),
+            if_match=states(if_match),
             validate=validate,
         )
     response.headers["ETag"] = version.etag
@@ -174,18 +189,25 @@ def patch_version(
 @router.post(
     "/{configuration_id}/versions/{n}/publish",
     response_model_exclude_unset=True,
-    responses=documented(409),
+    responses=documented(409, 412),
     openapi_extra=audited("version.published"),
 )
 def publish_version(
-    configuration_id: ConfigurationId, n: VersionNumber, caller: Writer, response: Response
+    configuration_id: ConfigurationId,
+    n: VersionNumber,
+    caller: Writer,
+    response: Response,
+    if_tests_pass: IfTestsPass = False,
+    if_match: IfMatch = None,
 ) -> VersionDetail:
     """Publish a version. Publishing it again returns the same result.
 
-    If the organization requires policies (`PUT /policies`), a version that breaks one is 409 `publish_requirements`,
-    whose `errors` list what counts; 503 if that could not be checked. Nothing is published then.
+    With `If-Match` nothing is published but the draft with that ETag: 412 `version_changed` if it was changed since. If
+    the organization requires policies (`PUT /policies`), a version that breaks one is 409 `publish_requirements`, whose
+    `errors` list what counts; so is one whose tests did not pass, with `if_tests_pass=true`. 503 if that could not be
+    checked. Nothing is published then.
     """
-    version = configurations.publish(caller, configuration_id, n)
+    version = configurations.publish(caller, configuration_id, n, states(if_match), if_tests_pass=if_tests_pass)
     response.headers["ETag"] = version.etag
     return VersionDetail.with_yaml(version)
 

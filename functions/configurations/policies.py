@@ -7,7 +7,7 @@ from fastapi import Header, Response
 from configurations.policies_wire import PoliciesOut, PolicySettings
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionAdmin
-from headgate.http.parameters import entity_tags
+from headgate.http.parameters import states
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
 from headgate.identity import checks
@@ -35,6 +35,6 @@ def put_policies(
     Each rule is compiled and run over its examples first: 422 names the rule and the place, and nothing is saved.
     """
     with checks.under_way(caller):
-        saved = policies.change(caller, body.settings(), None if if_match is None else entity_tags(if_match))
+        saved = policies.change(caller, body.settings(), states(if_match))
     response.headers["ETag"] = saved.stored.etag
     return PoliciesOut.of_policies(saved)

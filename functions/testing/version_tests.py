@@ -6,7 +6,7 @@ from fastapi import Header, Response
 
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
-from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags
+from headgate.http.parameters import ConfigurationId, VersionNumber, states
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
 from headgate.runs.suites import service as suites
@@ -53,7 +53,7 @@ def put_test(
 
     The next version begins with the tests of the one before. Names are unique, also without regard to case.
     """
-    tags = None if if_match is None else entity_tags(if_match)
+    tags = states(if_match)
     saved = suites.put(caller, configuration_id, n, test_name, body.as_test(), tags)
     response.headers["ETag"] = saved.etag
     return ListedTestOut.of(saved)
@@ -70,4 +70,4 @@ def delete_test(
     configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Writer, if_match: IfMatch = None
 ) -> None:
     """Delete a test of a draft."""
-    suites.delete(caller, configuration_id, n, test_name, None if if_match is None else entity_tags(if_match))
+    suites.delete(caller, configuration_id, n, test_name, states(if_match))

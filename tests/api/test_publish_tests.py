@@ -101,6 +101,23 @@ def test_a_version_whose_tests_passed_is_published(ann: Member, draft: str) -> N
     assert publish(ann, draft).status_code == 200
 
 
+def test_where_nothing_is_required_a_request_may_ask_for_tests_that_passed(ann: Member) -> None:
+    def publishes(configuration_id: str) -> Response:
+        return ann.http.post(f"{API}/configurations/{configuration_id}/versions/1/publish?if_tests_pass=true")
+
+    without, tested = create(ann), create(ann)
+    put(ann, tested, "a")
+
+    assert publishes(without).status_code == 200
+    assert missing(publishes(tested)) == ["tests_not_run"]
+    ended(ann, tested, "Fail")
+    answer = publishes(tested)
+    assert missing(answer) == ["test_not_passed"]
+    assert answer.json()["detail"].startswith("The request publishes only versions whose tests passed: ")
+    ended(ann, tested)
+    assert publishes(tested).status_code == 200
+
+
 def test_a_version_without_tests_is_not(ann: Member, require: Require) -> None:
     require("tests")
     answer = publish(ann, create(ann))

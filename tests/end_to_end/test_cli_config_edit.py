@@ -78,18 +78,22 @@ def test_an_edit_that_is_given_up_is_kept_in_a_file(cli: Cli, answer: str, expec
     assert cli.versions(made) == [EDGE]
 
 
-def test_an_edit_of_what_changed_meanwhile_is_kept_and_not_saved(cli: Cli) -> None:
-    made = pushed(cli)
+@pytest.mark.parametrize("published", [False, True])
+def test_an_edit_of_what_changed_meanwhile_is_kept_and_not_saved(cli: Cli, published: bool) -> None:
+    made, after = pushed(cli), EDGE.replace("5s", "9s")
+    if published:
+        cli.ok("config", "publish", "edge")
     child = cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/5 parsecs/", "s/5 parsecs/6s/"))
     child.expect("Edit again")
     with cli.api() as api:
-        api.patch(f"/configurations/{made}/versions/1", json={"yaml": EDGE.replace("5s", "9s")}).raise_for_status()
+        verb, path = ("POST", "/versions") if published else ("PATCH", "/versions/1")
+        api.request(verb, f"/configurations/{made}{path}", json={"yaml": after}).raise_for_status()
     child.sendline("edit")
     code, said = until_end(child)
 
-    assert (code, "somebody else changed version" in said) == (1, True)
+    assert (code, "somebody else changed it meanwhile" in said) == (1, True)
     assert kept_text(said) == EDGE.replace("5s", "6s")
-    assert cli.versions(made) == [EDGE.replace("5s", "9s")]
+    assert cli.versions(made) == ([EDGE, after] if published else [after])
 
 
 def test_an_editor_that_is_not_there_is_said(cli: Cli) -> None:

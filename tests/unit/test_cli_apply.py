@@ -100,15 +100,16 @@ def test_a_draft_is_edited_if_it_is_still_the_one_that_was_read(
     assert (code, "somebody changed it after the plan was made" in out) == (1, True)
 
 
-def test_a_version_that_came_in_between_is_told_and_not_published(
+def test_a_version_is_appended_only_to_the_one_that_was_read_and_else_not_published(
     server: Server, run: Run, says: Says, tmp_path: Path
 ) -> None:
     (tmp_path / "all" / "apply.yaml").write_text("publish: true\n")
-    says(n=3)
+    says(refusals={f"POST /configurations/{CFG}/versions": problem(412, "version_changed")})
     code, out, _ = run("apply -f all --yes")
 
     assert code == 1
-    assert "somebody saved version 2 at the same time; this is version 3, a draft" in out
+    assert next(headers["If-Match"] for line, headers, _ in server.requests if line.endswith("/versions")) == '"1-1"'
+    assert "somebody changed it after the plan was made" in out
     assert "skipped   configuration shop: configuration shop was not done" in out
     assert [line for line, _ in writes(server)] == [f"POST /configurations/{CFG}/versions"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.api import Api, ServerError, text
 from headgate_cli.apply import found as server
 from headgate_cli.apply.found import Caller, Found, FoundConfiguration
 from headgate_cli.apply.state import Entry, Recorder, Seen, digest_of_tests
@@ -17,7 +17,6 @@ from headgate_cli.suites import stored
 
 KIND: Final = "configurations"
 CHANGED_MEANWHILE: Final = "somebody changed it after the plan was made, and nothing of it was changed: apply again"
-_PRECONDITION_FAILED: Final = 412
 
 
 class Configurations:
@@ -54,7 +53,7 @@ class Configurations:
             if step.found is None and step.name not in self.ids:
                 # It was refused: whoever creates one of that name is somebody else.
                 self._recorder.set(KIND, step.name, before)
-            if error.status == _PRECONDITION_FAILED:
+            if error.is_stale:
                 raise Failed(CHANGED_MEANWHILE) from error
             raise
         self._saved.add(step.name)
@@ -110,14 +109,9 @@ class Configurations:
             progress.saw(api.patch(path, step.describes))
         if step.appends and there:
             described = {"description": self._message} if self._message else {}
-            added = api.create(f"{path}/versions", {"yaml": wanted.text} | described)
+            read = there.version.etag if there.version else ""
+            progress.saw(api.create(f"{path}/versions", {"yaml": wanted.text} | described, if_match=read))
             edits.pop("yaml", None)
-            if number(added, "n") != step.n:
-                raise Failed(
-                    f"somebody saved version {step.n} at the same time; this is version {number(added, 'n')}, a draft: "
-                    "compare the two, and apply again"
-                )
-            progress.saw(added)
         if edits:
             etag = there.version.etag if there and there.version and not step.appends else ""
             progress.saw(api.patch(f"{path}/versions/{step.n}", edits, if_match=etag))

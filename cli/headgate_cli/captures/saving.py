@@ -31,7 +31,8 @@ def target(api: Api, capture: CaptureOut, configuration: str, n: int | None, *, 
         return configuration_id, version
     content = latest.yaml if version == latest.version else text(lookup.version(api, configuration_id, version), "yaml")
     path = f"/configurations/{configuration_id}/versions"
-    return configuration_id, shaped(VersionDetail, api.create(path, {"yaml": content}))["n"]
+    read = latest.etag if version == latest.version else ""
+    return configuration_id, shaped(VersionDetail, api.create(path, {"yaml": content}, if_match=read))["n"]
 
 
 def save(api: Api, capture: CaptureOut, sample: str, name: str, configuration_id: str, n: int) -> Entity:

@@ -106,14 +106,15 @@ def edit(
             after = api.patch(path, {"yaml": content}, if_match=etag)
         else:
             described = {"description": description} if description else {}
-            after = api.create(f"/configurations/{configuration_id}/versions", {"yaml": content} | described)
+            versions = f"/configurations/{configuration_id}/versions"
+            after = api.create(versions, {"yaml": content} | described, if_match=etag)
     except _NoEditor as error:
         if read_bytes(file) == text(before, "yaml").encode():
             _delete(file)
             raise
         raise Failed(f"{error.message}; nothing was saved, {unsaved}") from error
     except ServerError as error:
-        reason = f"somebody else changed version {latest.version} meanwhile" if error.status == 412 else error.message
+        reason = "somebody else changed it meanwhile" if error.is_stale else error.message
         raise Failed(f"{reason}; nothing was saved, {unsaved}") from error
     except NotAuthenticated as error:
         raise NotAuthenticated(f"{error.message}; nothing was saved, {unsaved}", error.hint) from error
@@ -123,10 +124,6 @@ def edit(
         say(f"Nothing was saved; {unsaved}")
         raise
     _delete(file)
-    if number(after, "n") > latest.version + 1:
-        n = number(after, "n")
-        compare = f"headgate config diff {configuration_id} --from {n - 1} --to {n}"
-        say(f"Somebody else saved version {n - 1} meanwhile: compare the two with `{compare}`")
     print_outcome(after, as_json, f"{one_line(latest.name)} v{number(after, 'n')} is saved as a draft")
 
 

@@ -180,11 +180,14 @@ def _test_files(api: Api, files: Sequence[str], how: How) -> None:
 
 def _save_all(api: Api, changes: Sequence[_Change], how: How) -> None:
     saved: list[dict[str, object]] = []
+    etags: list[str] = []
     for change in changes:
         try:
-            saved.append(_save(api, change, how.description))
+            draft, etag = _save(api, change, how.description)
+            saved.append(draft)
+            etags.append(etag)
         except Failed as error:
-            meanwhile = isinstance(error, ServerError) and error.status == 412
+            meanwhile = isinstance(error, ServerError) and error.is_stale
             reason = "somebody else changed it meanwhile" if meanwhile else error.message
             say(f"headgate: {change.label} was not saved: {reason}")
             saved.append({"name": change.label, "saved": False, "problem": reason})
@@ -197,8 +200,9 @@ def _save_all(api: Api, changes: Sequence[_Change], how: How) -> None:
     )
     passed = len(drafts) == len(changes) and all(run.passed for run in runs)
     if how.publish and passed:
-        for draft in drafts:
-            api.post(f"/configurations/{draft['configuration_id']}/versions/{draft['version_number']}/publish")
+        for draft, etag in zip(drafts, etags, strict=True):
+            path = f"/configurations/{draft['configuration_id']}/versions/{draft['version_number']}/publish"
+            api.post(f"{path}?if_tests_pass=true", if_match=etag)
             draft["published"] = True
             if not how.as_json:
                 print_result(f"{one_line(str(draft['name']))} v{draft['version_number']} is published")
@@ -210,22 +214,25 @@ def _save_all(api: Api, changes: Sequence[_Change], how: How) -> None:
         raise Ended(FAILED)
 
 
-def _save(api: Api, change: _Change, description: str) -> dict[str, object]:
+def _save(api: Api, change: _Change, description: str) -> tuple[dict[str, object], str]:
+    """The draft, and its ETag."""
     latest = change.stored
     assert latest is not None
     path = f"/configurations/{latest.id}/versions"
     if change.is_draft:
-        version = api.patch(f"{path}/{latest.version}", {"yaml": change.after}, if_match=change.etag)
+        edit = {"yaml": change.after}
+        version, etag = api.patch_with_etag(f"{path}/{latest.version}", edit, if_match=change.etag)
     else:
         described = {"description": description} if description else {}
-        version = api.create(path, {"yaml": change.after} | described)
-    return {
+        version, etag = api.create_with_etag(path, {"yaml": change.after} | described, if_match=change.etag)
+    draft: dict[str, object] = {
         "name": latest.name,
         "configuration_id": latest.id,
         "version_number": number(version, "n"),
         "saved": True,
         "published": False,
     }
+    return draft, etag
 
 
 def _suite(api: Api, draft: Mapping[str, object]) -> Suite | None:

@@ -22,7 +22,10 @@ _WITH_VERSION: Final = re.compile(r"(.+)@v?([1-9][0-9]{0,8})", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """A configuration, its latest version with text, and the number of the newest published version (0 for none)."""
+    """A configuration, its latest version with text, and the number of the newest published version (0 for none).
+
+    `etag` is the state of the latest version; empty where it was not asked for.
+    """
 
     id: str
     name: str
@@ -31,6 +34,7 @@ class Latest:
     yaml: str
     collector_version: str
     feature_gates: tuple[str, ...] = ()
+    etag: str = ""
 
 
 def find(api: Api, wanted: str, *, archived_first: bool = False) -> str:
@@ -88,10 +92,10 @@ def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
 
 
 def latest(api: Api, configuration_id: str) -> Latest:
-    return of_detail(api.get(f"/configurations/{configuration_id}"))
+    return of_detail(*api.get_with_etag(f"/configurations/{configuration_id}"))
 
 
-def of_detail(detail: Entity) -> Latest:
+def of_detail(detail: Entity, etag: str = "") -> Latest:
     return Latest(
         id=text(detail, "id"),
         name=text(detail, "name"),
@@ -100,6 +104,7 @@ def of_detail(detail: Entity) -> Latest:
         yaml=text(detail, "yaml"),
         collector_version=text(detail, "collector_version"),
         feature_gates=gates_of(detail),
+        etag=etag,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, number, text
+from headgate_cli.api import Api, ServerError, number, text
 from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.checks.wrapped import unwrapped
@@ -216,7 +216,7 @@ def push(
         return
     pushed = []
     for change in changes:
-        pushed.append(_save(api, change, description, publish=publish))
+        pushed.append(_save(api, change, description, publish=publish, force=force))
         if not as_json:
             print_result(_summary(pushed[-1], collector_too(change)))
     if as_json:
@@ -317,7 +317,7 @@ def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
         )
 
 
-def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushed:
+def _save(api: Api, change: Change, description: str, *, publish: bool, force: bool) -> Pushed:
     latest, moves = change.latest, change.moves
     # What the new draft lacks once it is saved: with a new configuration, a description would be the configuration's.
     lacks = ""
@@ -328,15 +328,20 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
         lacks = description
     elif change.saves:
         described = {"description": description} if description else {}
-        added = api.create(f"/configurations/{latest.id}/versions", {"yaml": change.text} | described)
-        entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
-        if entry.version != latest.version + 1:
-            other = entry.version - 1
-            compare = f"headgate config diff {one_line(latest.id)} --from {other} --to {entry.version}"
-            say(
-                f"{one_line(change.path)}: somebody else saved version {other} at the same time: compare the two with "
-                f"`{compare}`"
+        try:
+            added = api.create(
+                f"/configurations/{latest.id}/versions",
+                {"yaml": change.text} | described,
+                if_match="" if force else latest.etag,
             )
+        except ServerError as error:
+            if not error.is_stale:
+                raise
+            raise Failed(
+                f"{one_line(change.path)}: somebody else changed {one_line(latest.name)} at the same time, so it was "
+                "not saved: run the command again"
+            ) from error
+        entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
     else:
         entry = _unchanged_entry(change, latest)
     # Recorded at once: an error with the tests, or with the next file, must not lose this one.

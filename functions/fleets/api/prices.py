@@ -10,7 +10,7 @@ from fleets.api.routing import fleet_router
 from headgate.fleets import prices
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionAdmin
-from headgate.http.parameters import DeploymentId, FleetId, entity_tags, whole_number
+from headgate.http.parameters import DeploymentId, FleetId, states, whole_number
 from headgate.http.problems import documented
 from headgate.instances.series import costs
 
@@ -35,7 +35,7 @@ def get_prices(caller: Reader, response: Response) -> PricesOut:
 @router.put("/prices", responses=documented(412), openapi_extra=audited("prices.changed"))
 def put_prices(body: PutPrices, caller: SessionAdmin, response: Response, if_match: IfMatch = None) -> PricesOut:
     """Replace all prices; a session of an Admin only. They count for all days, also for those that are over."""
-    tags = None if if_match is None else entity_tags(if_match)
+    tags = states(if_match)
     saved = prices.change(caller, body.currency, [price.price() for price in body.prices], tags)
     response.headers["ETag"] = saved.etag
     return PricesOut.of(saved)

@@ -161,6 +161,11 @@ class Version:
     def etag(self) -> str:
         return f'"{self.n}-{self.revision}"'
 
+    @property
+    def draft_etag(self) -> str:
+        """The ETag of the draft that was published: publishing is the last change."""
+        return self.etag if self.status == "draft" else f'"{self.n}-{self.revision - 1}"'
+
     def edit(
         self,
         yaml: str | None,

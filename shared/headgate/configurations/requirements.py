@@ -42,15 +42,19 @@ def of_policies(result: PolicyResult) -> Unmet:
     )
 
 
-def of_tests(missing: Sequence[FieldError]) -> Unmet:
-    """For a version that lacks evidence that its tests passed; `missing` is not empty."""
+def of_tests(missing: Sequence[FieldError], *, asked: bool) -> Unmet:
+    """For a version that lacks evidence that its tests passed; `missing` is not empty.
+
+    `asked` if the request asks for it, and not the organization.
+    """
     run = "Run all of them: `POST /testing/suites` with the version and without `tests`"
     ways_out = {
         "no_tests": "Save one first: `PUT …/tests/{name}`",
         "test_not_passed": "Mend the version or the test, and run all tests again: `POST /testing/suites`",
     }
     way_out = ways_out.get(missing[0].code or "", run)
-    return Unmet("Your organization publishes only versions whose tests passed", missing, [way_out])
+    who = "The request publishes" if asked else "Your organization publishes"
+    return Unmet(f"{who} only versions whose tests passed", missing, [way_out])
 
 
 def _mending(result: PolicyResult) -> Iterator[str]:

@@ -230,11 +230,18 @@ def delete(caller: Caller, configuration_id: str) -> Configuration:
     return retry(once)
 
 
-def append(caller: Caller, configuration_id: str, yaml: str, description: str | None) -> Version:
+def append(
+    caller: Caller,
+    configuration_id: str,
+    yaml: str,
+    description: str | None,
+    if_match: frozenset[str] | None = None,
+) -> Version:
     """Add a draft, which inherits the latest version's collector version, gates, and the tests of the latest one sees.
 
-    Numbers have no gaps and no duplicates, however many requests append at once. Raises ConfigurationNotFound,
-    NotTheOwner, ConfigurationArchived.
+    Numbers have no gaps and no duplicates, however many requests append at once. `if_match` are the states that the
+    latest version that the caller sees may have. Raises ConfigurationNotFound, NotTheOwner, ConfigurationArchived, and
+    VersionChanged.
     """
 
     def once() -> Version:
@@ -248,7 +255,14 @@ def append(caller: Caller, configuration_id: str, yaml: str, description: str | 
         added = replace(added, feature_gates=latest.feature_gates)
         # The tests of a draft that an Admin does not see are not told by way of a new version.
         seen = latest.n if before.shows_version(caller, latest) else before.published_version
-        store.append(before, added, *(version_tests.carried(configuration_id, seen, n) if seen else ()))
+        conditions = version_tests.carried(configuration_id, seen, n) if seen else []
+        if if_match is not None:
+            shown = latest if seen == latest.n else store.version_without_text(configuration_id, seen or 0)
+            if shown is None:
+                raise LostRace
+            _require_match(shown, if_match)
+            conditions.append(store.unchanged(configuration_id, shown))
+        store.append(before, added, *conditions)
         return added
 
     return retry(once)
@@ -276,8 +290,7 @@ def edit(
     def once() -> Version:
         configuration, before = _changeable_version(caller, configuration_id, n)
         configuration.require_not_archived()
-        if if_match is not None and if_match.isdisjoint(("*", before.etag)):
-            raise VersionChanged(before.etag)
+        _require_match(before, if_match)
         after = before.edit(yaml, collector_version, clock.now(), description, feature_gates)
         if validate:
             text = after.yaml or ""
@@ -291,24 +304,33 @@ def edit(
     return retry(once)
 
 
-def publish(caller: Caller, configuration_id: str, n: int) -> Version:
+def publish(
+    caller: Caller,
+    configuration_id: str,
+    n: int,
+    if_match: frozenset[str] | None = None,
+    *,
+    if_tests_pass: bool = False,
+) -> Version:
     """Publish a version, if it has what the organization requires; a published one is returned as it is.
 
     What is published is what was checked, by the settings, tests and evidence as they are then: another change of any
-    makes it check again. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, ConfigurationArchived, and where
-    something is required PublishRequirements; where policies are, TooManyChecks, and what checking policies does.
-    Nothing is published then.
+    makes it check again. `if_match` are the states that the draft may have, or had when it was published;
+    `if_tests_pass` requires that its tests passed, if it has any. Raises ConfigurationNotFound, VersionNotFound,
+    NotTheOwner, ConfigurationArchived, VersionChanged, and where something is required PublishRequirements; where
+    policies are, TooManyChecks, and what checking policies does. Nothing is published then.
     """
 
     def once() -> Version:
         configuration, before = _changeable_version(caller, configuration_id, n)
+        _require_match(before, if_match, before.draft_etag)
         after = before.publish(clock.now())
         if after is not before:
             configuration.require_not_archived()
             known = policies.stored(caller)
             conditions = [
                 policies.unchanged(caller, known),
-                *_required(caller, known.settings, configuration_id, before),
+                *_required(caller, known.settings, configuration_id, before, if_tests_pass=if_tests_pass),
             ]
             about = About(configuration_id=configuration_id, version_number=n)
             told = events.write("configuration.published", caller.organization_id, about, clock.now())
@@ -318,16 +340,26 @@ def publish(caller: Caller, configuration_id: str, n: int) -> Version:
     return retry(once)
 
 
-def _required(caller: Caller, settings: Settings, configuration_id: str, version: Version) -> Sequence[Write]:
+def _require_match(version: Version, if_match: frozenset[str] | None, *also: str) -> None:
+    """Raises VersionChanged if the version has none of these states; `also` are ETags that it had."""
+    if if_match is not None and if_match.isdisjoint(("*", version.etag, *also)):
+        raise VersionChanged(version.etag)
+
+
+def _required(
+    caller: Caller, settings: Settings, configuration_id: str, version: Version, *, if_tests_pass: bool
+) -> Sequence[Write]:
     """What a transaction that publishes depends on. Raises PublishRequirements."""
     conditions: Sequence[Write] = ()
     unmet: list[Unmet] = []
-    if "tests" in settings.publish_requires:
+    by_organization = "tests" in settings.publish_requires
+    if by_organization or if_tests_pass:
         subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
         proof = version_tests.proof(configuration_id, version.n, subject)
         conditions = proof.still_so
-        if proof.missing:
-            unmet.append(of_tests(proof.missing))
+        missing = [error for error in proof.missing if by_organization or error.code != version_tests.NO_TESTS]
+        if missing:
+            unmet.append(of_tests(missing, asked=not by_organization))
     if "policies" in settings.publish_requires:
         with checks.under_way(caller):
             result = policies.judge(caller, settings, _text(version))

@@ -287,6 +287,13 @@ def is_draft(configuration_id: str, n: int) -> Write:
     return table.versions.check(keys.version(configuration_id, n), "#status = :draft", {":draft": "draft"})
 
 
+def unchanged(configuration_id: str, known: Version) -> Write:
+    """For another change's transaction, which fails unless the version is still this."""
+    return table.versions.check(
+        keys.version(configuration_id, known.n), "revision = :known", {":known": known.revision}
+    )
+
+
 def _version_with_text(item: Item | None, text: Item | None) -> Version | None:
     return _VERSIONS.read(item, yaml=large_texts.read(text or {})) if item else None
 

@@ -45,6 +45,11 @@ def moment(value: object) -> object:
     return value
 
 
+def states(if_match: str | None) -> frozenset[str] | None:
+    """The entity tags of an `If-Match`, one of which what is changed must have; None without the header."""
+    return None if if_match is None else entity_tags(if_match)
+
+
 def entity_tags(header: str) -> frozenset[str]:
     """The tags of an `If-Match` or `If-None-Match`, `*` among them (RFC 9110, 13.1.1); a weak one keeps its `W/`."""
     if header.strip() == "*":

@@ -14,6 +14,8 @@ from headgate.version_tests import store
 from headgate.version_tests.model import Content, Evidence, Recorded, VersionTests, same_gates, text_digest
 from headgate_engine.threads import Threads
 
+NO_TESTS: Final = "no_tests"
+"""The code of what is missing where a version has no tests."""
 _PLACE: Final = ("tests",)
 _AT_ONCE: Final = 8
 
@@ -128,7 +130,7 @@ def is_current(evidence: Evidence, tests: VersionTests, subject: TestedText) -> 
 
 def _missing(tests: VersionTests, recorded: Recorded, subject: TestedText) -> Iterator[FieldError]:
     if not tests.tests:
-        yield FieldError(_PLACE, "This version has no tests", code="no_tests")
+        yield FieldError(_PLACE, "This version has no tests", code=NO_TESTS)
         return
     if not recorded.entries:
         yield FieldError(_PLACE, "No suite of all tests of this version has ended yet", code="tests_not_run")
