@@ -668,6 +668,16 @@ class HappenedOutPage(TypedDict):
     next_cursor: str | None
 
 
+class HealthOut(TypedDict):
+    healthy: bool
+    error: str
+    status: str | None
+    at: str | None
+    started_at: str | None
+    parts: list[PartHealthOut]
+    complete: bool
+
+
 class HostsOut(TypedDict):
     total: int
     due: int
@@ -748,6 +758,7 @@ class InstanceDetail(TypedDict):
     move_allowed_until: str | None
     cut_off_at: str | None
     orders: list[OrderOut]
+    health: HealthOut | None
 
 
 class InstanceOut(TypedDict):
@@ -1112,6 +1123,14 @@ class OverviewOut(TypedDict):
     has_configurations: bool
     notices: list[NoticeOut]
     fleets: list[FleetOut]
+
+
+class PartHealthOut(TypedDict):
+    path: list[str]
+    healthy: bool
+    status: str
+    error: str
+    at: str | None
 
 
 class PartNotChecked(TypedDict):

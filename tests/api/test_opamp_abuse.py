@@ -308,6 +308,7 @@ def test_nothing_is_built_of_a_message_of_many_parts(
 
 def test_what_is_not_read_of_a_message_is_not_built(fleet: Fleet) -> None:
     """The configuration, the packages and the health of each component, which a supervisor may send in thousands."""
+    most = scan.MOST_PARTS
     message = fleet.agent().full()
     message.effective_config.config_map.config_map["a"].body = b"x" * 1_000_000
     for n in range(3_000):
@@ -317,7 +318,8 @@ def test_what_is_not_read_of_a_message_is_not_built(fleet: Fleet) -> None:
     needed = wire.AgentToServer.FromString(scan.needed(message.SerializeToString()))
 
     assert fleet.post(message.SerializeToString()).status_code == 200
-    assert needed.ByteSize() < 1_000
+    assert len(needed.health.component_health_map) == most + 1
+    assert needed.ByteSize() < 1_000 + 20 * most
     assert (needed.health.healthy, needed.agent_description) == (True, message.agent_description)
 
 

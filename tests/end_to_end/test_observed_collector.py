@@ -13,6 +13,7 @@ import yaml
 
 from headgate.foundation.settings import settings
 from tests.support.cli_support import Cli
+from tests.support.ports import free_port
 
 _COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"
 _BASE = {
@@ -79,13 +80,26 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
     assert seen["collector_version"] == settings().collector_version
 
 
-def test_a_collector_that_is_connected_by_websocket_is_listed_with_its_configuration(cli: Cli) -> None:
+def test_a_collector_that_is_connected_by_websocket_is_listed_with_its_configuration_and_what_ails_it(cli: Cli) -> None:
     cli.ok("fleet", "create", "connected", "--mode", "observed")
     (composed,) = cli.run("fleet", "observe", "connected", "--json").json
     text = yaml.safe_load(str(composed["text"]))
     server = text["extensions"]["opamp"]["server"].pop("http")
     text["extensions"]["opamp"]["server"]["ws"] = server | {"endpoint": server["endpoint"].replace("http", "ws", 1)}
+    # An exporter that tells its status, and cannot deliver.
+    lines = cli.folder / "lines.log"
+    lines.write_text("a line\n")
+    text["receivers"] = {"filelog": {"include": [str(lines)], "start_at": "beginning"}}
+    text["exporters"] = {"elasticsearch": {"endpoints": [f"http://127.0.0.1:{free_port()}"]}}
+    text["service"]["pipelines"] = {"logs/failing": {"receivers": ["filelog"], "exporters": ["elasticsearch"]}}
 
     with _collector(cli.folder, yaml.safe_dump(text), str(composed["token"])):
-        seen = _state(cli, "connected", "running")
-        assert "opamp" in cli.ok("fleet", "configuration", "connected", str(seen["host_name"]))
+        seen = _state(cli, "connected", "unhealthy")
+        host = str(seen["host_name"])
+        assert "opamp" in cli.ok("fleet", "configuration", "connected", host)
+        parts = json.loads(cli.ok("instance", "show", "connected", host, "--json"))["health"]["parts"]
+        (ailing,) = [part for part in parts if part["error"] and len(part["path"]) == 2]
+        assert ailing["path"] == ["pipeline:logs/failing", "exporter:elasticsearch"]
+        assert (ailing["status"], "connection refused" in ailing["error"]) == ("RecoverableError", True)
+        assert ["pipeline:logs", "receiver:nop"] in [part["path"] for part in parts if part["status"] == "OK"]
+        assert "exporter:elasticsearch  RecoverableError since" in cli.ok("instance", "show", "connected", host)

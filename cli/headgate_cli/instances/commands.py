@@ -23,11 +23,13 @@ from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import (
     AttemptOut,
     HappenedOut,
+    HealthOut,
     InstanceDetail,
     InstanceOut,
     MoveOut,
     OrderOut,
     OverrideOut,
+    PartHealthOut,
     ThenOut,
     VersionAt,
 )
@@ -88,6 +90,7 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
         print_result(f"  cut off    its messages are refused since {minute(detail['cut_off_at'])} (UTC)")
     print_result(f"  host key   {one_line(detail['host_key'] or '') or 'none: its messages are not signed'}")
     print_result(f"  last seen  {minute(detail['last_seen_at'])} (UTC)")
+    _print_health(detail["health"])
 
 
 @instance.command()
@@ -336,6 +339,25 @@ def _until(seconds: int | None, until: str) -> str:
     if until and not _TIME.fullmatch(until):
         raise click.BadParameter(f"{quoted(until)} is not a time such as 2026-11-20T19:32:02Z", param_hint="'--until'")
     return until or f"{datetime.now(UTC) + timedelta(seconds=seconds or 0):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _print_health(health: HealthOut | None) -> None:
+    """Print how the collector and its parts fare, as a tree."""
+    if health is None:
+        return
+    started = f", started {minute(health['started_at'])}" if health["started_at"] else ""
+    print_result(f"  health     {_part(health)}{started}")
+    for part in health["parts"]:
+        print_result(f"{'  ' * (len(part['path']) + 6)} {one_line(part['path'][-1])}  {_part(part)}")
+    if not health["complete"]:
+        print_result("             and more parts than are stored")
+
+
+def _part(part: HealthOut | PartHealthOut) -> str:
+    words = [part["status"] or ("healthy" if part["healthy"] else "not healthy")]
+    if part["at"]:
+        words.append(f"since {minute(part['at'])}")
+    return one_line(" ".join(words)) + (f": {quoted(part['error'])}" if part["error"] else "")
 
 
 def _moment(moment: VersionAt | AttemptOut | None, outcome: str = "") -> str:

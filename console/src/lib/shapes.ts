@@ -755,6 +755,16 @@ export interface HappenedOutPage {
   next_cursor: string | null;
 }
 
+export interface HealthOut {
+  healthy: boolean;
+  error: string;
+  status: string | null;
+  at: string | null;
+  started_at: string | null;
+  parts: PartHealthOut[];
+  complete: boolean;
+}
+
 export interface HostsOut {
   total: number;
   due: number;
@@ -848,6 +858,7 @@ export interface InstanceDetail {
   move_allowed_until: string | null;
   cut_off_at: string | null;
   orders: OrderOut[];
+  health: HealthOut | null;
 }
 
 export interface InstanceOut {
@@ -1262,6 +1273,14 @@ export interface OwnRuleIn {
   severity?: "error" | "warning" | "info";
   suppressible?: boolean;
   examples?: ExampleIn[];
+}
+
+export interface PartHealthOut {
+  path: string[];
+  healthy: boolean;
+  status: string;
+  error: string;
+  at: string | null;
 }
 
 export interface PartNotChecked {

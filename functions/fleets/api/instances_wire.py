@@ -136,6 +136,46 @@ class OverrideOut(VersionOut):
         )
 
 
+class PartHealthOut(Answer):
+    """A pipeline or a component of a collector, by its own report; `error` is without secrets."""
+
+    path: Annotated[list[str], Field(description="Names on the way to it, such as `pipeline:logs`, `receiver:otlp`")]
+    healthy: bool
+    status: Annotated[str, Field(description="The collector's word, such as `OK` or `RecoverableError`")]
+    error: str
+    at: Annotated[Time | None, Field(description="Since when it has this status")]
+
+
+class HealthOut(Answer):
+    """How a collector and its parts fare by its last report, each part after the one that it is in.
+
+    It is not `complete` if the collector reports more than 500 parts, 4 levels, or what has room.
+    """
+
+    healthy: bool
+    error: str
+    status: Annotated[str | None, Field(description="The collector's word, such as `OK`; null if it says none")]
+    at: Annotated[Time | None, Field(description="Since when it has this status")]
+    started_at: Annotated[Time | None, Field(description="When the collector started, by its own clock")]
+    parts: list[PartHealthOut]
+    complete: bool
+
+    @classmethod
+    def of_known(cls, known: Known) -> "HealthOut | None":
+        health, tree = known.seen.instance.reported.health, known.health_tree
+        if health is None:
+            return None
+        return cls(
+            healthy=health.healthy,
+            error=health.error,
+            status=tree.status if tree else None,
+            at=tree.at if tree else None,
+            started_at=tree.started_at if tree else None,
+            parts=[PartHealthOut.of(part) for part in tree.parts] if tree else [],
+            complete=tree.complete if tree else True,
+        )
+
+
 class InstanceDetail(InstanceOut):
     """One collector with its times. `desired` is what it is to run now.
 
@@ -152,6 +192,7 @@ class InstanceDetail(InstanceOut):
     move_allowed_until: Time | None = Field(description="Until when another host may take its place, as allowed")
     cut_off_at: Time | None = Field(description="Since when a person refuses its messages")
     orders: list[OrderOut] = Field(description="Orders that the host has not carried out yet")
+    health: HealthOut | None = Field(description="How the collector and its parts fare; null if it does not say")
 
     @classmethod
     def of_known(cls, known: Known) -> Self:
@@ -167,6 +208,7 @@ class InstanceDetail(InstanceOut):
             move_allowed_until=known.seen.instance.orders.move_allowed(clock.now()),
             cut_off_at=known.seen.instance.orders.cut_off_at,
             orders=[OrderOut.of_order(order) for order in known.orders],
+            health=HealthOut.of_known(known),
         )
 
 

@@ -200,6 +200,7 @@ KINDS_OF_FLEETS: Final = (
             "collector_version": LONG,
             "distribution": LONG,
             "effective": checks.mapping,
+            "health_tree": checks.mapping,
             "healthy": checks.flag,
             "health_error": LONG,
             "reported_hash": LONG,
@@ -243,6 +244,14 @@ KINDS_OF_FLEETS: Final = (
         fleet_keys.EFFECTIVE,
         lambda index, item: fleet_keys.effective(places.fleet_of(index, item), items.text(item, "sha256")),
         {"sha256": text(64), "text": checks.packed, "stored_at": checks.time, "expires": checks.number},
+    ),
+    Kind(
+        "Health of a collector's parts",
+        "fleets",
+        "fleet#",
+        fleet_keys.HEALTH,
+        lambda index, item: fleet_keys.health(places.fleet_of(index, item), items.text(item, "instance_id")),
+        {"instance_id": an_id("ins"), "tree": checks.packed, "expires": checks.number},
     ),
     Kind(
         "Event of an instance",

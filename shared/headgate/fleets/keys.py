@@ -20,6 +20,7 @@ ROLLOUTS: Final = "rollout#"
 INSTANCE_EVENTS: Final = "instance#"
 CAPTURES: Final = "capture#"
 EFFECTIVE: Final = "effective#"
+HEALTH: Final = "health#"
 OPEN_ROLLOUTS: Final = "rollouts#open"
 
 
@@ -114,6 +115,11 @@ def components(fleet_id: str) -> Key:
 def effective(fleet_id: str, sha256: str) -> Key:
     """A configuration that observed collectors report to run, by the hash of its redacted text."""
     return {"pk": of_fleet(fleet_id), "sk": f"{EFFECTIVE}{sha256}"}
+
+
+def health(fleet_id: str, instance_id: str) -> Key:
+    """How the parts of an instance's collector fare."""
+    return {"pk": of_fleet(fleet_id), "sk": f"{HEALTH}{instance_id}"}
 
 
 def census_of(fleet_id: str) -> str:

@@ -14,6 +14,8 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances import service
 from headgate.instances.orders.model import Override, PendingOrder
+from headgate.instances.reported import health_tree
+from headgate.instances.reported.health_tree import HealthTree
 from headgate.instances.service import Seen
 from headgate.instances.state.truth import Truth
 
@@ -27,10 +29,14 @@ class Known:
     names: Mapping[str, str]
     override: Override | None
     orders: Sequence[PendingOrder]
+    health_tree: HealthTree | None = None
 
 
 def instance(caller: Caller, fleet_id: str, instance_id: str) -> Known:
-    """Three reads, and one for each configuration. Raises FleetNotFound, InstanceNotFound."""
+    """Three reads, one for each configuration, and one if the parts of its collector are known.
+
+    Raises FleetNotFound, InstanceNotFound.
+    """
     at = clock.now()
     seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
     truth = Truth.of(seen.instance, seen.desired)
@@ -43,6 +49,7 @@ def instance(caller: Caller, fleet_id: str, instance_id: str) -> Known:
         override=override,
         # Those for components are the service's own.
         orders=[order for order in seen.instance.orders.pending if order.do != "components" and order.waits(at)],
+        health_tree=health_tree.tree(fleet_id, instance_id) if seen.instance.reported.health_tree else None,
     )
 
 

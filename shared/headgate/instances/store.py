@@ -11,6 +11,7 @@ from headgate.fleets import mapping as fleets
 from headgate.instances import mapping
 from headgate.instances.counting import mapping as counters
 from headgate.instances.counting.census import SHARDS, Census, Shard
+from headgate.instances.reported import health_tree
 from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
@@ -111,7 +112,7 @@ def save(before: Instance | None, after: Instance, counted: Shard, moved: Shard,
 
 def delete(found: Instance, counted: Shard, moved: Shard) -> None:
     """Delete an instance and count it no longer; one transaction. Raises LostRace if either was written since."""
-    transact([_delete_instance(found), _put_shard(found.fleet_id, counted, moved)])
+    transact([*_delete_instance(found), _put_shard(found.fleet_id, counted, moved)])
 
 
 def replace(
@@ -123,7 +124,7 @@ def replace(
 ) -> None:
     """Delete an instance and write another one, with the shards that count them; one transaction. Raises LostRace."""
     counted = [_put_shard(gone.fleet_id, counted, moved) for counted, moved in shards]
-    transact([_delete_instance(gone), _put_instance(before, after), *counted, *beside])
+    transact([*_delete_instance(gone), _put_instance(before, after), *counted, *beside])
 
 
 def shards_deleted(fleet_id: str) -> list[Write]:
@@ -154,10 +155,11 @@ def _put_instance(before: Instance | None, after: Instance) -> Write:
     )
 
 
-def _delete_instance(found: Instance) -> Write:
+def _delete_instance(found: Instance) -> list[Write]:
     unchanged = "sequence_num = :sequence_num AND revision = :revision"
     values: Item = {":sequence_num": found.contact.sequence_num, ":revision": found.revision}
-    return table.delete(keys.instance(found.fleet_id, found.id), unchanged, values)
+    deleted = table.delete(keys.instance(found.fleet_id, found.id), unchanged, values)
+    return [deleted, health_tree.removal(found.fleet_id, found.id)]
 
 
 def _put_shard(fleet_id: str, before: Shard, after: Shard) -> Write:

@@ -15,7 +15,7 @@ from headgate.foundation.log import logger
 from headgate.instances.orders.captured import CaptureNews
 from headgate.instances.reported.host import HostReport
 from headgate.instances.reported.model import Description, Health, Report, ReportedConfig, Status
-from headgate.opamp import host_captures, host_reports, scan
+from headgate.opamp import health_reports, host_captures, host_reports, scan
 from headgate.opamp.reasons import cause, reason
 from headgate_opamp import opamp_pb2 as wire
 
@@ -158,6 +158,7 @@ def decode(body: bytes) -> Report:
         ),
         description=description,
         health=_health(message),
+        health_tree=health_reports.tree(message.health) if message.HasField("health") else None,
         config=config,
         cause=cause(message.remote_config_status.error_message) if config and config.status == "failed" else None,
         full=description is not None and (config is not None or not reports_config),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from headgate.instances.reported.health_tree import DEEPEST, MOST_PARTS
 from headgate_opamp import opamp_pb2 as wire
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ LONGEST_DESCRIPTION: Final = 64 << 10
 """Bytes. What is within an attribute is not counted, so this bounds it."""
 LARGEST_CONFIGURATION: Final = 512 << 10
 """Bytes of an effective configuration; a larger one is passed over."""
-MOST_OF_HEALTH: Final = 5_000
-"""Fields of the report of health: one for each component of a collector, which are passed over."""
+MOST_OF_HEALTH: Final = 10_000
+"""Fields of the report of health, with those of pipelines and components."""
 
 _OTHER: Final = "The body is not an OpAMP message of an agent"
 _LONGEST_VARINT: Final = 10
@@ -49,12 +50,45 @@ def needed(body: bytes) -> bytes:
             kept.append(body[start:end] if fits else _message(_CONFIGURATION, b""))
             continue
         if number == _HEALTH:
-            of_health = _fields(body, content, end, MOST_OF_HEALTH)
-            parts = [body[first:last] for field, first, _, last in of_health if field in _OF_HEALTH]
-            kept.append(_message(_HEALTH, b"".join(parts)))
+            kept.append(_message(_HEALTH, _Health(body).needed(content, end, DEEPEST)))
         else:
             kept.append(body[start:end])
     return b"".join(kept)
+
+
+class _Health:
+    """Cuts a tree of health to so many parts and levels; its fields are counted over all of them."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._fields_left = MOST_OF_HEALTH
+        # One more than is read, by which the reader sees that there are more.
+        self._parts_left = MOST_PARTS + 1
+
+    def needed(self, at: int, end: int, levels: int) -> bytes:
+        """The fields that are read of a part. One level more than is read has parts without a content."""
+        kept: list[bytes] = []
+        for field, first, content, last in self._counted(at, end):
+            if field in _OF_HEALTH:
+                kept.append(self._body[first:last])
+            elif field == _PARTS and self._parts_left and levels >= 0:
+                self._parts_left -= 1
+                kept.append(_message(_PARTS, self._entry(content, last, levels)))
+        return b"".join(kept)
+
+    def _entry(self, at: int, end: int, levels: int) -> bytes:
+        kept: list[bytes] = []
+        for field, first, content, last in self._counted(at, end):
+            if field == _KEY:
+                kept.append(self._body[first:last])
+            elif field == _VALUE and levels:
+                kept.append(_message(_VALUE, self.needed(content, last, levels - 1)))
+        return b"".join(kept)
+
+    def _counted(self, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+        for field in _fields(self._body, at, end, self._fields_left):
+            self._fields_left -= 1
+            yield field
 
 
 def _numbers(message: type[Message], *names: str) -> frozenset[int]:
@@ -74,7 +108,12 @@ _READ: Final = _numbers(
     "custom_message",
     "effective_config",
 )
-_OF_HEALTH: Final = _numbers(wire.ComponentHealth, "healthy", "last_error")
+_OF_HEALTH: Final = _numbers(
+    wire.ComponentHealth, "healthy", "last_error", "status", "status_time_unix_nano", "start_time_unix_nano"
+)
+_PARTS: Final = wire.ComponentHealth.COMPONENT_HEALTH_MAP_FIELD_NUMBER
+# Of an entry of a map.
+_KEY, _VALUE = 1, 2
 _DESCRIPTION: Final = wire.AgentToServer.AGENT_DESCRIPTION_FIELD_NUMBER
 _HEALTH: Final = wire.AgentToServer.HEALTH_FIELD_NUMBER
 _CONFIGURATION: Final = wire.AgentToServer.EFFECTIVE_CONFIG_FIELD_NUMBER

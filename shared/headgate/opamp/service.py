@@ -22,13 +22,13 @@ from headgate.instances import model
 from headgate.instances import service as instances
 from headgate.instances.model import Identity
 from headgate.instances.orders.model import PendingOrder
-from headgate.instances.reported import components, effective
+from headgate.instances.reported import components, effective, health_tree
 from headgate.instances.reported.effective import UNREAD
 from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 from headgate.instances.reported.model import Report
 from headgate.instances.timeline import notices
-from headgate.opamp import messages, pace, placement, renewing, senders, signatures, texts, to_fetch
+from headgate.opamp import health_reports, messages, pace, placement, renewing, senders, signatures, texts, to_fetch
 from headgate.opamp.decision import Decision, Message, decide
 from headgate.opamp.messages import Offer, Reply
 from headgate.storage import table
@@ -161,7 +161,13 @@ def _answer(sender: _Sender, report: Report) -> Reply:
 
 
 def _without_secrets(report: Report, group: Deployment) -> Report:
-    """The report with the effective configuration of an observed collector redacted, and of every other one dropped."""
+    """The report with error and effective configuration of an observed collector redacted.
+
+    The configuration of every other one is dropped.
+    """
+    if group.observed and report.health and report.health.error:
+        health = replace(report.health, error=health_reports.without_secrets(report.health.error))
+        report = replace(report, health=health)
     if report.files is None or not group.observed:
         return replace(report, files=None)
     if group.unread:
@@ -186,6 +192,9 @@ def _write(decision: Decision, report: Report, organization_id: str, at: datetim
     if report.effective and after.reported.effective and after.reported.effective.stored_at == at:
         # Before the instance, so that there is no hash without its text.
         effective.store(after.fleet_id, report.effective, at)
+    note = after.reported.health_tree
+    if report.health_tree and note and note.stored_at == at:
+        beside.append(health_tree.writes(after.fleet_id, after.id, report.health_tree, at))
     if decision.notices:
         beside += notices.writes(decision.notices, organization_id, after, at)
     if decision.capture:

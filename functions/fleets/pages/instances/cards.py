@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fleets.pages.parts import state_tag, version
 from headgate.foundation.caller import Caller
 from headgate.instances.details import Known
+from headgate.instances.reported.health_tree import HealthTree, PartHealth
 from headgate.instances.reported.host import Counters
 from headgate.instances.service import Seen
 from headgate.instances.state.model import InstanceState
@@ -28,7 +30,12 @@ _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
     "applied": ("applied", "good"),
     "failed": ("failed", "bad"),
 }
-_HEALTH: Final = '<div class="card"><h2>Health</h2><dl>{facts}</dl>{exporters}</div>'
+_HEALTH: Final = '<div class="card"><h2>Health</h2><dl>{facts}</dl>{parts}{exporters}</div>'
+_PARTS: Final = """\
+<details{open}><summary>{summary}</summary>{parts}{cut}</details>"""
+_PART: Final = """\
+<li><code>{name}</code> {status} <span class="soft small">{at}</span>{error}{below}</li>"""
+_CUT: Final = '<p class="soft small">The collector has more parts than are shown.</p>'
 _FACT: Final = "<dt>{name}</dt><dd>{value}</dd>"
 _NOT_HEARD: Final[frozenset[InstanceState]] = frozenset({"stopped", "silent", "stale", "unknown"})
 _EXPORTERS: Final = """\
@@ -122,7 +129,8 @@ def health_card(known: Known) -> Html:
     ]
     shown = [html(_FACT, name=name, value=value) for name, value in facts if value]
     counters = host.counters
-    return html(_HEALTH, facts=shown, exporters=_exporters(counters) if counters else empty(_NO_COUNTERS))
+    exporters = _exporters(counters) if counters else empty(_NO_COUNTERS)
+    return html(_HEALTH, facts=shown, parts=_parts(known.health_tree), exporters=exporters)
 
 
 def happened(caller: Caller, listed: Listed) -> Html:
@@ -182,6 +190,47 @@ def _health(seen: Seen) -> Html:
         # What was said before it fell silent does not tell how it fares now.
         return tag("healthy when it was last heard") if seen.state in _NOT_HEARD else tag("healthy", "good")
     return html("{tag}{reason}", tag=tag("not healthy", "bad"), reason=html(_REASON, reason=health.error))
+
+
+def _parts(tree: HealthTree | None) -> Html:
+    """The pipelines and components of the collector as a tree, open if one of them is not healthy."""
+    if tree is None or not tree.parts:
+        return NOTHING
+    ailing = sum(not part.healthy for part in tree.parts)
+    within: dict[tuple[str, ...], list[PartHealth]] = defaultdict(list)
+    for part in tree.parts:
+        within[tuple(part.path[:-1])].append(part)
+    summary = f"Pipelines and components: {ailing} of {len(tree.parts)} not healthy"
+    return html(
+        _PARTS,
+        open=html(" open") if ailing else NOTHING,
+        summary=summary if ailing else "Pipelines and components",
+        parts=_below(within, ()),
+        cut=NOTHING if tree.complete else html(_CUT),
+    )
+
+
+def _below(within: Mapping[tuple[str, ...], Sequence[PartHealth]], path: tuple[str, ...]) -> Html:
+    """The parts right below a place in the tree as a list, each with the list of those below it."""
+    rows = [
+        html(
+            _PART,
+            name=part.path[-1],
+            status=tag(
+                part.status or ("healthy" if part.healthy else "not healthy"), "good" if part.healthy else "bad"
+            ),
+            at=second(part.at) if part.at else "",
+            error=html(_REASON, reason=part.error) if part.error else NOTHING,
+            below=_below(within, tuple(part.path)),
+        )
+        for part in within.get(path, ())
+    ]
+    return html("<ul>{rows}</ul>", rows=rows) if rows else NOTHING
+
+
+def _status(part: PartHealth) -> Html:
+    words, kind = ("healthy", "good") if part.healthy else ("not healthy", "bad")
+    return tag(part.status or words, kind)
 
 
 def _exporters(counters: Counters) -> Html:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.instances.orders.captured import CaptureNews
 from headgate.instances.reported.effective import Effective, RedactedText
+from headgate.instances.reported.health_tree import HealthTree, TreeNote
 from headgate.instances.reported.host import UNKNOWN, Host, HostReport
 from headgate.instances.series.model import Totals
 
@@ -43,7 +44,7 @@ class Report:
     """One message of an agent. A field that is None has not changed since the previous message.
 
     `cause` is why the config in it failed, None if it did not. `files` are its effective configuration as it came,
-    which may hold secrets, and `effective` is the same without them.
+    which may hold secrets, and `effective` is the same without them. `health_tree` comes with `health`, if at all.
     """
 
     uid: bytes
@@ -61,6 +62,7 @@ class Report:
     capture: CaptureNews | None = None
     files: Mapping[str, bytes] | None = field(default=None, repr=False)
     effective: RedactedText | None = None
+    health_tree: HealthTree | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ class Reported:
     uninstalled: bool = False
     host: Host = UNKNOWN
     effective: Effective | None = None
+    health_tree: TreeNote | None = None
     totals: Totals | None = field(default=None, compare=False)
 
     @property
@@ -130,6 +133,7 @@ class Reported:
             uninstalled=(late and self.uninstalled) or (report.leaves and said is not None and said.uninstalled),
             host=said.after(self.host) if said else silent_host,
             effective=Effective.after(self.effective, report.effective, at) if report.effective else self.effective,
+            health_tree=TreeNote.after(self.health_tree, report.health_tree, at) if report.health else self.health_tree,
             totals=self._totals(report),
         )
 
