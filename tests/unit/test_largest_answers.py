@@ -27,6 +27,7 @@ from headgate.http.app import LARGEST_ANSWER
 from headgate.http.body_limit import MAX_BODY_BYTES
 from headgate.instances.adopting import LONGEST_PATH, MOST_VARIABLES
 from headgate.instances.observed import MOST_DIFFERENCE, MOST_HOSTS, MOST_VERSIONS
+from headgate.instances.reported.health_tree import DEEPEST, LONGEST_ERROR, LONGEST_NAME, LONGEST_STATUS, MOST_PARTS
 from headgate.instances.series.costs import MOST_DAYS, MOST_LINES
 from headgate.instances.series.service import MOST_POINTS, MOST_SERIES
 from headgate.instances.state.model import INSTANCE_STATES
@@ -121,8 +122,15 @@ CHARACTERS: Final = {
     "former": 64,
     "difference": MOST_DIFFERENCE,
     "PlaceholderOut.component_path": LONGEST_PATH,
+    "PartHealthOut.path[]": LONGEST_NAME,
+    "PartHealthOut.error": LONGEST_ERROR,
+    "PartHealthOut.status": LONGEST_STATUS,
+    "HealthOut.status": LONGEST_STATUS,
+    "HealthOut.error": LONGEST_REASON,
 }
 ENTRIES: Final = {
+    "HealthOut.parts": MOST_PARTS,
+    "PartHealthOut.path": DEEPEST,
     "items": PAGE,
     "warnings": 50,
     "volume_mounts": MAX_MOUNTS,

@@ -139,7 +139,7 @@ class OverrideOut(VersionOut):
 class PartHealthOut(Answer):
     """A pipeline or a component of a collector, by its own report; `error` is without secrets."""
 
-    path: Annotated[list[str], Field(description="Names on the way to it, such as `pipeline:logs`, `receiver:otlp`")]
+    path: list[str]
     healthy: bool
     status: Annotated[str, Field(description="The collector's word, such as `OK` or `RecoverableError`")]
     error: str
