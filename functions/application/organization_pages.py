@@ -1,5 +1,6 @@
 """The pages of organizations and their people: invitations and members."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from fastapi import Request, Response
@@ -16,7 +17,8 @@ from headgate.identity.model import Member as MemberRecord
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, home, moment, more, tag, text
+from web.parts import action, confirmed, hidden, home, moment, tag, text
+from web.table import END, Cell, Column, Keys, View, Viewed, pages, read, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -34,10 +36,13 @@ _INVITATION: Final = """\
 <span class="row">{accept}{decline}</span></li>"""
 _NO_INVITATIONS: Final = """\
 <div class="card"><h1>No invitations</h1><p>You have no open invitations.</p></div>"""
-_MEMBERS: Final = """\
-<h1>Members</h1>{invite}
-<div class="card"><table><thead><tr><th>Member</th><th>Role</th><td></td><td></td></tr></thead><tbody>{rows}</tbody>
-</table></div>{more}"""
+_MEMBERS: Final = '<h1>Members</h1>{invite}<div class="card">{pages}{table}</div>'
+_COLUMNS: Final = (Column("Member", "name"), Column("Kind", "kind"), Column("Role", "role"), END)
+_KEYS: Final[Keys] = {
+    "name": lambda member: member.principal.name.casefold(),
+    "kind": lambda member: _kind(member),
+    "role": lambda member: member.role,
+}
 _INVITE: Final = """\
 <div class="card"><h2>Invite somebody</h2>
 <form method="post" action="/organizations/{id}/members" class="row">{csrf}{email}
@@ -45,7 +50,6 @@ _INVITE: Final = """\
 <button>Invite</button></form>
 <p class="small soft last">The invitation is open for seven days. People without an account get a mail. Everybody else
 gets none: tell them to sign in and accept.</p></div>"""
-_MEMBER: Final = '<tr><td>{name} {tag}</td><td>{role}</td><td>{again}</td><td class="end">{remove}</td></tr>'
 _ROLE: Final = """\
 <form method="post" action="/organizations/{id}/members/{member}/role">{csrf}
 <select name="role" aria-label="Role of {name}">{roles}</select>\
@@ -111,16 +115,17 @@ def _answer(invitation: Invitation, way: str, csrf: Html, label: str) -> Html:
 
 
 @router.get("/organizations/{organization_id}/members")
-def list_members(who: Visit, caller: Member, after: After) -> Response:
-    return _members(who, caller, after)
+def list_members(who: Visit, caller: Member, view: Viewed) -> Response:
+    return _members(who, caller, view)
 
 
 def _members(
-    who: Visitor, caller: Caller, after: str | None = None, wrong: Wrong | None = None, problem: str = ""
+    who: Visitor, caller: Caller, view: View | None = None, wrong: Wrong | None = None, problem: str = ""
 ) -> Response:
     """The members; after an error, with the invitation as typed, or with the reason why a member was not changed."""
     shown = frame(who, caller, "members")
-    part = members.members(caller, ENTRIES, after)
+    view = view or View(f"{home(caller)}/members")
+    listed = read(view, lambda limit, after: members.members(caller, limit, after), _KEYS)
     typed = wrong.form if wrong else {}
     email = typed.get("email", "")
     invite = html(
@@ -133,8 +138,8 @@ def _members(
     content = html(
         _MEMBERS,
         invite=invite if caller.is_admin else NOTHING,
-        rows=[_member_row(who, caller, member) for member in part.entries],
-        more=more(f"{home(caller)}/members", part.position),
+        pages=pages(view, listed, {}, "member"),
+        table=table(_COLUMNS, [_member_row(who, caller, member) for member in listed.entries], view=view),
     )
     return page(shown, "Members", content, problem=problem, status=409 if problem else status(wrong))
 
@@ -166,11 +171,16 @@ def remove_member(who: Visit, caller: Member, member_id: str, form: Form) -> Res
     return redirect(f"{home(caller)}/members")
 
 
-def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
+def _kind(member: MemberRecord) -> str:
+    if member.status == "invited":
+        return "invited"
+    return "person" if member.principal.kind == "user" else "service account"
+
+
+def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Sequence[Cell]:
     csrf = csrf_field(frame(who))
     path = f"{home(caller)}/members"
     person = member.principal.kind == "user"
-    mark = "invited" if member.status == "invited" else "" if person else "service account"
     role: Html | str = dict(_ROLES)[member.role]
     remove = again = NOTHING
     if caller.is_admin:
@@ -189,19 +199,14 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
             loss, label = "The invitation can no longer be accepted.", "Withdraw"
         remove = confirmed(f"{path}/{member.principal.id}/remove", csrf, label, loss, of=member.principal.name)
         if member.status == "invited":
-            fields = html(
-                '<input type="hidden" name="email" value="{email}"><input type="hidden" name="role" value="{role}">',
-                email=member.principal.name,
-                role=member.role,
-            )
+            fields = html("{a}{b}", a=hidden("email", member.principal.name), b=hidden("role", member.role))
             again = action(path, csrf, "Invite again", "plain", fields)
-    return html(
-        _MEMBER,
-        name=member.principal.name,
-        tag=tag(mark) if mark else NOTHING,
-        role=role,
-        again=again,
-        remove=remove,
+    kind = _kind(member)
+    return (
+        member.principal.name,
+        kind if kind == "person" else tag(kind, "warn" if kind == "invited" else ""),
+        role,
+        html("{again} {remove}", again=again, remove=remove),
     )
 
 

@@ -17,7 +17,8 @@ from headgate.identity.model import OwnerNotFound, ServiceAccount, Token
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, home, moment, more, nothing_yet, tag, text
+from web.parts import action, confirmed, home, moment, nothing_yet, tag, text
+from web.table import END, Cell, Column, Keys, View, Viewed, in_order, pages, read, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -29,22 +30,25 @@ _ACCOUNTS: Final = """\
 <div class="card"><h2>Create a service account</h2>
 <form method="post" action="/organizations/{id}/service-accounts" class="row">{csrf}{name}
 <button>Create</button></form></div>
-<div class="card">{list}</div>{more}"""
+<div class="card">{list}</div>"""
+_ACCOUNT_COLUMNS: Final = (Column("Service account", "name"), Column("Created by", "by"), Column("Created", "created"))
+_ACCOUNT_KEYS: Final[Keys] = {
+    "name": lambda account: account.name.casefold(),
+    "by": lambda account: _creator(account).casefold(),
+    "created": lambda account: account.created_at,
+}
 _SOON: Final = timedelta(days=14)
 _EXPIRING_TOKENS: Final = """\
-<div class="card" id="tokens"><h2>Tokens of service accounts</h2><ul class="plain notices">{rows}</ul></div>"""
-_EXPIRING: Final = """\
-<li>{tag} <a href="/organizations/{id}/service-accounts/{account}">{name}</a>
-<span class="reason">Programs with it are refused once it has expired; give them another one</span>
-<span class="soft small">{at}</span></li>"""
+<div class="card" id="tokens"><h2>Tokens of service accounts</h2>{table}</div>"""
+_EXPIRING_COLUMNS: Final = ("What", "Token", "Reason", Column("Expires", kind="soft small"))
+_REASON: Final = "Programs with it are refused once it has expired; give them another one"
 _NONE_EXPIRES: Final = """\
 <p class="small soft" id="tokens">No token of a service account expires within {days} days.</p>"""
 _ACCOUNTS_FOR: Final = "A service account is what a pipeline or a script signs in as: it has tokens and no password."
 _FIRST_ACCOUNT: Final = "None yet: create one above, then a token for it."
 _TOKENS_FOR: Final = "A token lets a program use the API and the command line as this service account."
 _NONE_YET: Final = "None yet: create one above. It is shown once, and goes into SERVICE_API_TOKEN."
-_ACCOUNT: Final = """\
-<li><a href="/organizations/{id}/service-accounts/{account}">{name}</a><span class="soft small">{at}</span></li>"""
+_ACCOUNT: Final = '<a href="{path}/{account}"><strong>{name}</strong></a>'
 _TOKENS: Final = """\
 <p class="small"><a href="/organizations/{id}/service-accounts">Service accounts</a></p>
 <h1>{name}</h1>{value}{membership}
@@ -62,44 +66,60 @@ _TOKENS: Final = """\
 _VALUE: Final = """\
 <div class="card"><h2>Your new token</h2><div class="code long" id="token" data-copy="the token">{value}</div>
 <p class="soft">Copy it now: it is not stored and cannot be shown again.</p></div>"""
-_KEY_TABLE: Final = """\
-<table><thead><tr><th>Name</th><th>Access</th><th>Held by</th><th>Expires</th><td></td></tr></thead>
-<tbody>{rows}</tbody></table>"""
-_KEY_ROW: Final = """\
-<tr><td>{name}</td><td data-label="Access">{access}</td><td data-label="Held by">{owner}</td>
-<td data-label="Expires">{expires}</td>
-<td class="end">{delete}</td></tr>"""
+_TOKEN_COLUMNS: Final = (
+    Column("Name", "name"),
+    Column("Access", "access"),
+    Column("Held by", "owner"),
+    Column("Expires", "expires"),
+    END,
+)
+_TOKEN_KEYS: Final[Keys] = {
+    "name": lambda token: token.name.casefold(),
+    "access": lambda token: token.access,
+    "owner": lambda token: token.owner.name if token.owner else "",
+    # What never expires comes last.
+    "expires": lambda token: (token.expires_at is None, token.expires_at and token.expires_at.timestamp()),
+}
 _REMOVED: Final = """\
 <div class="card"><h2>Not a member</h2><p>This service account was removed from the organization, and its tokens were
 deleted.</p>{again}</div>"""
 
 
 @router.get("/organizations/{organization_id}/service-accounts")
-def list_service_accounts(who: Visit, caller: Member, after: After) -> Response:
-    return _service_accounts(who, caller, after)
+def list_service_accounts(who: Visit, caller: Member, view: Viewed) -> Response:
+    return _service_accounts(who, caller, view)
 
 
-def _service_accounts(who: Visitor, caller: Caller, after: str | None = None, wrong: Wrong | None = None) -> Response:
+def _service_accounts(who: Visitor, caller: Caller, view: View | None = None, wrong: Wrong | None = None) -> Response:
     shown = frame(who, caller, "service-accounts")
-    part = identity.service_accounts(caller, ENTRIES, after)
-    entries = [
-        html(_ACCOUNT, id=caller.organization_id, account=account.id, name=account.name, at=moment(account.created_at))
-        for account in part.entries
+    view = view or View(f"{home(caller)}/service-accounts")
+    listed = read(view, lambda limit, after: identity.service_accounts(caller, limit, after), _ACCOUNT_KEYS)
+    rows = [
+        (
+            html(_ACCOUNT, path=view.path, account=account.id, name=account.name),
+            _creator(account),
+            moment(account.created_at),
+        )
+        for account in listed.entries
     ]
-    listed = (
-        html('<ul class="plain">{entries}</ul>', entries=entries)
-        if entries
-        else nothing_yet(_ACCOUNTS_FOR, _FIRST_ACCOUNT)
-    )
     content = html(
         _ACCOUNTS,
         id=caller.organization_id,
         csrf=csrf_field(shown),
         name=name_field(wrong, hint="What it is for, for example ci"),
-        list=listed,
-        more=more(f"{home(caller)}/service-accounts", part.position),
+        list=html(
+            "{pages}{table}",
+            pages=pages(view, listed, {}, "service account"),
+            table=table(_ACCOUNT_COLUMNS, rows, view=view),
+        )
+        if rows or not view.is_first
+        else nothing_yet(_ACCOUNTS_FOR, _FIRST_ACCOUNT),
     )
     return page(shown, "Service accounts", content, status=status(wrong))
+
+
+def _creator(account: ServiceAccount) -> str:
+    return account.created_by.name if account.created_by else "not recorded"
 
 
 @router.post("/organizations/{organization_id}/service-accounts")
@@ -114,27 +134,27 @@ def create_service_account(who: Visit, caller: Member, form: Form) -> Response:
 @router.get("/organizations/{organization_id}/expiring-tokens")
 def list_expiring_tokens(who: Visit, caller: Member) -> Response:
     """The tokens that expire soon. Home shows the part `tokens` of this page."""
-    now = clock.now()
+    now, path = clock.now(), f"{home(caller)}/service-accounts"
     rows = [
-        html(
-            _EXPIRING,
-            id=caller.organization_id,
-            account=token.service_account_id,
-            name=token.name,
-            tag=tag("Token expired", "bad") if token.expires_at <= now else tag("Token expires", "warn"),
-            at=moment(token.expires_at),
+        (
+            tag("Token expired", "bad") if token.expires_at <= now else tag("Token expires", "warn"),
+            html(_ACCOUNT, path=path, account=token.service_account_id, name=token.name),
+            _REASON,
+            moment(token.expires_at),
         )
         for token in identity.tokens_until(caller, now + _SOON)
         if token.expires_at is not None
     ]
-    listed = html(_EXPIRING_TOKENS, rows=rows) if rows else html(_NONE_EXPIRES, days=_SOON.days)
+    listed = (
+        html(_EXPIRING_TOKENS, table=table(_EXPIRING_COLUMNS, rows)) if rows else html(_NONE_EXPIRES, days=_SOON.days)
+    )
     content = html("<h1>Tokens that expire soon</h1>{listed}", listed=listed)
     return page(frame(who, caller, "service-accounts"), "Tokens that expire soon", content)
 
 
 @router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
-def show_service_account(who: Visit, caller: Member, service_account_id: ServiceAccountId) -> Response:
-    return _page_of(who, caller, _read(caller, service_account_id))
+def show_service_account(who: Visit, caller: Member, service_account_id: ServiceAccountId, view: Viewed) -> Response:
+    return _page_of(who, caller, _read(caller, service_account_id), view=view)
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
@@ -196,7 +216,12 @@ def _read(caller: Caller, service_account_id: str) -> _Account:
 
 
 def _page_of(
-    who: Visitor, caller: Caller, shown: _Account, value: Html = NOTHING, wrong: Wrong | None = None
+    who: Visitor,
+    caller: Caller,
+    shown: _Account,
+    value: Html = NOTHING,
+    wrong: Wrong | None = None,
+    view: View | None = None,
 ) -> Response:
     typed = wrong.form if wrong else {}
     no_owner = wrong is not None and isinstance(wrong.error, OwnerNotFound)
@@ -204,7 +229,9 @@ def _page_of(
     around = frame(who, caller, "service-accounts")
     csrf = csrf_field(around)
     path = f"{home(caller)}/service-accounts/{account.id}"
-    rows = [_token_row(csrf, path, token) for token in shown.tokens]
+    view = view or View(path)
+    listed = in_order(view, shown.tokens, _TOKEN_KEYS)
+    rows = [_token_row(csrf, path, token) for token in listed]
     removed = html(_REMOVED, again=action(f"{path}/add", csrf, "Make it a member again", "plain"))
     content = html(
         _TOKENS,
@@ -227,21 +254,20 @@ def _page_of(
         ),
         lifetimes=options(_LIFETIMES, typed.get("days", "")),
         write=Html(" checked") if typed.get("write_access") == "yes" else NOTHING,
-        tokens=html(_KEY_TABLE, rows=rows) if rows else nothing_yet(_TOKENS_FOR, _NONE_YET),
+        tokens=table(_TOKEN_COLUMNS, rows, view=view) if rows else nothing_yet(_TOKENS_FOR, _NONE_YET),
         delete=confirmed(f"{path}/delete", csrf, "Delete service account", "This cannot be undone."),
     )
     return page(around, account.name, content, status=status(wrong))
 
 
-def _token_row(csrf: Html, path: str, token: Token) -> Html:
+def _token_row(csrf: Html, path: str, token: Token) -> Sequence[Cell]:
     expired = token.expires_at is not None and token.expires_at <= clock.now()
-    return html(
-        _KEY_ROW,
-        name=token.name,
-        owner=token.owner.name if token.owner else "not recorded",
-        access="Read and write" if token.access == "read_write" else "Read",
-        expires="Expired" if expired else moment(token.expires_at) if token.expires_at else "Never",
-        delete=confirmed(
+    return (
+        token.name,
+        "Read and write" if token.access == "read_write" else "Read",
+        token.owner.name if token.owner else "not recorded",
+        tag("expired", "bad") if expired else moment(token.expires_at) if token.expires_at else "Never",
+        confirmed(
             f"{path}/tokens/{token.id}/delete",
             csrf,
             "Delete",

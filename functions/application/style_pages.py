@@ -11,6 +11,7 @@ from web.html import Html, html, joined
 from web.layout import page
 from web.pages import Visit, frame, page_router
 from web.parts import area, choice, nothing_yet, tag, text
+from web.table import END, table
 
 router = page_router()
 
@@ -56,11 +57,7 @@ _BUTTONS: Final = """\
 <button type="button" class="danger small">Delete</button></details></div>"""
 _FIELDS: Final = '<div class="card"><h2>Fields</h2><form method="get" action="/style">{fields}</form></div>'
 _TABLE: Final = """\
-<div class="card"><h2>Tables</h2><table><thead><tr><th scope="col">Name</th><th scope="col">State</th><td></td></tr>
-</thead><tbody><tr><td><strong>First</strong></td><td data-label="State">{good}</td><td class="end"><button
-type="button" class="plain small">Act</button></td></tr>
-<tr><td>Second, whose name is so long that it has to be broken: {long}</td><td data-label="State">{bad}</td>
-<td class="end"></td></tr></tbody></table></div>"""
+<div class="card"><h2>Tables</h2>{table}</div>"""
 _OTHERS: Final = """\
 <div class="card"><h2>Tabs, keys and progress</h2><div class="tabbed"><div role="tablist" aria-label="Parts">
 <button type="button" role="tab" aria-selected="true" aria-controls="shown">Chosen</button>
@@ -90,8 +87,8 @@ _SHARES: Final = """\
 <span>1 of 4 collectors, 25 %</span></li></ul>
 <dl><dt>Collector</dt><dd>healthy</dd><dt>Supervisor</dt><dd>0.3.0</dd></dl>
 <ol class="timeline">
-<li><span class="soft small when">2026-11-22 20:00:00 UTC</span><span>What happened then</span></li>
-<li><span class="soft small when">2026-11-22 19:00:00 UTC</span><span>What happened before</span></li></ol></div>"""
+<li><span class="soft small">2026-11-22 20:00:00 UTC</span><span>What happened then</span></li>
+<li><span class="soft small">2026-11-22 19:00:00 UTC</span><span>What happened before</span></li></ol></div>"""
 _CHARTS: Final = '<div class="card"><h2>Charts</h2>{charts}</div>'
 _GRAPH: Final = """\
 <div class="card"><h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Nodes in their states">
@@ -125,7 +122,7 @@ def show_style(who: Visit) -> Response:
             ),
             Html(_BUTTONS),
             html(_FIELDS, fields=_fields()),
-            html(_TABLE, good=tag("applied", "good"), bad=tag("apply failed", "bad"), long="x" * 120),
+            html(_TABLE, table=_rows()),
             Html(_OTHERS),
             Html(_SHARES),
             Html(_STEPS),
@@ -153,6 +150,16 @@ def _sizes() -> list[Html]:
 def _spaces() -> Html:
     bars = [html('<li class="swatch space-{n}">--space-{n}</li>', n=n) for n in _SPACES]
     return html('<ul class="swatches">{bars}</ul>', bars=bars)
+
+
+def _rows() -> Html:
+    act = Html('<button type="button" class="plain small">Act</button>')
+    broken = f"Second, whose name is so long that it has to be broken: {'x' * 120}"
+    rows = [
+        (html("<strong>First</strong>"), tag("applied", "good"), act),
+        (broken, tag("apply failed", "bad"), ""),
+    ]
+    return table(("Name", "State", END), rows)
 
 
 def _fields() -> list[Html]:

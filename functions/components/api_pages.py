@@ -16,6 +16,7 @@ from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Counted, Visit, frame, page_router, revalidated
 from web.parts import empty, tag, text
+from web.table import Cell, Column, table
 
 router = page_router()
 
@@ -30,10 +31,9 @@ _LIST: Final = """\
 {text}<button>Search</button></div></form>
 <p class="soft small" role="status">{count}</p>{groups}{shapes}"""
 _GROUP: Final = """\
-<div class="card"><h2>{tag}</h2><p class="soft">{about}</p>
-<table><thead><tr><th>Operation</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table></div>"""
-_ROW: Final = """\
-<tr><td class="path"><a href="/docs/{id}"><code>{method} {path}</code></a></td><td class="small">{summary}</td></tr>"""
+<div class="card"><h2>{tag}</h2><p class="soft">{about}</p>{table}</div>"""
+_OPERATIONS: Final = (Column("Operation", kind="path"), Column("What it does", kind="small"))
+_ROW: Final = '<a href="/docs/{id}"><code>{method} {path}</code></a>'
 _SHAPES: Final = '<div class="card"><h2>Shapes</h2><ul>{entries}</ul></div>'
 _LINK: Final = '<li><a href="/docs/{name}">{name}</a></li>'
 _TITLED: Final = '<p class="small"><a href="/docs">API reference</a></p><h1>{name}</h1>{content}'
@@ -41,21 +41,15 @@ _OPERATION: Final = """\
 <p class="path"><code>{method} {path}</code> {extension}</p>
 {description}<p>Needs {credentials}.</p>
 {parameters}{body}
-<div class="card"><h2>Answers</h2><table><thead><tr><th>Status</th><th>Body</th><th>When</th></tr></thead>
-<tbody>{answers}</tbody></table></div>
+<div class="card"><h2>Answers</h2>{answers}</div>
 <div class="card"><h2>Example</h2><pre tabindex="0" aria-label="Command"><code>{command}</code></pre></div>"""
-_ANSWER: Final = """\
-<tr><td>{status}</td><td class="small" data-label="Body">{type}</td><td class="small">{description}</td></tr>"""
+_ANSWERS: Final = ("Status", Column("Body", kind="small"), Column("When", kind="small"))
 _PLACES: Final = '<div class="card"><h2>Where it is</h2><ul>{places}</ul></div>'
 _REFERENCE: Final = '<a href="/docs/{name}">{name}</a>'
 _CODE: Final = "<code>{value}</code>"
 _EXAMPLE: Final = '<div class="soft">For example <code>{value}</code></div>'
-_FIELDS: Final = """\
-<div class="card"><h2>{title}</h2><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>
-<tbody>{rows}</tbody></table></div>"""
-_FIELD: Final = """\
-<tr><td class="path"><code>{name}</code> {tags}</td><td class="small" data-label="Type">{type}{bounds}</td>
-<td class="small">{meaning}{example}</td></tr>"""
+_FIELDS: Final = '<div class="card"><h2>{title}</h2>{table}</div>'
+_COLUMNS: Final = (Column("Name", kind="path"), Column("Type", kind="small"), Column("Meaning", kind="small"))
 
 IfNoneMatch = Annotated[str | None, Header()]
 Name = Annotated[str, Path(pattern="^[A-Za-z0-9]{1,80}$")]
@@ -120,13 +114,15 @@ def _has(searched: str, words: Sequence[str]) -> bool:
 def _groups(whole: Document, found: Sequence[Operation]) -> Html:
     rows = {tag.name: [_row(one) for one in found if one.tags[0] == tag.name] for tag in whole.tags}
     return joined(
-        html(_GROUP, tag=tag.name, about=tag.description, rows=rows[tag.name]) for tag in whole.tags if rows[tag.name]
+        html(_GROUP, tag=tag.name, about=tag.description, table=table(_OPERATIONS, rows[tag.name]))
+        for tag in whole.tags
+        if rows[tag.name]
     )
 
 
-def _row(operation: Operation) -> Html:
+def _row(operation: Operation) -> Sequence[Cell]:
     path = _breakable(operation.path.removeprefix(PUBLIC))
-    return html(_ROW, id=operation.id, method=operation.method, path=path, summary=_inline(operation.summary))
+    return html(_ROW, id=operation.id, method=operation.method, path=path), _inline(operation.summary)
 
 
 def _breakable(path: str) -> Html:
@@ -151,14 +147,13 @@ def operation(whole: Document, shown: Operation) -> Html:
         credentials=" or ".join(shown.credentials) or "no credential",
         parameters=_table("Parameters", map(_parameter, shown.parameters)) if shown.parameters else NOTHING,
         body=_table(f"Body: {schema.name}", _fields(body)) if schema and body else NOTHING,
-        answers=[_answer(status, one) for status, one in sorted(shown.answers.items())],
+        answers=table(_ANSWERS, [_answer(status, one) for status, one in sorted(shown.answers.items())]),
         command=command(shown, body),
     )
 
 
-def _answer(status: str, answer: Body) -> Html:
-    shown = _type(answer.schema_) if answer.schema_ else NOTHING
-    return html(_ANSWER, status=status, type=shown, description=_inline(answer.description))
+def _answer(status: str, answer: Body) -> Sequence[Cell]:
+    return status, _type(answer.schema_) if answer.schema_ else NOTHING, _inline(answer.description)
 
 
 def shape(schema: Schema) -> Html:
@@ -173,31 +168,35 @@ def _places(whole: Document, name: str) -> Html:
     return html(_PLACES, places=_links([*operations, *shapes]))
 
 
-def _table(title: str, rows: Iterable[Html]) -> Html:
-    return html(_FIELDS, title=title, rows=rows)
+def _table(title: str, rows: Iterable[Sequence[Cell]]) -> Html:
+    return html(_FIELDS, title=title, table=table(_COLUMNS, rows))
 
 
-def _fields(schema: Schema) -> Iterable[Html]:
+def _fields(schema: Schema) -> Iterable[Sequence[Cell]]:
     for name, field in schema.properties.items():
         labels = ["required"] if name in schema.required else []
         yield _field(name, labels, field, field.description, next(iter(field.examples), None))
 
 
-def _parameter(parameter: Parameter) -> Html:
+def _parameter(parameter: Parameter) -> Sequence[Cell]:
     labels = [parameter.place, *(["required"] if parameter.required else [])]
     return _field(parameter.parameter, labels, parameter.schema_, parameter.description, parameter.example)
 
 
-def _field(name: str, labels: Iterable[str], schema: Schema, meaning: str, example: JsonValue) -> Html:
+def _field(name: str, labels: Iterable[str], schema: Schema, meaning: str, example: JsonValue) -> Sequence[Cell]:
     bounds = ", ".join(bounds_of(schema))
-    return html(
-        _FIELD,
-        name=name,
-        tags=[html("{tag} ", tag=tag(label)) for label in labels],
-        type=_type(schema),
-        bounds=html('<div class="soft">{bounds}</div>', bounds=bounds) if bounds else NOTHING,
-        meaning=_inline(meaning),
-        example=NOTHING if example is None else html(_EXAMPLE, value=written(example)),
+    return (
+        html("<code>{name}</code> {tags}", name=name, tags=[html("{tag} ", tag=tag(label)) for label in labels]),
+        html(
+            "{type}{bounds}",
+            type=_type(schema),
+            bounds=html('<div class="soft">{bounds}</div>', bounds=bounds) if bounds else NOTHING,
+        ),
+        html(
+            "{meaning}{example}",
+            meaning=_inline(meaning),
+            example=NOTHING if example is None else html(_EXAMPLE, value=written(example)),
+        ),
     )
 
 

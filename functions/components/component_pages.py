@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
 
@@ -14,6 +15,7 @@ from headgate.flows.model import Example
 from headgate.foundation.caller import Caller
 from headgate.foundation.settings import settings
 from headgate.reference import service as reference
+from headgate.storage.page import Slice
 from headgate_engine.reference.fields import Field, fields
 from headgate_engine.reference.model import KINDS, Component, Kind
 from headgate_engine.wire.inputs import CollectorVersion
@@ -21,6 +23,7 @@ from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import choice, empty, home, tag, text
+from web.table import Column, Keys, Row, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -36,14 +39,22 @@ _LIST: Final = """\
 <div id="results"{live}>{waiting}
 <p class="soft">What collector {version} can be configured with, as the collector itself tells it.
 OTTL has <a href="{ottl}">a reference of its own</a>, and so has <a href="/docs">the API</a>.</p>
-<div class="card"><p class="soft small" role="status">{count}</p>{list}</div></div>"""
+<div class="card">{chips}{pages}{list}</div></div>"""
 _WAITING: Final = """\
 <div class="notice" role="status">These are the components of the first build: {when}. Then all are shown here.</div>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Component</th><th>Stability</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{type}</strong></a> <span class="soft small">{kind}{aliases}</span></td>
-<td class="small" data-label="Stability">{stability}</td><td class="small">{deprecated}{summary}</td></tr>"""
+_COLUMNS: Final = (
+    Column("Component", "type"),
+    Column("Kind", "kind"),
+    Column("Stability", "stability"),
+    Column("What it does", kind="small"),
+)
+_KEYS: Final[Keys] = {
+    "type": lambda component: (component.type, component.kind),
+    "kind": lambda component: (component.kind, component.type),
+    "stability": lambda component: (*sorted(component.stability.values()), component.type),
+}
+_LABELS: Final = {"text": "Text", "kind": "Kind", "version": "Collector"}
+_TYPE: Final = '<a href="{path}"><strong>{type}</strong></a><span class="soft small">{aliases}</span>'
 _COMPONENT: Final = """\
 <p class="small"><a href="{back}">Components</a></p>
 <h1>{type} <span class="soft">{kind}</span> {deprecated}</h1>
@@ -58,11 +69,12 @@ _EXAMPLE: Final = """\
 <div class="card"><h2>Example</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre>
 <p class="soft small last">From the flow <code>{flow}</code>: <code>headgate flow show {flow}</code> prints all of it.
 </p></div>"""
-_FIELDS: Final = """\
-<table><thead><tr><th>Field</th><th>Type</th><th>Default</th><th>Description</th></tr></thead><tbody>{rows}</tbody></table>"""
-_FIELD: Final = """\
-<tr><td class="path"><code>{path}</code> {tags}</td><td class="small" data-label="Type">{type}</td>
-<td class="small" data-label="Default">{default}</td><td class="small">{description}{values}</td></tr>"""
+_FIELDS: Final = (
+    Column("Field", kind="path"),
+    Column("Type", kind="small"),
+    Column("Default", kind="small"),
+    Column("Description", kind="small"),
+)
 _VALUES: Final = '<div class="soft">One of {values}</div>'
 
 
@@ -70,12 +82,15 @@ _VALUES: Final = '<div class="soft">One of {values}</div>'
 def list_components(
     who: Visit,
     caller: Member,
+    view: Viewed,
     text_: Annotated[str, Query(alias="text")] = "",
     kind: Kind | Literal[""] = "",
     version: OfVersion = "",
 ) -> Response:
     searched = text_[:LONGEST_TEXT]
     found = reference.found(version or None, kind or None, searched)
+    typed, view = {"text": searched, "kind": kind, "version": version}, replace(view, sort=view.sort or "type")
+    listed = read(view, lambda _limit, _after: Slice(found, None), _KEYS)
     path = components_path(caller)
     kinds = [("", "All kinds"), *((one, one.capitalize()) for one in KINDS)]
     whole_when = reference.whole_when(version or None)
@@ -89,8 +104,9 @@ def list_components(
         text=text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
         kind=choice("kind", "Kind", kinds, kind),
         versions=version_choice(version),
-        count=f"{len(found)} component{'' if len(found) == 1 else 's'}",
-        list=html(_TABLE, rows=[_row(path, version, one) for one in found])
+        chips=chips(path, typed, _LABELS),
+        pages=pages(view, listed, typed, "component"),
+        list=table(_COLUMNS, [_row(path, version, component) for component in listed.entries], view=view, filters=typed)
         if found
         else empty("Nothing has these words in its name or description. Leave some out, or choose all kinds."),
     )
@@ -115,7 +131,7 @@ def show_component(who: Visit, caller: Member, kind: Kind, type: Type, version: 
         aliases=_former(found),
         module=found.module,
         example=_example(reference.example(found)),
-        fields=html(_FIELDS, rows=rows) if rows else empty("It has no settings."),
+        fields=table(_FIELDS, rows) if rows else empty("It has no settings."),
     )
     return page(frame(who, caller, _TAB), f"{found.type} {found.kind}", content)
 
@@ -142,16 +158,16 @@ def version_choice(selected: str) -> Html:
     return choice("version", "Collector", [("", f"{settings().collector_version} (default)"), *others], selected)
 
 
-def _row(path: str, version: str, component: Component) -> Html:
-    return html(
-        _ROW,
-        path=f"{path}/{component.kind}/{component.type}{_query(version=version)}",
-        type=component.type,
-        kind=component.kind,
-        aliases=_former(component),
-        stability=_stability(component),
-        deprecated=html("{tag} ", tag=tag("deprecated", "bad")) if component.deprecated is not None else NOTHING,
-        summary=component.summary,
+def _row(path: str, version: str, component: Component) -> Row:
+    own = f"{path}/{component.kind}/{component.type}{_query(version=version)}"
+    deprecated = html("{tag} ", tag=tag("deprecated", "bad")) if component.deprecated is not None else NOTHING
+    return Row(
+        (
+            html(_TYPE, path=own, type=component.type, aliases=_former(component)),
+            component.kind,
+            _stability(component),
+            html("{deprecated}{summary}", deprecated=deprecated, summary=component.summary),
+        )
     )
 
 
@@ -181,16 +197,17 @@ def _example(example: Example | None) -> Html:
     return NOTHING if example is None else html(_EXAMPLE, yaml=example.yaml, flow=example.flow)
 
 
-def _field(field: Field) -> Html:
+def _field(field: Field) -> Row:
     tags = (("deprecated", field.deprecated, "bad"), ("secret", field.secret, ""))
-    return html(
-        _FIELD,
-        path=breakable(field.path),
-        tags=[tag(label, kind) for label, has, kind in tags if has],
-        type=field.type,
-        default=html("<code>{value}</code>", value=field.default) if field.default is not None else NOTHING,
-        description=field.description,
-        values=html(_VALUES, values=", ".join(field.values)) if field.values else NOTHING,
+    labels = [tag(label, kind) for label, has, kind in tags if has]
+    values = html(_VALUES, values=", ".join(field.values)) if field.values else NOTHING
+    return Row(
+        (
+            html("<code>{path}</code> {labels}", path=breakable(field.path), labels=labels),
+            field.type,
+            html("<code>{value}</code>", value=field.default) if field.default is not None else NOTHING,
+            html("{description}{values}", description=field.description, values=values),
+        )
     )
 
 

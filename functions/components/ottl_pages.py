@@ -14,6 +14,7 @@ from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import choice, empty, tag, text
+from web.table import Cell, Column, table
 
 router = page_router()
 
@@ -26,14 +27,9 @@ lint them.</p>
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Search the reference">
 <div class="row">{place}{text}{versions}<button>Show</button></div></form>
 <div id="results">{reference}</div>"""
-_PART: Final = """\
-<div class="card"><h2>{title}</h2><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>"""
-_PATH: Final = """\
-<tr><td class="path"><code>{path}</code> {tag}</td><td class="small" data-label="Type">{type}</td>
-<td class="small">{description}</td></tr>"""
-_FUNCTION: Final = '<tr><td class="path"><code>{signature}</code> {tag}</td><td class="small">{description}</td></tr>'
-_ENUM: Final = """\
-<tr><td><code>{name}</code></td><td data-label="Value">{value}</td><td class="small">{description}</td></tr>"""
+_PART: Final = '<div class="card"><h2>{title}</h2>{table}</div>'
+_NAME: Final = "<code>{name}</code> {tag}"
+_DESCRIPTION: Final = Column("Description", kind="small")
 
 
 @router.get("/organizations/{organization_id}/components/ottl")
@@ -71,19 +67,19 @@ def _reference(shown: OttlReference, words: Sequence[str]) -> Html:
     parts = [
         _part(
             "Paths",
-            ("Path", "Type", "Description"),
+            (Column("Path", kind="path"), Column("Type", kind="small"), _DESCRIPTION),
             [_path(one) for one in shown.paths if _has(words, one.path, one.description)],
         ),
         _part(
             "Functions",
-            ("Function", "Description"),
+            (Column("Function", kind="path"), _DESCRIPTION),
             [_function(one) for one in shown.functions if _has(words, one.signature, one.description)],
         ),
         _part(
             "Enums",
-            ("Enum", "Value", "Description"),
+            ("Enum", "Value", _DESCRIPTION),
             [
-                html(_ENUM, name=one.name, value=one.value, description=one.description)
+                (html(_NAME, name=one.name, tag=NOTHING), one.value, one.description)
                 for one in shown.enums
                 if _has(words, one.name, one.description)
             ],
@@ -92,10 +88,8 @@ def _reference(shown: OttlReference, words: Sequence[str]) -> Html:
     return joined(parts) or empty("Nothing has these words in its name or description. Leave some out.")
 
 
-def _part(title: str, columns: Sequence[str], rows: Sequence[Html]) -> Html:
-    if not rows:
-        return NOTHING
-    return html(_PART, title=title, columns=[html("<th>{name}</th>", name=name) for name in columns], rows=rows)
+def _part(title: str, columns: Sequence[Column | str], rows: Sequence[Sequence[Cell]]) -> Html:
+    return html(_PART, title=title, table=table(columns, rows)) if rows else NOTHING
 
 
 def _has(words: Sequence[str], *texts: str) -> bool:
@@ -103,25 +97,14 @@ def _has(words: Sequence[str], *texts: str) -> bool:
     return all(word in about for word in words)
 
 
-def _path(path: OttlPath) -> Html:
-    return html(
-        _PATH,
-        path=breakable(path.path),
-        tag=NOTHING if path.writable else tag("read only"),
-        type=path.type,
-        description=path.description,
-    )
+def _path(path: OttlPath) -> Sequence[Cell]:
+    name = html(_NAME, name=breakable(path.path), tag=NOTHING if path.writable else tag("read only"))
+    return name, path.type, path.description
 
 
-def _function(function: OttlFunction) -> Html:
-    return html(
-        _FUNCTION,
-        signature=function.signature,
-        tag=tag(
-            function.kind if len(function.within) != 1 else f"{function.kind}, in a {_named(function.within[0])} only"
-        ),
-        description=function.description,
-    )
+def _function(function: OttlFunction) -> Sequence[Cell]:
+    kind = function.kind if len(function.within) != 1 else f"{function.kind}, in a {_named(function.within[0])} only"
+    return html(_NAME, name=function.signature, tag=tag(kind)), function.description
 
 
 def _named(expression: str) -> str:

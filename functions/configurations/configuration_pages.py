@@ -28,7 +28,7 @@ from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import empty, home, moment, tag
 from web.rates import per_minute
-from web.table import Column, Row, Viewed, pages, read, table
+from web.table import Column, Row, View, Viewed, pages, read, table
 from web.workspace import heading, path_of
 
 router = page_router()
@@ -75,7 +75,7 @@ _VERSION_COLUMNS: Final = (
 
 
 @router.get(_PATH)
-def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId) -> Response:
+def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, view: Viewed) -> Response:
     configuration, version = configurations.get(caller, configuration_id)
     uses = usage.by_groups(caller, [configuration_id])[configuration_id]
     day = _day_of(uses)
@@ -90,7 +90,7 @@ def show_configuration(who: Visit, caller: Member, configuration_id: Configurati
         hosts=_hosts(uses),
         rate=_line([*day.values()]),
         uses=_uses(caller, uses, day),
-        costs=_costs(caller, uses),
+        costs=_costs(caller, uses, view),
         yaml=version.yaml,
     )
     return page(frame(who, caller, "configurations"), configuration.name, content, script="configuration")
@@ -192,12 +192,13 @@ def _use(caller: Caller, counted: CountedUse, numbers: Series | None) -> Row:
     )
 
 
-def _costs(caller: Caller, uses: Sequence[CountedUse]) -> Html:
+def _costs(caller: Caller, uses: Sequence[CountedUse], view: View) -> Html:
     """What the groups that are assigned it, or that a rollout takes to it, send."""
     groups = dict.fromkeys((counted.use.fleet_id, counted.use.deployment_id) for counted in uses)
     if not groups:
         return NOTHING
-    return cost_card.card(caller, costs.of_groups(caller, groups, cost_card.DAYS), " in these groups together")
+    known = costs.of_groups(caller, groups, cost_card.DAYS)
+    return cost_card.card(caller, known, view, " in these groups together")
 
 
 def _version(path: str, version: Version) -> Row:

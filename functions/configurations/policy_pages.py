@@ -1,6 +1,6 @@
 """The page of policies: what there is, how it counts, and for Admins the form that changes that."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fastapi import Response
@@ -16,6 +16,7 @@ from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
 from web.parts import empty, hidden, home, moment, tag
+from web.table import Cell, Column, Keys, View, Viewed, in_order, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -52,14 +53,12 @@ _FORM: Final = """\
 <div class="buttons"><button>Save</button></div></form>"""
 _REQUIREMENT: Final = """\
 <label class="check"><input type="checkbox" name="requires.{name}" value="yes"{checked}> {label}</label>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Policy</th><th>Counts as</th><th>Comments</th></tr></thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><strong>{title}</strong> <code>{code}</code><details><summary class="small">Why, and the way out</summary>
+_COLUMNS: Final = (Column("Policy", "title"), Column("Counts as", "severity"), Column("Comments", "comments"))
+_POLICY: Final = """\
+<strong>{title}</strong> <code>{code}</code><details><summary class="small">Why, and the way out</summary>
 <p class="small">{why}</p><p class="small">{way_out}</p>
 <p class="small">Found in:</p><pre tabindex="0" aria-label="Found in"><code>{failing}</code></pre>
-<p class="small">Not in:</p><pre tabindex="0" aria-label="Not in"><code>{passing}</code></pre></details></td>
-<td data-label="Counts as">{setting}</td><td data-label="Comments">{comments}</td></tr>"""
+<p class="small">Not in:</p><pre tabindex="0" aria-label="Not in"><code>{passing}</code></pre></details>"""
 _SELECT: Final = '<select name="severity.{code}" aria-label="{code} counts as">{options}</select>'
 _CHECK: Final = """\
 <label class="check"><input type="checkbox" name="strict.{code}" value="yes"{checked}>
@@ -70,8 +69,8 @@ _RULE: Final = """\
 
 
 @router.get("/organizations/{organization_id}/policies")
-def show_policies(who: Visit, caller: Member) -> Response:
-    return _page(who, caller, policies.get(caller))
+def show_policies(who: Visit, caller: Member, view: Viewed) -> Response:
+    return _page(who, caller, policies.get(caller), view=view)
 
 
 @router.post("/organizations/{organization_id}/policies")
@@ -107,9 +106,14 @@ def _settings(known: Policies, form: dict[str, str]) -> Settings:
     )
 
 
-def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", status: int = 200) -> Response:
+def _page(
+    who: Visitor, caller: Caller, known: Policies, problem: str = "", status: int = 200, view: View | None = None
+) -> Response:
     stored, shown = known.stored, frame(who, caller, "policies")
-    table = html(_TABLE, rows=[_row(policy, stored.settings, editable=caller.is_admin) for policy in known.built_in])
+    view = view or View(f"{home(caller)}/policies")
+    listed = in_order(view, known.built_in, _keys(stored.settings))
+    rows = [_row(policy, stored.settings, editable=caller.is_admin) for policy in listed]
+    built_in = table(_COLUMNS, rows, view=view)
     required = stored.settings.publish_requires
     if caller.is_admin:
         built_in = html(
@@ -117,14 +121,12 @@ def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", stat
             path=f"{home(caller)}/policies",
             csrf=csrf_field(shown),
             etag=hidden("etag", stored.etag),
-            table=table,
+            table=built_in,
             requirements=[
                 html(_REQUIREMENT, name=name, label=label, checked=Html(" checked") if name in required else NOTHING)
                 for name, (label, _) in _REQUIREMENTS.items()
             ],
         )
-    else:
-        built_in = table
     content = html(
         _PAGE,
         changed=(
@@ -143,7 +145,16 @@ def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", stat
     return page(shown, "Policies", content, problem=problem, status=status)
 
 
-def _row(policy: Policy, settings: Settings, *, editable: bool) -> Html:
+def _keys(settings: Settings) -> Keys:
+    order = [value for value, _ in _SETTINGS]
+    return {
+        "title": lambda policy: policy.title.casefold(),
+        "severity": lambda policy: order.index(settings.severity(policy.code, policy.severity)),
+        "comments": lambda policy: policy.code not in settings.not_suppressible,
+    }
+
+
+def _row(policy: Policy, settings: Settings, *, editable: bool) -> Sequence[Cell]:
     severity = settings.severity(policy.code, policy.severity)
     strict = policy.code in settings.not_suppressible
     if editable:
@@ -154,17 +165,16 @@ def _row(policy: Policy, settings: Settings, *, editable: bool) -> Html:
     else:
         setting = _tag(severity)
         comments = html("{text}", text="none suppresses it" if strict else "may suppress it")
-    return html(
-        _ROW,
+    about = html(
+        _POLICY,
         title=policy.title,
         code=policy.code,
         why=policy.why,
         way_out=policy.way_out,
         failing=policy.failing,
         passing=policy.passing,
-        setting=setting,
-        comments=comments,
     )
+    return about, setting, comments
 
 
 def _rule(rule: Rule) -> Html:

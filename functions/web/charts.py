@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from web.html import NOTHING, Html, html
+from web.table import Column, table
 
 MOST_LINES: Final = 8
 """Lines of one chart: what has more is summed by its caller."""
@@ -49,9 +50,7 @@ _CHART: Final = """\
 {marks}</svg>
 <p class="soft small ends"><span>{begin}</span><span>{scale}</span><span>{end}</span></p>{table}</figure>"""
 _TABLE: Final = """\
-<details class="numbers"><summary>{title} as a table</summary><div class="scrolls"><table><thead><tr>{heads}</tr>
-</thead><tbody>{rows}</tbody></table></div></details>"""
-_STATE: Final = "<tr><td>{since}</td><td>{name}</td><td>{share} %</td></tr>"
+<details class="numbers"><summary>{title} as a table</summary><div class="scrolls">{table}</div></details>"""
 _OUTCOMES: Final = """\
 <svg class="chart" viewBox="0 0 {width} 16" width="{width}" height="16" role="img" aria-label="{label}">{marks}</svg>"""
 _OUTCOME_WIDTH: Final = 8
@@ -138,11 +137,11 @@ def strip(title: str, parts: Sequence[Part], begin: datetime, end: datetime) -> 
     if not whole:
         return html('<p class="soft">{title}: nothing is known yet.</p>', title=title)
     marks: list[Html] = []
-    rows: list[Html] = []
+    rows: list[tuple[str, str, str]] = []
     at = 0.0
     for part in parts:
         since = _time(begin + (end - begin) * (at / whole))
-        rows.append(html(_STATE, since=since, name=part.name, share=f"{100 * part.size / whole:.1f}"))
+        rows.append((since, part.name, f"{100 * part.size / whole:.1f} %"))
         x, width = at / whole * _WIDTH, part.size / whole * _WIDTH
         height = _STRIP_HEIGHT * _HEIGHTS.get(part.kind, 1.0)
         path = f"M{x:.1f} {_STRIP_HEIGHT}V{_STRIP_HEIGHT - height:.1f}H{x + width:.1f}V{_STRIP_HEIGHT}Z"
@@ -165,7 +164,7 @@ def strip(title: str, parts: Sequence[Part], begin: datetime, end: datetime) -> 
         begin=_time(begin),
         scale="",
         end=_time(end),
-        table=html(_TABLE, title=title, heads=_heads(["From", "State", "Share of the time"]), rows=rows[-_ROWS:]),
+        table=html(_TABLE, title=title, table=table(("From", "State", "Share of the time"), rows[-_ROWS:])),
     )
 
 
@@ -250,20 +249,13 @@ def _table(title: str, lines: Sequence[Line], times: Sequence[str]) -> Html:
     """The numbers, or the means of neighbours where there are many."""
     together = -(-len(times) // _ROWS)
     rows = [
-        html(
-            "<tr><td>{time}</td>{values}</tr>",
-            time=times[place],
-            values=[_cell(line.values[place : place + together]) for line in lines],
-        )
+        (times[place], *(_mean(line.values[place : place + together]) for line in lines))
         for place in range(0, len(times), together)
     ]
-    return html(_TABLE, title=title, heads=_heads(["From", *(line.name for line in lines)]), rows=rows)
+    columns = (Column("From"), *(Column(line.name, kind="number") for line in lines))
+    return html(_TABLE, title=title, table=table(columns, rows))
 
 
-def _cell(values: Sequence[float | None]) -> Html:
+def _mean(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
-    return html("<td>{value}</td>", value=short(sum(known) / len(known)) if known else "–")
-
-
-def _heads(names: Sequence[str]) -> list[Html]:
-    return [html("<th>{name}</th>", name=name) for name in names]
+    return short(sum(known) / len(known)) if known else "–"

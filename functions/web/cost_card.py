@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +10,7 @@ from headgate.instances.series import service
 from web import charts
 from web.html import NOTHING, Html, html
 from web.parts import home, moment
+from web.table import Cell, Column, Keys, View, in_order, table
 
 if TYPE_CHECKING:
     from headgate.fleets.prices import Price
@@ -18,20 +20,30 @@ if TYPE_CHECKING:
 DAYS: Final = 7
 _CENT: Final = Decimal("0.01")
 _CARD: Final = """\
-<div class="card" id="costs"><h2>What sending costs</h2>{chart}
-<table><thead><tr><th>Pipelines | exporter</th><th>Sends to</th><th>Price</th><th>Records</th><th>Bytes</th>
-<th>Cost</th></tr></thead><tbody>{rows}</tbody></table>
+<div class="card" id="costs"><h2>What sending costs</h2>{chart}{table}
 <p class="soft small last">{total} in {days} days{about}. Collectors counted what exporters sent, in hours; days are
 those of UTC, today until now. Where an exporter sends to is what the assigned versions say.{left_out}
 <a href="{home}/fleets/prices">Prices</a>{set}</p></div>"""
-_ROW: Final = """\
-<tr><td><code>{name}</code></td><td data-label="Sends to">{host}</td><td data-label="Price">{price}</td>
-<td data-label="Records">{records}</td><td data-label="Bytes">{bytes}</td><td data-label="Cost">{cost}</td></tr>"""
+_COLUMNS: Final = (
+    Column("Pipelines | exporter", "exporter"),
+    Column("Sends to", "to"),
+    Column("Price"),
+    Column("Records", "sent_records", "number"),
+    Column("Bytes", "sent_bytes", "number"),
+    Column("Cost", "cost", "number"),
+)
+_KEYS: Final[Keys] = {
+    "exporter": lambda export: (export.component, export.pipelines),
+    "to": lambda export: export.host or "",
+    "sent_records": lambda export: sum(day.records for day in export.days),
+    "sent_bytes": lambda export: sum(day.bytes for day in export.days),
+    "cost": lambda export: export.cost or 0,
+}
 _UNITS: Final = {"gigabyte": "a GB", "million_records": "a million records"}
 _WHY_NOT: Final = {"no_price": "no price", "bytes_not_measured": "bytes are not measured"}
 
 
-def card(caller: Caller, costs: Costs, about: str = "") -> Html:
+def card(caller: Caller, costs: Costs, view: View, about: str = "") -> Html:
     """Empty as long as the organization has set no price, or nothing was sent."""
     if not costs.exports:
         return NOTHING
@@ -39,7 +51,12 @@ def card(caller: Caller, costs: Costs, about: str = "") -> Html:
     return html(
         _CARD,
         chart=_chart(costs),
-        rows=[_row(export, currency) for export in costs.exports],
+        table=table(
+            _COLUMNS,
+            [_row(export, currency) for export in in_order(view, costs.exports, _KEYS)],
+            view=view,
+            anchor="costs",
+        ),
         total=money(costs.total, currency),
         days=len(costs.starts),
         about=about,
@@ -73,16 +90,15 @@ def _chart(costs: Costs) -> Html:
     return charts.area("Cost a day", lines, times, f" {costs.prices.currency}")
 
 
-def _row(export: Export, currency: str) -> Html:
+def _row(export: Export, currency: str) -> Sequence[Cell]:
     size = sum(day.bytes for day in export.days)
     cost = "" if export.cost is None else money(export.cost, currency)
     why = _WHY_NOT[export.unpriced] if export.unpriced else ""
-    return html(
-        _ROW,
-        name=f"{', '.join(export.pipelines)} | {export.component}",
-        host=html("<code>{host}</code>", host=export.host) if export.host else "not known",
-        price=", ".join(price_in_words(price, currency) for price in export.prices),
-        records=charts.short(sum(day.records for day in export.days)),
-        bytes=charts.short(size) if size else "not measured",
-        cost=f"{cost}, not of all days: {why}" if cost and why else cost or why,
+    return (
+        html("<code>{name}</code>", name=f"{', '.join(export.pipelines)} | {export.component}"),
+        html("<code>{host}</code>", host=export.host) if export.host else "not known",
+        ", ".join(price_in_words(price, currency) for price in export.prices),
+        charts.short(sum(day.records for day in export.days)),
+        charts.short(size) if size else "not measured",
+        f"{cost}, not of all days: {why}" if cost and why else cost or why,
     )

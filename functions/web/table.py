@@ -6,7 +6,7 @@ so that a page is a part of the whole list and not only sorted within itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from headgate.storage.page import Slice
 from web.html import NOTHING, Html, html
 
 Entry = TypeVar("Entry")
+Cell: TypeAlias = "Html | str | int | Sequence[Html]"
 
 ENTRIES: Final = 100
 """Entries of a list on one page."""
@@ -30,13 +31,16 @@ _LONGEST_BACK: Final = 12_000
 _MOST_PAGES: Final = MOST_SORTED
 
 _TABLE: Final = """\
-<table{kind}><thead><tr>{chooser}{heads}</tr></thead><tbody>{rows}</tbody></table>"""
-_HEAD: Final = '<th scope="col"{sorted}{number}>{title}</th>'
-_SORTING: Final = '<a href="{path}{query}" title="Sort by {title}">{title}<span aria-hidden="true">{sign}</span></a>'
-_CELL: Final = "<td{number}{label}>{content}</td>"
+<table><thead><tr>{chooser}{heads}</tr></thead><tbody>{rows}</tbody></table>"""
+_HEAD: Final = '<th scope="col"{sorted}{kind}>{title}</th>'
+_SORTING: Final = (
+    '<a href="{path}{query}{anchor}" title="Sort by {title}">{title}<span aria-hidden="true">{sign}</span></a>'
+)
+_CELL: Final = "<td{kind}{label}>{content}</td>"
 _BELOW: Final = '<tr class="below"><td colspan="{columns}">{content}</td></tr>'
 _CHOICE: Final = """\
-<td class="choose"><input type="checkbox" name="{name}" value="yes" form="chosen" aria-label="Choose {label}"></td>"""
+<td class="choose"><input type="checkbox" name="{name}" value="yes" form="chosen"{chosen}\
+ aria-label="Choose {label}"></td>"""
 _CHOOSER: Final = '<th scope="col" class="choose"><span class="unseen">Chosen</span></th>'
 CHOOSE_ALL: Final = Html("""\
 <label class="check all"><input type="checkbox" data-all> All on this page</label>
@@ -53,25 +57,34 @@ _CHIP: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column by its title. `sort` is the name under which the list is sorted by it, empty if it is not."""
+    """A column by its title. `sort` is the name under which the list is sorted by it, empty if it is not.
+
+    `kind` is a class of its cells: `number`, `small`, `path` (wide), `reason`, or `end` (for buttons).
+    """
 
     title: str
     sort: str = ""
-    is_number: bool = False
+    kind: str = ""
+
+
+END: Final = Column("", kind="end")
+"""The column of a row's buttons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """The cells of an entry in the order of the columns.
 
-    `below` stands under them, as wide as the table; `choice` is the name of the box that chooses the entry, and `label`
-    names it for screen readers.
+    `below` stands under them, as wide as the table; `choice` is the name of the box that chooses the entry, `label`
+    names it for screen readers, and `chosen` ticks it from the start. An entry that is `old` is paler.
     """
 
-    cells: Sequence[Html | str]
+    cells: Sequence[Cell]
     below: Html = NOTHING
     choice: str = ""
     label: str = ""
+    chosen: bool = False
+    old: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +142,12 @@ Viewed = Annotated[View, Depends(_view)]
 """The part of a list that the address asks for; a cursor is valid only if a link of this service gave it."""
 
 
+def in_order(view: View, entries: Iterable[Entry], keys: Keys) -> list[Entry]:
+    """Sort the entries of a whole list by the column that the view names; otherwise they stay as they are."""
+    key = keys.get(view.sort.removeprefix("-"))
+    return sorted(entries, key=key, reverse=view.sort.startswith("-")) if key else [*entries]
+
+
 def read(
     view: View, source: Callable[[int, str | None], Slice[Entry]], keys: Keys | None = None, most: int = ENTRIES
 ) -> Listed[Entry]:
@@ -136,8 +155,8 @@ def read(
 
     Sorted by one of `keys`, up to `MOST_SORTED` entries are read; any other sort is the list's own order.
     """
-    key = (keys or {}).get(view.sort.removeprefix("-"))
-    if key is None:
+    keys = keys or {}
+    if view.sort.removeprefix("-") not in keys:
         part = source(most, view.after)
         whole = view.after is None and part.position is None
         return Listed(part.entries, part.position, len(part.entries) if whole else None)
@@ -149,28 +168,29 @@ def read(
         position = part.position
         if position is None or len(entries) >= MOST_SORTED:
             break
-    entries.sort(key=key, reverse=view.sort.startswith("-"))
+    entries = in_order(view, entries, keys)
     begin = (view.number - 1) * most
     return Listed(entries[begin : begin + most], None, len(entries), is_cut=position is not None)
 
 
 def table(
-    columns: Sequence[Column],
-    rows: Sequence[Row],
+    columns: Sequence[Column | str],
+    rows: Iterable[Row | Sequence[Cell]],
     *,
     view: View | None = None,
     filters: Mapping[str, str] | None = None,
-    kind: str = "",
+    anchor: str = "",
 ) -> Html:
-    """The rows under their heads; those of a `view` sort the list, and keep its filters."""
-    chooses = any(row.choice for row in rows)
-    width = len(columns) + chooses
+    """The rows under their heads; those of a `view` sort the list, keep its filters, and lead to `anchor`."""
+    heads = [Column(column) if isinstance(column, str) else column for column in columns]
+    lines = [row if isinstance(row, Row) else Row(row) for row in rows]
+    chooses = any(line.choice for line in lines)
+    width = len(heads) + chooses
     return html(
         _TABLE,
-        kind=html(' class="{kind}"', kind=kind) if kind else NOTHING,
         chooser=Html(_CHOOSER) if chooses else NOTHING,
-        heads=[_head(column, view, filters or {}) for column in columns],
-        rows=[html("{cells}{below}", cells=_cells(columns, row, chooses), below=_below(row, width)) for row in rows],
+        heads=[_head(column, view, filters or {}, anchor) for column in heads],
+        rows=[html("{cells}{below}", cells=_cells(heads, line, chooses), below=_below(line, width)) for line in lines],
     )
 
 
@@ -241,10 +261,11 @@ def _total(view: View, listed: Listed[Any], noun: str, most: int) -> str:
 
 
 def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
-def _head(column: Column, view: View | None, filters: Mapping[str, str]) -> Html:
+def _head(column: Column, view: View | None, filters: Mapping[str, str], anchor: str) -> Html:
     title: Html | str = column.title
     sorted_: Html = NOTHING
     if view is not None and column.sort:
@@ -254,37 +275,40 @@ def _head(column: Column, view: View | None, filters: Mapping[str, str]) -> Html
             _SORTING,
             path=view.path,
             query=_query(query),
+            anchor=f"#{anchor}" if anchor else "",
             title=column.title,
             sign=" ↑" if is_up else " ↓" if is_down else "",
         )
         if is_up or is_down:
             sorted_ = Html(f' aria-sort="{"ascending" if is_up else "descending"}"')
-    return html(_HEAD, title=title, sorted=sorted_, number=_number(column))
+    return html(_HEAD, title=title, sorted=sorted_, kind=_kind(column))
 
 
 def _cells(columns: Sequence[Column], row: Row, chooses: bool) -> Html:
     cells = [
         html(
             _CELL,
-            number=_number(column),
+            kind=_kind(column),
             # The first cell names the row, also where cells stand under each other.
             label=html(' data-label="{title}"', title=column.title) if place and column.title else NOTHING,
             content=content,
         )
         for place, (column, content) in enumerate(zip(columns, row.cells, strict=True))
     ]
-    choice = (
-        html(_CHOICE, name=row.choice, label=row.label) if row.choice else Html("<td></td>") if chooses else NOTHING
-    )
-    return html("<tr>{choice}{cells}</tr>", choice=choice, cells=cells)
+    choice = Html("<td></td>") if chooses else NOTHING
+    if row.choice:
+        chosen = Html(" checked") if row.chosen else NOTHING
+        choice = html(_CHOICE, name=row.choice, label=row.label, chosen=chosen)
+    old = Html(' class="old"') if row.old else NOTHING
+    return html("<tr{old}>{choice}{cells}</tr>", old=old, choice=choice, cells=cells)
 
 
 def _below(row: Row, width: int) -> Html:
     return html(_BELOW, columns=width, content=row.below) if row.below else NOTHING
 
 
-def _number(column: Column) -> Html:
-    return Html(' class="number"') if column.is_number else NOTHING
+def _kind(column: Column) -> Html:
+    return html(' class="{kind}"', kind=column.kind) if column.kind else NOTHING
 
 
 def _step(path: str, query: Mapping[str, str], rel: str, label: str) -> Html:

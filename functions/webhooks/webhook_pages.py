@@ -1,6 +1,7 @@
 """The pages of webhooks: the list with a form for a new one, and one webhook with its deliveries."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from fastapi import Response
@@ -13,7 +14,6 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import WebhookId
 from headgate.http.statuses import status_of
-from headgate.storage.page import Slice
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
@@ -24,7 +24,6 @@ from web.layout import csrf_field, page
 from web.pages import Form, Member, Visit, frame, page_router
 from web.parts import (
     ENTRIES,
-    After,
     action,
     check,
     choice,
@@ -33,11 +32,11 @@ from web.parts import (
     hidden,
     home,
     moment,
-    more,
     nothing_yet,
     tag,
     text,
 )
+from web.table import END, Cell, Column, Keys, Listed, View, Viewed, pages, read, table
 from web.visitor import Visitor
 from webhooks import api
 from webhooks.wire import NewWebhook
@@ -72,8 +71,21 @@ _LIST: Final = """\
 <fieldset><legend>Events</legend>{types}</fieldset>
 <fieldset><legend>Fleets</legend>{fleets}</fieldset></details>
 <button>Add</button></form></div>"""
-_ENTRY: Final = """\
-<li><a href="{path}/{id}">{name}</a> {state}<span class="soft small">{host}</span></li>"""
+_ENTRY: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
+_COLUMNS: Final = (
+    Column("Webhook", "name"),
+    Column("State", "state"),
+    Column("Address", "host"),
+    Column("Format", "format"),
+    Column("Events"),
+    Column("Fleets"),
+)
+_KEYS: Final[Keys] = {
+    "name": lambda webhook: webhook.name.casefold(),
+    "state": lambda webhook: not webhook.enabled,
+    "host": lambda webhook: webhook.host,
+    "format": lambda webhook: webhook.format,
+}
 _WEBHOOKS_FOR: Final = (
     "A webhook tells another system, such as a chat or an on-call service, when a rollout halts, a collector fails or "
     "goes silent, or a token is about to expire."
@@ -87,7 +99,7 @@ _ONE: Final = """\
 <div class="card"><p>{state} to <code>{host}</code> as {format}. Events: {types}. Fleets: {fleets}.</p>{rotation}
 <div class="buttons">{test}{switch}{renew}{delete}</div></div>
 {edit}
-<div class="card"><h2>Deliveries</h2><div id="live" data-live="{live}">{deliveries}</div>{more}</div>"""
+<div class="card"><h2>Deliveries</h2><div id="live" data-live="{live}">{deliveries}</div></div>"""
 _EDIT: Final = """\
 <div class="card"><details{open}><summary>Change this webhook</summary>
 <form method="post" action="{own}/change">{csrf}
@@ -100,17 +112,23 @@ _SHOWN_ONCE: Final = """\
 <div class="card"><h2>The secret of this webhook</h2><div class="code long" id="secret"
  data-copy="the secret">{value}</div>
 <p class="soft">Give it to the receiver now: it cannot be shown again.</p></div>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Event</th><th>Status</th><th>Last attempt</th><td></td></tr></thead>
-<tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td>{type}<div class="small soft">{at}</div></td><td data-label="Status">{status}</td>
-<td data-label="Last attempt">{attempt}</td><td class="end">{resend}</td></tr>"""
+_DELIVERIES: Final = (
+    Column("Event", "event"),
+    Column("Since", "since"),
+    Column("Status", "status"),
+    Column("Last attempt"),
+    END,
+)
+_DELIVERY_KEYS: Final[Keys] = {
+    "event": lambda delivery: delivery.type,
+    "since": lambda delivery: delivery.created_at,
+    "status": lambda delivery: delivery.status,
+}
 
 
 @router.get("/organizations/{organization_id}/webhooks")
-def list_webhooks(who: Visit, caller: Member) -> Response:
-    return _list(who, caller, {})
+def list_webhooks(who: Visit, caller: Member, view: Viewed) -> Response:
+    return _list(who, caller, {}, view=view)
 
 
 @router.post("/organizations/{organization_id}/webhooks")
@@ -133,14 +151,19 @@ def create_webhook(who: Visit, caller: Member, form: Form) -> Response:
         return _list(who, caller, form, f"{field}: {wrong['msg'].removeprefix('Value error, ')}", 422)
     except (errors.Invalid, errors.Conflict) as error:
         return _list(who, caller, form, error.detail, status_of(error))
-    return _one(who, caller, webhook, Slice([], None), labels, secret)
+    return _one(who, caller, webhook, Listed([]), labels, secret)
 
 
 @router.get("/organizations/{organization_id}/webhooks/{webhook_id}")
-def show_webhook(who: Visit, caller: Member, webhook_id: WebhookId, after: After) -> Response:
+def show_webhook(who: Visit, caller: Member, webhook_id: WebhookId, view: Viewed) -> Response:
     webhook = webhooks.get(caller, webhook_id)
-    part = webhooks.listed_deliveries(caller, webhook.id, ENTRIES, after)
-    return _one(who, caller, webhook, part, _labels(caller))
+    return _one(who, caller, webhook, _deliveries(caller, webhook_id, view), _labels(caller), view=view)
+
+
+def _deliveries(caller: Caller, webhook_id: str, view: View | None = None) -> Listed[Delivery]:
+    """A page of the deliveries, the first one without a view."""
+    view = view or View("")
+    return read(view, partial(webhooks.listed_deliveries, caller, webhook_id), _DELIVERY_KEYS)
 
 
 def _changes(posted: Posted) -> Mapping[str, object] | None:
@@ -156,9 +179,9 @@ def _changes(posted: Posted) -> Mapping[str, object] | None:
 
 def _not_changed(posted: Posted, error: errors.HeadgateError) -> Response:
     caller, webhook_id = posted.caller, posted.ids["webhook_id"]
-    part = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None)
     webhook = webhooks.get(caller, webhook_id)
-    return _one(posted.who, caller, webhook, part, _labels(caller), typed=posted.form, refused=error)
+    listed = _deliveries(caller, webhook_id)
+    return _one(posted.who, caller, webhook, listed, _labels(caller), typed=posted.form, refused=error)
 
 
 command(router, f"{_PATH}/test", api.test_webhook, _THIS)
@@ -185,9 +208,9 @@ command(router, f"{_PATH}/deliveries/{{delivery_id}}/resend", api.resend_deliver
 @router.post("/organizations/{organization_id}/webhooks/{webhook_id}/secret")
 def renew_secret(who: Visit, caller: Member, webhook_id: WebhookId, form: Form) -> Response:
     # Read before the change, so that a fault leaves nothing changed whose secret nobody saw.
-    part, labels = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None), _labels(caller)
+    listed, labels = _deliveries(caller, webhook_id), _labels(caller)
     webhook, secret = webhooks.renew_secret(caller, webhook_id)
-    return _one(who, caller, webhook, part, labels, secret)
+    return _one(who, caller, webhook, listed, labels, secret)
 
 
 def _types(form: Mapping[str, str]) -> list[str]:
@@ -203,18 +226,34 @@ def _in_order(value: str | Sequence[str]) -> str | list[str]:
     return value if isinstance(value, str) else sorted(value)
 
 
-def _list(who: Visitor, caller: Caller, typed: dict[str, str], problem: str = "", status: int = 200) -> Response:
+def _list(
+    who: Visitor,
+    caller: Caller,
+    typed: dict[str, str],
+    problem: str = "",
+    status: int = 200,
+    view: View | None = None,
+) -> Response:
     path, shown = f"{home(caller)}/webhooks", frame(who, caller, "webhooks")
-    entries = [
-        html(_ENTRY, path=path, id=one.id, name=one.name, host=one.host, state=_state(one))
-        for one in webhooks.webhooks(caller, ENTRIES, None).entries
+    view, labels = view or View(path), _labels(caller)
+    listed = read(view, partial(webhooks.webhooks, caller), _KEYS)
+    rows = [
+        (
+            html(_ENTRY, path=path, id=webhook.id, name=webhook.name),
+            _state(webhook),
+            html("<code>{host}</code>", host=webhook.host),
+            dict(_FORMATS)[webhook.format],
+            ", ".join(webhook.types) or "all",
+            _fleets(caller, webhook, labels),
+        )
+        for webhook in listed.entries
     ]
     content = html(
         _LIST,
         path=path,
         csrf=csrf_field(shown),
-        entries=html('<ul class="plain">{entries}</ul>', entries=entries)
-        if entries
+        entries=html("{pages}{table}", pages=pages(view, listed, {}, "webhook"), table=table(_COLUMNS, rows, view=view))
+        if rows or not view.is_first
         else nothing_yet(_WEBHOOKS_FOR, _FIRST_WEBHOOK),
         name=text("name", "Name", typed.get("name", ""), most=200, hint="Who is told, for example on-call"),
         format=choice("format", "Format", _FORMATS, typed.get("format", "cloudevents")),
@@ -223,7 +262,7 @@ def _list(who: Visitor, caller: Caller, typed: dict[str, str], problem: str = ""
             "routing_key", "Integration key", "", most=200, required=False, hint="For PagerDuty only: Events API v2"
         ),
         types=[_check(f"type.{kind}", kind, typed) for kind in _TYPES],
-        fleets=[_check(f"fleet.{id}", label, typed) for id, label in _labels(caller).items()]
+        fleets=[_check(f"fleet.{id}", label, typed) for id, label in labels.items()]
         or [empty("There are no fleets yet.")],
     )
     return page(shown, "Webhooks", content, problem=problem, status=status)
@@ -237,17 +276,19 @@ def _one(
     who: Visitor,
     caller: Caller,
     webhook: Webhook,
-    part: Slice[Delivery],
+    listed: Listed[Delivery],
     labels: Mapping[str, str],
     secret: str = "",
     *,
+    view: View | None = None,
     typed: Mapping[str, str] | None = None,
     refused: errors.HeadgateError | None = None,
 ) -> Response:
     shown = frame(who, caller, "webhooks")
     path, csrf = f"{home(caller)}/webhooks", csrf_field(shown)
     own = f"{path}/{webhook.id}"
-    rows = [_row(one, own, csrf) for one in part.entries]
+    view = view or View(own)
+    rows = [_row(delivery, own, csrf) for delivery in listed.entries]
     until = webhook.previous_until
     content = html(
         _ONE,
@@ -259,7 +300,7 @@ def _one(
         format=dict(_FORMATS)[webhook.format],
         types=", ".join(webhook.types) or "all",
         fleets=_fleets(caller, webhook, labels),
-        live="yes" if any(one.status == "waiting" for one in part.entries) else "no",
+        live="yes" if any(delivery.status == "waiting" for delivery in listed.entries) else "no",
         rotation=empty(html("The previous secret signs as well until {at}.", at=moment(until))) if until else NOTHING,
         test=action(f"{own}/test", csrf, "Send a test", ""),
         switch=action(
@@ -277,8 +318,13 @@ def _one(
         ),
         edit=_edit(webhook, own, csrf, labels, typed),
         delete=confirmed(f"{own}/delete", csrf, "Delete", "Deliveries that wait are not sent."),
-        deliveries=html(_TABLE, rows=rows) if rows else nothing_yet(_DELIVERIES_FOR, _FIRST_DELIVERY),
-        more=more(own, part.position),
+        deliveries=html(
+            "{pages}{table}",
+            pages=pages(view, listed, {}, "delivery"),
+            table=table(_DELIVERIES, rows, view=view),
+        )
+        if rows or not view.is_first
+        else nothing_yet(_DELIVERIES_FOR, _FIRST_DELIVERY),
     )
     problem, status = (_told(refused), status_of(refused)) if refused else ("", 200)
     return page(shown, webhook.name, content, script="live", problem=problem, status=status)
@@ -337,15 +383,14 @@ def _fleets(caller: Caller, webhook: Webhook, labels: Mapping[str, str]) -> Html
     return html("{first}{others}", first=links[0], others=[html(", {link}", link=link) for link in links[1:]])
 
 
-def _row(delivery: Delivery, own: str, csrf: Html) -> Html:
+def _row(delivery: Delivery, own: str, csrf: Html) -> Sequence[Cell]:
     resend = action(f"{own}/deliveries/{delivery.id}/resend", csrf, "Send again", "plain", of=delivery.type)
-    return html(
-        _ROW,
-        type=delivery.type,
-        at=moment(delivery.created_at),
-        status=tag(delivery.status, _KINDS[delivery.status]),
-        attempt=_attempt(delivery.attempts[-1], len(delivery.attempts)) if delivery.attempts else "not yet",
-        resend=resend if delivery.status != "waiting" else NOTHING,
+    return (
+        delivery.type,
+        moment(delivery.created_at),
+        tag(delivery.status, _KINDS[delivery.status]),
+        _attempt(delivery.attempts[-1], len(delivery.attempts)) if delivery.attempts else "not yet",
+        resend if delivery.status != "waiting" else NOTHING,
     )
 
 

@@ -71,7 +71,10 @@ def test_the_components_are_searched_by_kind_and_text(browser: TestClient, organ
     found = page(browser, organization_id, kind="exporter", text="otlp")
 
     base = f"/organizations/{organization_id}/components"
-    assert f'href="{base}/receiver/otlp"' in everything
+    assert "1 to 100 of " in everything
+    assert f'href="{base}/connector/count"' in everything
+    assert "sort=type&amp;page=2" in everything
+    assert "Remove the filter </span>Kind: <b>exporter</b>" in found
     assert f'href="{base}/exporter/otlp"' in found
     assert f'href="{base}/receiver/otlp"' not in found
     assert 'value="otlp"' in found

@@ -159,7 +159,7 @@ def test_a_rollout_shows_its_steps_and_each_collector_with_its_reason(
     assert "Failing collectors" in shown
     assert "after an approval" in shown
     assert "Steps begin from 00:00 to 23:59 in UTC. At most 2 collectors change at once." in shown
-    assert "send failed</th>" in shown
+    assert "<td>send failed</td>" in shown
     assert "5 percent points more than before" in shown
     assert SCRIPT not in shown
     assert f"/rollouts/{made['id']}" in browser.get(group_path(rolling.fleet)).text

@@ -36,9 +36,11 @@ def test_groups_of_an_older_version_are_chosen_with_what_they_run_and_their_host
     shown = browser.get(path(fleet), params=query(fleet, 2)).text
     same = browser.get(path(fleet), params=query(fleet, 1)).text
 
-    assert re.search(rf'name="group.{fleet.id}.{fleet.deployment_id}" value="yes" checked>', shown)
-    assert 'value="yes">' in same
-    assert '<td data-label="Hosts">1 ' in shown
+    box = f'name="group.{fleet.id}.{fleet.deployment_id}" value="yes" form="chosen"'
+    assert f"{box} checked " in shown
+    assert box in same
+    assert f"{box} checked" not in same
+    assert '<td class="number" data-label="Hosts">1 ' in shown
     assert f"/deployments/{fleet.deployment_id}/review?configuration_id={fleet.configuration_id}" in shown
 
 

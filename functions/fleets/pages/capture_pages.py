@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
@@ -24,10 +25,11 @@ from headgate.http.parameters import FleetId
 from headgate.http.statuses import status_of
 from web.commands import Posted, command
 from web.forms import by_field, given, number_of
-from web.html import NOTHING, Html, html
+from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, choice, confirmed, home, more, nothing_yet, second, suggested, tag, text
+from web.parts import ENTRIES, action, choice, confirmed, home, nothing_yet, second, suggested, tag, text
+from web.table import END, Column, Keys, Row, View, Viewed, pages, read, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -40,7 +42,7 @@ _NOTHING_TYPED: Final[Mapping[str, str]] = {}
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
 <h1>Captures</h1>
-<div class="card" id="live" data-live="{live}">{list}{more}</div>
+<div class="card" id="live" data-live="{live}">{list}</div>
 <div class="card"><h2>Take a sample</h2>
 <p class="soft">The host's collector restarts twice for it, and refuses telemetry for some 50 to 250 ms
 each time. <a href="{home}/fleets/capture-redaction">Secrets are taken out</a> on the host. Captures are off in a group
@@ -58,11 +60,23 @@ allows them.</p>"""
 _MOST_TEXTS: Final = 10
 _FOR: Final = "A capture is a sample of up to 100 records that pass a component of a host's collector."
 _FIRST: Final = "None yet: take one below. It can then be run through a version, or kept as a test."
-_LIST: Final = '<ul class="names">{rows}</ul>'
-_ROW: Final = """\
-<li class="record"><p><a href="{fleet_path}/collectors/{instance}">{host}</a>, <code>{pipeline}</code> after
-<code>{component}</code> {status} {told}</p>{condition}{error}
-<p class="soft small">{by}, {at}</p><div class="buttons">{sample}{end}{delete}</div></li>"""
+_COLUMNS: Final = (
+    Column("Host", "host"),
+    Column("Pipeline", "pipeline"),
+    Column("After", "component"),
+    Column("Status"),
+    Column("By", "by"),
+    Column("Taken", "at"),
+    END,
+)
+_KEYS: Final[Keys] = {
+    "host": lambda known: known.capture.host_name or known.capture.instance_id,
+    "pipeline": lambda known: known.capture.wanted.pipeline,
+    "component": lambda known: known.capture.wanted.component,
+    "by": lambda known: known.capture.created_by.name.casefold(),
+    "at": lambda known: known.capture.created_at,
+}
+_HOST: Final = '<a href="{fleet_path}/collectors/{instance}"><strong>{host}</strong></a>'
 _SAMPLE: Final = """\
 <a class="button small" href="{home}/configurations/{configuration}/versions/{n}/run?{query}">Run it through the
 version</a>"""
@@ -73,10 +87,10 @@ def list_captures(
     who: Visit,
     caller: Member,
     fleet_id: FleetId,
-    after: After,
+    view: Viewed,
     instance_id: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
-    return _page(who, caller, fleet_id, after=after, typed={"where": instance_id})
+    return _page(who, caller, fleet_id, view=view, typed={"where": instance_id})
 
 
 def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -108,16 +122,17 @@ def _page(
     caller: Caller,
     fleet_id: str,
     *,
-    after: str | None = None,
+    view: View | None = None,
     typed: Mapping[str, str] = _NOTHING_TYPED,
     refused: errors.HeadgateError | None = None,
 ) -> Response:
     """The page; after a refusal, with what was typed, and the reason beside its field or at the top."""
     shown = frame(who, caller, "fleets")
     fleet = fleets.get(caller, fleet_id)
-    part = captures.captures(caller, fleet_id, ENTRIES, after)
     path, csrf = f"{home(caller)}/fleets/{fleet_id}/captures", csrf_field(shown)
-    rows = [_row(caller, path, csrf, known) for known in part.entries]
+    view = view or View(path)
+    listed = read(view, partial(captures.captures, caller, fleet_id), _KEYS)
+    rows = [_row(caller, path, csrf, known) for known in listed.entries]
     problems = by_field(refused)
     groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
     allowing = [group for group in groups if group.captures_allowed]
@@ -129,9 +144,10 @@ def _page(
         form=html(_FORM, path=path, csrf=csrf, **_fields(caller, allowing, typed, problems), graphs=_graphs(allowing))
         if allowing
         else html(_OFF, fleet=path.removesuffix("/captures")),
-        live="yes" if any(known.capture.is_open(known.at) for known in part.entries) else "no",
-        list=html(_LIST, rows=rows) if rows else nothing_yet(_FOR, _FIRST),
-        more=more(path, part.position),
+        live="yes" if any(known.capture.is_open(known.at) for known in listed.entries) else "no",
+        list=html("{pages}{table}", pages=pages(view, listed, {}, "capture"), table=table(_COLUMNS, rows, view=view))
+        if rows or not view.is_first
+        else nothing_yet(_FOR, _FIRST),
     )
     problem = "" if refused is None else "No sample is taken" if problems else refused.detail
     status = status_of(refused) if refused else 200
@@ -205,7 +221,7 @@ def _graph(caller: Caller, groups: Sequence[Deployment]) -> tuple[list[str], lis
     return [*named], [*components]
 
 
-def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Html:
+def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Row:
     capture = known.capture
     wanted, status, own = capture.wanted, capture.status(known.at), f"{path}/{capture.id}"
     told = [
@@ -214,26 +230,25 @@ def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Html:
         f"secrets taken out of {capture.redacted} texts" if capture.redacted else "",
         f"ended by: {capture.reason.replace('_', ' ')}" if capture.reason else "",
     ]
-    return html(
-        _ROW,
-        fleet_path=path.removesuffix("/captures"),
-        instance=capture.instance_id,
-        host=capture.host_name or capture.instance_id,
-        pipeline=wanted.pipeline,
-        component=wanted.component,
-        status=tag(status, _KINDS.get(status, "")),
-        told="; ".join(part for part in told if part),
-        condition=html("<p><code>{condition}</code></p>", condition=wanted.condition)
-        if wanted.condition != "true"
-        else NOTHING,
-        error=html('<p class="error">{error}</p>', error=capture.error) if capture.error else NOTHING,
-        by=capture.created_by.name,
-        at=second(capture.created_at),
-        sample=_sample(caller, known) if capture.records else NOTHING,
-        end=action(f"{own}/end", csrf, "End it", "plain", of=capture.id) if capture.is_open(known.at) else NOTHING,
-        delete=NOTHING
+    end = (
+        action(f"{own}/end", csrf, "End it", "plain", of=capture.id)
         if capture.is_open(known.at)
-        else confirmed(f"{own}/delete", csrf, "Delete", "The sample is deleted for good.", of=capture.id),
+        else confirmed(f"{own}/delete", csrf, "Delete", "The sample is deleted for good.", of=capture.id)
+    )
+    host = capture.host_name or capture.instance_id
+    more = [html("<code>{condition}</code>", condition=wanted.condition)] if wanted.condition != "true" else []
+    more += [html('<p class="error">{error}</p>', error=capture.error)] if capture.error else []
+    return Row(
+        (
+            html(_HOST, fleet_path=path.removesuffix("/captures"), instance=capture.instance_id, host=host),
+            html("<code>{pipeline}</code>", pipeline=wanted.pipeline),
+            html("<code>{component}</code>", component=wanted.component),
+            html("{tag} {told}", tag=tag(status, _KINDS.get(status, "")), told="; ".join(filter(None, told))),
+            capture.created_by.name,
+            second(capture.created_at),
+            html("{sample} {end}", sample=_sample(caller, known) if capture.records else NOTHING, end=end),
+        ),
+        below=joined(more),
     )
 
 

@@ -1,6 +1,7 @@
 """The pages of fleets: the list, and one fleet with its groups, what their collectors run, and its token."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Final
 
 from fastapi import Query, Response
@@ -36,8 +37,8 @@ from web.forms import by_field, given
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, choice, confirmed, home, managed, moment, more, nothing_yet, tag, text
-from web.table import Column, Keys, Row, View, Viewed, pages, read, table
+from web.parts import choice, confirmed, home, managed, moment, nothing_yet, tag, text
+from web.table import Column, Keys, Listed, Row, View, Viewed, pages, read, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -79,7 +80,7 @@ _FLEET: Final = """\
 <p class="soft">{type} · <code data-copy="the id">{id}</code> · {token}{managed}</p>
 <div id="now" data-live="idle" data-again="count=yes">
 <div class="card"><h2>Deployment groups</h2>{groups}
-<p class="last"><a href="{path}/new-group">New group</a></p></div>{more}
+<p class="last"><a href="{path}/new-group">New group</a></p></div>
 <div class="card"><h2>Collectors</h2>{instances}</div></div>{traffic}{standing}
 <div id="install" data-fleet="{id}" data-type="{kind}"></div>{renewal}
 <div class="card"><h2>Delete this fleet</h2>{delete}</div>"""
@@ -97,7 +98,13 @@ _COLLECTORS: Final = """\
 _LOSS: Final = """\
 Its tokens, its Default group and what is known of its collectors are deleted. Delete its other groups first; no
 collector may report any longer."""
-_GROUP_COLUMNS: Final = (Column("Group"), Column("Assigned"), Column("Running"))
+_GROUP_COLUMNS: Final = (Column("Group", "name"), Column("Assigned", "assigned"), Column("Running"))
+_GROUP_KEYS: Final[Keys] = {
+    "name": lambda group: group.name.casefold(),
+    "assigned": lambda group: (
+        (group.assignment.configuration_id, group.assignment.version_number) if group.assignment else ("", 0)
+    ),
+}
 _GROUP: Final = '<a href="{path}"><strong>{name}</strong></a> {tags}{rollout}'
 _ROLLING: Final = '<div class="small"><a href="{path}/rollouts/{id}">Rollout of {version}</a> {status}</div>'
 
@@ -183,11 +190,11 @@ def show_fleet(
     who: Visit,
     caller: Member,
     fleet_id: FleetId,
-    after: After,
+    view: Viewed,
     count: Annotated[str, Query(max_length=10)] = "",
     day: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
-    return _fleet_page(who, caller, fleet_id, after, count=count == "yes", day=day == "yes")
+    return _fleet_page(who, caller, fleet_id, view, count=count == "yes", day=day == "yes")
 
 
 def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -202,7 +209,7 @@ def _fleet_page(
     who: Visitor,
     caller: Caller,
     fleet_id: str,
-    after: str | None = None,
+    view: View | None = None,
     *,
     count: bool = False,
     day: bool = False,
@@ -211,12 +218,13 @@ def _fleet_page(
     """The fleet's page; after a refused deletion, with the reason."""
     shown, counted = frame(who, caller, "fleets"), counting.fleet(caller, fleet_id)
     fleet = counted.fleet
-    part = deployments.deployments(caller, fleet_id, ENTRIES, after)
-    # The groups behind the first page of them are counted with it, or not at all.
-    counts = shares_at_once(fleet_id, counted.total, asked=count or after is not None)
-    running = (version for share in counts.by_group.values() for version in share) if counts else ()
-    names = names_of(caller, [*(group.assignment for group in part.entries), *running])
     path = f"{home(caller)}/fleets/{fleet_id}"
+    view = view or View(path)
+    listed = read(view, partial(deployments.deployments, caller, fleet_id), _GROUP_KEYS)
+    # The groups behind the first page of them are counted with it, or not at all.
+    counts = shares_at_once(fleet_id, counted.total, asked=count or not view.is_first)
+    running = (version for share in counts.by_group.values() for version in share) if counts else ()
+    names = names_of(caller, [*(group.assignment for group in listed.entries), *running])
     csrf = csrf_field(shown)
     content = html(
         _FLEET,
@@ -229,11 +237,10 @@ def _fleet_page(
         token=html("token expires at {at}", at=moment(fleet.token_expires_at))
         if fleet.token_expires_at
         else "token never expires",
-        groups=part_for_shares("groups", _groups(caller, path, part.entries, counts, names), path, counts)
-        if part.entries
+        groups=part_for_shares("groups", _groups(caller, view, listed, counts, names), path, counts)
+        if listed.entries
         else nothing_yet(_GROUPS_FOR, html(_FIRST_GROUP, path=path, id=fleet.id)),
         path=path,
-        more=more(path, part.position),
         instances=html(_COLLECTORS, counts=_instances(counted), path=path)
         if counted.total
         else no_collectors(path, fleet.id),
@@ -247,11 +254,11 @@ def _fleet_page(
 
 
 def _groups(
-    caller: Caller, path: str, groups: Sequence[Deployment], counts: Shares | None, names: Mapping[str, str]
+    caller: Caller, view: View, listed: Listed[Deployment], counts: Shares | None, names: Mapping[str, str]
 ) -> Html:
-    rolling = {rollout.deployment_id: rollout for rollout in rollouts.open_in(groups)}
-    rows = [_group_row(caller, path, group, rolling.get(group.id), counts, names) for group in groups]
-    return table(_GROUP_COLUMNS, rows)
+    rolling = {rollout.deployment_id: rollout for rollout in rollouts.open_in(listed.entries)}
+    rows = [_group_row(caller, view.path, group, rolling.get(group.id), counts, names) for group in listed.entries]
+    return html("{pages}{table}", pages=pages(view, listed, {}, "group"), table=table(_GROUP_COLUMNS, rows, view=view))
 
 
 def _group_row(

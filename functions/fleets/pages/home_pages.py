@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fastapi import Response
@@ -22,6 +22,7 @@ from web.html import NOTHING, Html, html, separated
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import home, moment, tag
+from web.table import Cell, Column, Keys, Row, View, Viewed, in_order, table
 
 router = page_router()
 
@@ -56,12 +57,17 @@ of the gallery, which is tested, and make it yours.</li>
 create a fleet, and run the command that its page composes.</li>
 </ul><p class="soft small last">To look around first, <code>headgate demo</code> fills this organization with
 examples, and <code>headgate demo --remove</code> takes them away again.</p></div>"""
-_NOTICES: Final = """\
-<table class="notices"><thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Reason</th>
-<th scope="col">Since</th></tr></thead><tbody>{rows}</tbody></table>"""
-_NOTICE: Final = """\
-<tr{old}><td>{tag}</td><td data-label="Where">{subjects}</td><td class="reason" data-label="Reason">{reason}</td>
-<td class="soft small when" data-label="Since">{time}</td></tr>"""
+_NOTICES: Final = (
+    Column("What", "what"),
+    Column("Where", "where"),
+    Column("Reason", kind="reason"),
+    Column("Since", "since", "soft small"),
+)
+_NOTICE_KEYS: Final[Keys] = {
+    "what": lambda notices: _TITLES[notices[0].kind],
+    "where": lambda notices: notices[0].subject.casefold(),
+    "since": lambda notices: _newest(notices),
+}
 _SUBJECT: Final = '<a href="{page}">{subject}</a>'
 # Notices of one kind and one reason are one row, with the first of their subjects.
 _SUBJECTS: Final = 3
@@ -78,16 +84,17 @@ _CHECK: Final = '<p class="small last"><a href="{home}?check=true">Check the dra
 _NO_FLEETS: Final = """\
 <p class="soft last">No fleet yet: collectors that report to one are shown here by their state.
 <a href="{home}/fleets">Create a fleet</a></p>"""
-_FLEETS: Final = """\
-<table><thead><tr><th>Fleet</th><th>Collectors</th><th>Taken in a day</th></tr></thead><tbody>{rows}</tbody></table>"""
-_FLEET: Final = """\
-<tr><td><a href="{path}"><strong>{label}</strong></a></td><td data-label="Collectors">{states}</td>
-<td data-label="Taken in a day">{line}</td></tr>"""
+_FLEETS: Final = (Column("Fleet", "fleet"), Column("Collectors", "collectors"), Column("Taken in a day"))
+_FLEET_KEYS: Final[Keys] = {
+    "fleet": lambda counted: counted.fleet.label.casefold(),
+    "collectors": lambda counted: counted.total,
+}
+_FLEET: Final = '<a href="{path}"><strong>{label}</strong></a>'
 _STATE: Final = '<a class="tag {kind}" href="{path}/collectors?state={state}">{n} {name}</a> '
 
 
 @router.get("/organizations/{organization_id}")
-def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
+def show_home(who: Visit, caller: Member, view: Viewed, check: bool = False) -> Response:
     overview = service.overview(caller, check=check)
     day = traffic.day_of(counted.fleet.id for counted in overview.fleets if counted.total)
     begins = not (overview.has_configurations and overview.fleets)
@@ -96,9 +103,9 @@ def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
         name=caller.organization_name,
         home=home(caller),
         begin=html(_BEGIN, home=home(caller)) if begins else NOTHING,
-        notices=_notices(caller, overview),
+        notices=_notices(caller, overview, view),
         check=html(_CHECK, home=home(caller)) if _unchecked(overview) else NOTHING,
-        fleets=_fleets(caller, overview, day),
+        fleets=_fleets(caller, overview, day, view),
         tiles=_tiles(caller, overview, day),
         # The function that serves this page may not read them.
         tokens=html(_TOKENS, home=home(caller)) if caller.is_admin else NOTHING,
@@ -106,33 +113,39 @@ def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
     return page(frame(who, caller, "home"), caller.organization_name, content, script="home")
 
 
-def _notices(caller: Caller, overview: Overview) -> Html:
+def _notices(caller: Caller, overview: Overview, view: View) -> Html:
     if not overview.notices:
         return _NOTHING
     grouped: dict[tuple[NoticeKind, str], list[Notice]] = {}
     for notice in overview.notices:
         grouped.setdefault((notice.kind, notice.reason), []).append(notice)
-    return html(_NOTICES, rows=[_notice(caller, notices, overview.at) for notices in grouped.values()])
+    listed = in_order(view, [*grouped.values()], _NOTICE_KEYS)
+    return table(_NOTICES, [_notice(caller, notices, overview.at) for notices in listed], view=view)
 
 
 def _unchecked(overview: Overview) -> bool:
     return any(notice.kind == "draft_unchecked" for notice in overview.notices)
 
 
-def _notice(caller: Caller, notices: Sequence[Notice], now: datetime) -> Html:
-    """One row of notices of one kind with one reason; as old as the newest of them."""
-    newest = max(notices, key=lambda notice: notice.at.timestamp() if notice.at else 0)
-    title, kind = _TITLES[newest.kind]
-    old = newest.at is not None and now - newest.at > _OLD
+def _newest(notices: Sequence[Notice]) -> float:
+    return max(notice.at.timestamp() if notice.at else 0 for notice in notices)
+
+
+def _notice(caller: Caller, notices: Sequence[Notice], now: datetime) -> Row:
+    """Return the row of notices of one kind with one reason, which is as old as the newest of them."""
+    title, kind = _TITLES[notices[0].kind]
+    newest = _newest(notices)
+    old = bool(newest) and now.timestamp() - newest > _OLD.total_seconds()
     subjects = [html(_SUBJECT, page=page_of(caller, notice), subject=notice.subject) for notice in notices[:_SUBJECTS]]
     more = len(notices) - len(subjects)
-    return html(
-        _NOTICE,
-        old=Html(' class="old"') if old else NOTHING,
-        tag=tag(title, "" if old else kind),
-        subjects=separated(", ", [*subjects, f"and {more} more" if more > 0 else ""]),
-        reason=newest.reason,
-        time=moment(newest.at) if newest.at else NOTHING,
+    return Row(
+        (
+            tag(title, "" if old else kind),
+            separated(", ", [*subjects, f"and {more} more" if more > 0 else ""]),
+            notices[0].reason,
+            moment(datetime.fromtimestamp(newest, UTC)) if newest else NOTHING,
+        ),
+        old=old,
     )
 
 
@@ -156,15 +169,16 @@ def _tiles(caller: Caller, overview: Overview, day: Mapping[str, Series]) -> Htm
     )
 
 
-def _fleets(caller: Caller, overview: Overview, day: Mapping[str, Series]) -> Html:
+def _fleets(caller: Caller, overview: Overview, day: Mapping[str, Series], view: View) -> Html:
     if not overview.fleets:
         return html(_NO_FLEETS, home=home(caller))
     lines = traffic.lines_of(day)
-    rows = [_fleet(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in overview.fleets]
-    return html(_FLEETS, rows=rows)
+    listed = in_order(view, overview.fleets, _FLEET_KEYS)
+    rows = [_fleet(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in listed]
+    return table(_FLEETS, rows, view=view)
 
 
-def _fleet(caller: Caller, counted: CountedFleet, line: Html) -> Html:
+def _fleet(caller: Caller, counted: CountedFleet, line: Html) -> Sequence[Cell]:
     path = f"{home(caller)}/fleets/{counted.fleet.id}"
     states = [
         html(
@@ -178,10 +192,5 @@ def _fleet(caller: Caller, counted: CountedFleet, line: Html) -> Html:
         for state in INSTANCE_STATES
         if counted.instances.get(state)
     ]
-    return html(
-        _FLEET,
-        line=line,
-        path=path,
-        label=counted.fleet.label,
-        states=states or Html('<span class="soft">none reports</span>'),
-    )
+    name = html(_FLEET, path=path, label=counted.fleet.label)
+    return name, states or Html('<span class="soft">none reports</span>'), line

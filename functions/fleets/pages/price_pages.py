@@ -19,6 +19,7 @@ from web.html import Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import area, empty, hidden, home, text
+from web.table import table
 from web.visitor import Visitor
 
 router = page_router()
@@ -35,10 +36,6 @@ _PAGE: Final = """\
 configurations and <code>headgate fleet costs</code> show what sending costs by day.</p>{content}</div>"""
 _FORM: Final = """\
 <form method="post" action="{path}">{csrf}{etag}{currency}{prices}<button>Save</button></form>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Exporter</th><th>Host</th><th>Price</th></tr></thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><code>{exporter}</code></td><td data-label="Host">{host}</td><td data-label="Price">{price}</td></tr>"""
 _HINT: Final = """\
 One on each line: the exporter's type, the host or *, an amount, and gigabyte or million_records; such as
 otlphttp api.example.com 0.25 gigabyte"""
@@ -136,13 +133,12 @@ def _form(caller: Caller, csrf: Html, typed: Mapping[str, str], problems: Mappin
 
 def _table(known: PriceList) -> Html:
     rows = [
-        html(
-            _ROW,
-            exporter=price.exporter,
-            host=price.host or "any host",
-            price=price_in_words(price, known.currency),
+        (
+            html("<code>{exporter}</code>", exporter=price.exporter),
+            price.host or "any host",
+            price_in_words(price, known.currency),
         )
         for price in known.prices
     ]
-    table = html(_TABLE, rows=rows) if rows else empty("None yet.")
-    return html("{table}{who}", table=table, who=empty("An Admin of the organization changes this."))
+    listed = table(("Exporter", "Host", "Price"), rows) if rows else empty("None yet.")
+    return html("{listed}{who}", listed=listed, who=empty("An Admin of the organization changes this."))

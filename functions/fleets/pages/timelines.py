@@ -24,7 +24,7 @@ _CARD: Final = """\
 </form>{then}{list}{more}</div>"""
 _THEN: Final = '<div class="notice" role="status">{then}</div>'
 _LIST: Final = '<ol class="timeline">{entries}</ol>'
-_ENTRY: Final = '<li><span class="soft small when">{at}</span><span>{what}</span></li>'
+_ENTRY: Final = '<li><span class="soft small">{at}</span><span>{what}</span></li>'
 
 
 def timeline(

@@ -24,6 +24,7 @@ from web import charts
 from web.charts import Part
 from web.html import NOTHING, Html, html
 from web.rates import per_minute
+from web.table import Column, Keys, View, in_order, table
 
 _DAY: Final = timedelta(days=1)
 _SHOWN: Final = (("taken", ACCEPTED), ("sent", SENT), ("failed", FAILED), ("dropped", DROPPED))
@@ -35,24 +36,34 @@ _NOTHING_YET: Final = """\
 <div class="card" id="traffic"><h2>What flows through</h2>
 <p class="soft last">Nothing was counted in the last day: hosts with a supervisor of this release report what they
 take, send and drop.</p></div>"""
-_PARTS: Final = """\
-<table><thead><tr><th>Pipelines | component</th><th>Over the day</th><th>Taken</th><th>Sent</th><th>Failed</th>
-<th>Dropped</th><th>Bytes</th></tr></thead><tbody>{rows}</tbody></table>"""
-_PART: Final = """\
-<tr><td><code>{name}</code></td><td data-label="Over the day">{spark}</td><td data-label="Taken">{taken}</td>
-<td data-label="Sent">{sent}</td><td data-label="Failed">{failed}</td><td data-label="Dropped">{dropped}</td>
-<td data-label="Bytes">{bytes}</td></tr>"""
+_COLUMNS: Final = (
+    Column("Pipelines | component", "component"),
+    Column("Over the day"),
+    Column("Taken", "taken", "number"),
+    Column("Sent", "sent", "number"),
+    Column("Failed", "failed", "number"),
+    Column("Dropped", "dropped", "number"),
+    Column("Bytes", "bytes", "number"),
+)
+_KEYS: Final[Keys] = {
+    "component": lambda line: line.name,
+    "taken": lambda line: line.total(ACCEPTED),
+    "sent": lambda line: line.total(SENT),
+    "failed": lambda line: line.total(FAILED) + line.total(REFUSED),
+    "dropped": lambda line: line.total(DROPPED),
+    "bytes": lambda line: max(line.total(ACCEPTED_BYTES), line.total(SENT_BYTES)),
+}
 _KINDS: Final = {"applied": "good", "idle": "good", "apply_failed": "bad", "applying": "warn", "pending_pickup": "warn"}
 _NOT_HERE: Final = {"silent": "bad", "stale": "bad", "unknown": "bad", "stopped": ""}
 _MOST_EVENTS: Final = 100
 
 
-def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> Html:
+def of_group(caller: Caller, fleet_id: str, deployment_id: str, view: View) -> Html:
     """The card of a group; two reads, and two queries for each megabyte of a day's numbers."""
     asked = Range.of(None, None, None)
     together = service.of_group(caller, fleet_id, deployment_id, asked)
     parts = service.of_group(caller, fleet_id, deployment_id, asked, "component") if together.lines else together
-    return _card(together, fleet_id, _rows(parts))
+    return _card(together, fleet_id, _rows(parts, view))
 
 
 def of_fleet(caller: Caller, fleet_id: str) -> Html:
@@ -126,25 +137,22 @@ def _card(series: Series, fleet_id: str, parts: Html = NOTHING) -> Html:
     )
 
 
-def _rows(series: Series) -> Html:
+def _rows(series: Series, view: View) -> Html:
     rows = [
-        html(
-            _PART,
-            name=line.name,
-            spark=charts.sparkline(
+        (
+            html("<code>{name}</code>", name=line.name),
+            charts.sparkline(
                 per_minute(series, line, SENT if line.kind == "exporter" else ACCEPTED), line.name, "/min"
             ),
-            taken="" if line.kind == "exporter" else charts.short(line.total(ACCEPTED)),
-            sent="" if line.kind == "receiver" else charts.short(line.total(SENT)),
-            failed=charts.short(line.total(FAILED) + line.total(REFUSED)),
-            dropped=charts.short(line.total(DROPPED)),
-            bytes=charts.short(max(line.total(ACCEPTED_BYTES), line.total(SENT_BYTES)))
-            if line.measures_bytes
-            else "not measured",
+            "" if line.kind == "exporter" else charts.short(line.total(ACCEPTED)),
+            "" if line.kind == "receiver" else charts.short(line.total(SENT)),
+            charts.short(line.total(FAILED) + line.total(REFUSED)),
+            charts.short(line.total(DROPPED)),
+            charts.short(_KEYS["bytes"](line)) if line.measures_bytes else "not measured",
         )
-        for line in series.lines
+        for line in in_order(view, series.lines, _KEYS)
     ]
-    return html(_PARTS, rows=rows) if rows else NOTHING
+    return table(_COLUMNS, rows, view=view, anchor="traffic") if rows else NOTHING
 
 
 def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:

@@ -12,7 +12,7 @@ from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
 from fleets.pages.rollouts.parts import reach_of, summary
-from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
+from fleets.pages.timelines import ENTRIES, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
 from headgate.deployments import service as deployments
 from headgate.deployments.events import GroupEvent
@@ -34,6 +34,7 @@ from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
 from web.parts import action, confirmed, empty, hidden, home, managed, second
+from web.table import View, Viewed
 from web.visitor import Visitor
 
 router = page_router()
@@ -78,13 +79,13 @@ def show_deployment(
     caller: Member,
     fleet_id: FleetId,
     deployment_id: DeploymentId,
-    after: After,
+    view: Viewed,
     at: AtMinute = "",
     count: Annotated[str, Query(max_length=10)] = "",
     day: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
     asked = count == "yes", day == "yes"
-    return _group_page(who, caller, fleet_id, deployment_id, after=after, at=at, count=asked[0], day=asked[1])
+    return _group_page(who, caller, fleet_id, deployment_id, view=view, at=at, count=asked[0], day=asked[1])
 
 
 def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -123,7 +124,7 @@ def _group_page(
     fleet_id: str,
     deployment_id: str,
     *,
-    after: str | None = None,
+    view: View | None = None,
     at: str = "",
     count: bool = False,
     day: bool = False,
@@ -135,6 +136,7 @@ def _group_page(
     group = deployments.of_fleet(fleet_id, deployment_id)
     shown = frame(who, caller, "fleets")
     path, csrf = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}", csrf_field(shown)
+    view = view or View(path)
     problems = by_field(refused)
     counters = counting.counters(caller, fleet_id, [group])
     content = html(
@@ -151,12 +153,12 @@ def _group_page(
         **_versions(caller, path, group, counters, count=count),
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
-        traffic=traffic.of_group(caller, fleet.id, group.id),
+        traffic=traffic.of_group(caller, fleet.id, group.id, view),
         graph=_graph(caller, group),
         standing=standing.card(caller, path, fleet.id, group.id, asked=day),
-        costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS)),
+        costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS), view),
         rollouts=_rollouts(caller, path, csrf, group, counters.of(group).instances),
-        timeline=_timeline(caller, path, group, after, at),
+        timeline=_timeline(caller, path, group, view.after, at),
         captures=_captures(caller, path, csrf, group),
         mounts=mounts_card(
             f"{path}/volume-mounts", csrf, group, on_kubernetes=fleet.on_kubernetes, typed=typed, problems=problems

@@ -6,17 +6,13 @@ from headgate.deployments.model import Deployment, VolumeMount
 from headgate.installs.commands import mountable
 from web.html import NOTHING, Html, html
 from web.parts import action, empty, hidden, tag, text
+from web.table import END, table
 
 _MOUNTS: Final = """\
 <div class="card" id="volume-mounts"><h2>Volume mounts</h2>
 <p class="soft">Folders of the host that are mounted into the group's containers. The Docker install command includes
 them; running containers keep the mounts that they were started with.</p>{table}{add}</div>"""
-_MOUNT_TABLE: Final = """\
-<table><thead><tr><th>Path on the host</th><th>Path in the container</th><th></th></tr></thead><tbody>{rows}</tbody>
-</table>"""
-_MOUNT_ROW: Final = """\
-<tr><td data-label="Host"><code>{host_path}</code> {left_out}</td>
-<td data-label="Container"><code>{mount_path}</code></td><td class="end">{remove}</td></tr>"""
+_COLUMNS: Final = ("Path on the host", "Path in the container", END)
 _LEFT_OUT: Final = """\
 <p class="hint">A mount marked <span class="tag bad">left out</span> is not in the install command. Both paths must be
 absolute, must not contain <code>..</code>, and may contain only letters, digits and <code>. _ - /</code>.</p>"""
@@ -47,12 +43,14 @@ def mount_of(form: dict[str, str]) -> VolumeMount:
 
 def _mounts(path: str, csrf: Html, group: Deployment) -> Html:
     rows = [
-        html(
-            _MOUNT_ROW,
-            host_path=mount.host_path,
-            mount_path=mount.mount_path,
-            left_out=NOTHING if mountable(mount) else tag("left out", "bad"),
-            remove=action(
+        (
+            html(
+                "<code>{path}</code> {left_out}",
+                path=mount.host_path,
+                left_out=NOTHING if mountable(mount) else tag("left out", "bad"),
+            ),
+            html("<code>{path}</code>", path=mount.mount_path),
+            action(
                 f"{path}/remove",
                 csrf,
                 "Remove",
@@ -70,4 +68,4 @@ def _mounts(path: str, csrf: Html, group: Deployment) -> Html:
     if not rows:
         return NOTHING
     some_left_out = not all(map(mountable, group.volume_mounts))
-    return html("{table}{why}", table=html(_MOUNT_TABLE, rows=rows), why=Html(_LEFT_OUT if some_left_out else ""))
+    return html("{table}{why}", table=table(_COLUMNS, rows), why=Html(_LEFT_OUT if some_left_out else ""))

@@ -1,6 +1,6 @@
 """The card of the variables that are stored with a deployment group, with the form that sets one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from headgate.deployments.environment import Environment, Variable
@@ -8,17 +8,14 @@ from headgate.deployments.model import Deployment
 from headgate.storage.sealed import MAX_BYTES
 from web.html import NOTHING, Html, html
 from web.parts import check, confirmed, empty, hidden, moment, nothing_yet, tag, text
+from web.table import END, Cell, Column, table
 
 _CARD: Final = """\
 <div class="card" id="variables"><h2>Variables</h2>{stored}{form}</div>"""
 _FORM: Final = """\
 <form method="post" action="{path}" class="apart" aria-label="Set a variable" autocomplete="off">{csrf}
 <div class="two">{name}{value}</div>{secret}<button>Set variable</button></form>"""
-_TABLE: Final = """\
-<table><thead><tr><th>Name</th><th>Value</th><th>Set</th><td></td></tr></thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><code>{name}</code></td><td data-label="Value">{value}</td><td class="soft small" data-label="Set">{at}</td>
-<td class="end">{remove}</td></tr>"""
+_COLUMNS: Final = ("Name", "Value", Column("Set", kind="soft small"), END)
 _FOR: Final = (
     "Hosts get these variables for their collector's environment when they are installed; a configuration uses "
     "${env:NAME}. With the first one, the group gets a token of its own: install its hosts with a new command."
@@ -65,13 +62,13 @@ def variables_card(
             stored=NOTHING,
             form=empty("Labels select the hosts of this group, so it has no variables: labels are a host's word."),
         )
-    return html(_CARD, stored=html(_TABLE, rows=rows) if rows else nothing_yet(_FOR, _FIRST), form=form)
+    return html(_CARD, stored=table(_COLUMNS, rows) if rows else nothing_yet(_FOR, _FIRST), form=form)
 
 
-def _row(path: str, csrf: Html, name: str, one: Variable) -> Html:
+def _row(path: str, csrf: Html, name: str, one: Variable) -> Sequence[Cell]:
     remove = _removal(path, csrf, name)
     value = tag("secret") if one.secret is not None else html("<code>{value}</code>", value=one.value)
-    return html(_ROW, name=name, value=value, at=moment(one.set_at), remove=remove)
+    return html("<code>{name}</code>", name=name), value, moment(one.set_at), remove
 
 
 def _removal(path: str, csrf: Html, name: str) -> Html:

@@ -18,12 +18,10 @@ from headgate.instances.timeline.history import Listed, Then
 from headgate.instances.timeline.model import InstanceEvent, Moment
 from web.html import NOTHING, Html, html, separated
 from web.parts import empty, second, tag
+from web.table import Cell, Column, table
 
-_TRUTH: Final = """\
-<div class="card"><h2>What it runs</h2><table><thead><tr><th></th><th>Version</th><th>Since</th></tr></thead>
-<tbody>{rows}</tbody></table></div>"""
-_ROW: Final = """\
-<tr><th scope="row">{what}</th><td>{version}{more}</td><td class="soft small" data-label="Since">{at}</td></tr>"""
+_TRUTH: Final = '<div class="card"><h2>What it runs</h2>{table}</div>'
+_TRUTH_COLUMNS: Final = ("", "Version", Column("Since", kind="soft small"))
 _REASON: Final = '<pre class="wrapped" tabindex="0" aria-label="Why it failed">{reason}</pre>'
 _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
     "applying": ("applying", ""),
@@ -38,12 +36,11 @@ _PART: Final = """\
 _CUT: Final = '<p class="soft small">The collector has more parts than are shown.</p>'
 _FACT: Final = "<dt>{name}</dt><dd>{value}</dd>"
 _NOT_HEARD: Final[frozenset[InstanceState]] = frozenset({"stopped", "silent", "stale", "unknown"})
-_EXPORTERS: Final = """\
-<h3>Exporters, in the last {seconds} s</h3><table><thead><tr><th>Exporter</th><th>Sent</th><th>Failed</th><th>Queue</th>
-</tr></thead><tbody>{rows}</tbody></table>"""
-_EXPORTER: Final = """\
-<tr><td><code>{name}</code> {state}</td><td data-label="Sent">{sent}</td><td data-label="Failed">{failed}</td>
-<td data-label="Queue">{queue} % full</td></tr>"""
+_EXPORTERS: Final = "<h3>Exporters, in the last {seconds} s</h3>{table}"
+_EXPORTER_COLUMNS: Final = (
+    Column("Exporter"),
+    *(Column(title, kind="number") for title in ("Sent", "Failed", "Queue")),
+)
 _NO_COUNTERS: Final = """\
 The host reports no counters: they come from Headgate's supervisor, from the collector's own metrics."""
 _WHAT: Final[Mapping[InstanceEvent, str]] = {
@@ -105,7 +102,7 @@ def truth_card(caller: Caller, known: Known) -> Html:
         _row(caller, "Tried", attempted, names, ended) if attempted else _nothing("Tried"),
         _row(caller, "Runs", running, names) if running else _nothing("Runs", "not known"),
     ]
-    return html(_TRUTH, rows=rows)
+    return html(_TRUTH, table=table(_TRUTH_COLUMNS, rows))
 
 
 def health_card(known: Known) -> Html:
@@ -169,15 +166,18 @@ def then_shown(caller: Caller, found: Then) -> Html:
     )
 
 
-def _row(caller: Caller, what: str, found: Moment | Attempt, names: Mapping[str, str], more: Html = NOTHING) -> Html:
+def _row(
+    caller: Caller, what: str, found: Moment | Attempt, names: Mapping[str, str], more: Html = NOTHING
+) -> Sequence[Cell]:
     shown = version(caller, found.assignment, names)
     if found.collector_version:
         shown = html('{shown} <span class="soft">on collector {by}</span>', shown=shown, by=found.collector_version)
-    return html(_ROW, what=what, version=shown, at=second(found.at) if found.at else "not recorded", more=more)
+    at = second(found.at) if found.at else "not recorded"
+    return what, html("{version}{more}", version=shown, more=more), at
 
 
-def _nothing(what: str, instead: str = "nothing yet") -> Html:
-    return html(_ROW, what=what, version=html('<span class="soft">{text}</span>', text=instead), at="", more=NOTHING)
+def _nothing(what: str, instead: str = "nothing yet") -> Sequence[Cell]:
+    return what, html('<span class="soft">{text}</span>', text=instead), ""
 
 
 def _health(seen: Seen) -> Html:
@@ -235,13 +235,11 @@ def _status(part: PartHealth) -> Html:
 
 def _exporters(counters: Counters) -> Html:
     rows = [
-        html(
-            _EXPORTER,
-            name=name,
-            state=tag("fails", "bad") if one.failed else NOTHING,
-            sent=f"{one.sent:,}",
-            failed=f"{one.failed:,}",
-            queue=f"{100 * one.queue:.0f}",
+        (
+            html("<code>{name}</code> {state}", name=name, state=tag("fails", "bad") if one.failed else NOTHING),
+            f"{one.sent:,}",
+            f"{one.failed:,}",
+            f"{100 * one.queue:.0f} % full",
         )
         for name, one in sorted(counters.exporters.items())
     ]
@@ -250,4 +248,4 @@ def _exporters(counters: Counters) -> Html:
             f"In the last {counters.seconds} s: {counters.accepted:,} records accepted, {counters.refused:,} refused, "
             f"{counters.sent:,} sent, {counters.failed:,} failed."
         )
-    return html(_EXPORTERS, seconds=counters.seconds, rows=rows)
+    return html(_EXPORTERS, seconds=counters.seconds, table=table(_EXPORTER_COLUMNS, rows))

@@ -69,8 +69,8 @@ _COLUMNS: Final = (
     Column("Running", "running"),
     Column("Assigned", "assigned"),
     Column("Collector", "collector"),
-    Column("Records/min", "rate", is_number=True),
-    Column("Failed", "failed", is_number=True),
+    Column("Records/min", "rate", kind="number"),
+    Column("Failed", "failed", kind="number"),
     Column("Last seen", "seen"),
 )
 _NONE_FOUND: Final = "No collector matches: remove a filter."

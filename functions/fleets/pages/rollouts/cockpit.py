@@ -21,6 +21,7 @@ from web import charts
 from web.charts import Part
 from web.html import NOTHING, Html, html
 from web.parts import tag, until
+from web.table import Cell, table
 
 ON_FAILURE: Final[Mapping[OnFailure, str]] = {
     "roll_back_step": "the step goes back to the version before",
@@ -55,17 +56,12 @@ _PROGRESS: Final = """\
 <p>{applied} of {total} collectors run it, {failed} failed, {waiting} waiting.</p>{judged}</div>"""
 _GATES: Final = """\
 <div class="card"><h2>Gates</h2><p>If more than {tolerated} % of the collectors that have it fail a gate,
-{on_failure}.</p><table><thead><tr><th scope="col">Gate</th><th scope="col">Now</th><th scope="col">Before</th>
-<th scope="col">Limit</th><th scope="col">Host</th><th scope="col">Over time</th><td></td></tr></thead>
-<tbody>{rows}</tbody></table>
+{on_failure}.</p>{table}
 {over_time}{off}<p>{window} {unavailable}</p>{acts}</div>"""
 _OVER_TIME: Final = """\
 <p class="soft small">Over time: what the {hosts} with the version counted together, every five minutes from {begin} to
 {end} UTC; the rollout began at {began}.</p>"""
-_GATE: Final = """\
-<tr><th scope="row">{name}</th><td data-label="Now">{now}</td><td data-label="Before">{before}</td>
-<td data-label="Limit">{limit}{bullet}</td><td data-label="Host">{host}</td><td data-label="Over time">{line}</td>
-<td>{state}</td></tr>"""
+_COLUMNS: Final = ("Gate", "Now", "Before", "Limit", "Host", "Over time", "")
 
 
 def failed_before(rollout: Rollout) -> frozenset[str]:
@@ -146,7 +142,7 @@ def gates(rollout: Rollout, hosts: Sequence[Host], collectors: str, acts: Html) 
         _GATES,
         tolerated=chosen.tolerated_percent,
         on_failure=ON_FAILURE[strategy.on_failure],
-        rows=[_gate(gate, collectors, counted) for gate in evidence(chosen, hosts, rollout.failures)],
+        table=table(_COLUMNS, [_gate(gate, collectors, counted) for gate in evidence(chosen, hosts, rollout.failures)]),
         over_time=_over_time(rollout, counted) if counted else NOTHING,
         acts=acts,
         off=html('<p class="soft small">Off: {names}</p>', names=", ".join(off)) if off else NOTHING,
@@ -211,24 +207,20 @@ _OF_POINT: Final[Mapping[Gate, tuple[str, Callable[[Point], float | None]]]] = {
 }
 
 
-def _gate(gate: Evidence, collectors: str, counted: _Counted | None) -> Html:
+def _gate(gate: Evidence, collectors: str, counted: _Counted | None) -> Sequence[Cell]:
     state = tag(f"{gate.failing} failed", "bad") if gate.failing else tag("holds", "good")
     if not gate.failing and not gate.is_counted and gate.measured is None:
         state = tag("not judged yet")
     limit = "0 hosts" if gate.is_counted and not gate.limit else f"{gate.limit}{_UNITS.get(gate.gate, '')}"
     host = gate.host.instance if gate.host and gate.measured else None
-    return html(
-        _GATE,
-        name=gate_words(gate.gate),
-        now=f"{gate.measured:,} {gate.unit}" if gate.measured is not None else "",
-        before=f"{gate.before:,} {gate.unit}" if gate.before is not None and not gate.is_counted else "",
-        limit=limit,
-        bullet=_bullet(gate),
-        line=_line(gate.gate, counted) if counted else NOTHING,
-        host=html('<a href="{path}/{id}">{name}</a>', path=collectors, id=host.id, name=host.called)
-        if host
-        else NOTHING,
-        state=state,
+    return (
+        gate_words(gate.gate),
+        f"{gate.measured:,} {gate.unit}" if gate.measured is not None else "",
+        f"{gate.before:,} {gate.unit}" if gate.before is not None and not gate.is_counted else "",
+        html("{limit}{bullet}", limit=limit, bullet=_bullet(gate)),
+        html('<a href="{path}/{id}">{name}</a>', path=collectors, id=host.id, name=host.called) if host else NOTHING,
+        _line(gate.gate, counted) if counted else NOTHING,
+        state,
     )
 
 

@@ -21,10 +21,11 @@ from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web.commands import carry_out
 from web.forms import given, number_of
-from web.html import NOTHING, Html, html
+from web.html import NOTHING, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import choice, empty, hidden, home, tag, text
+from web.parts import choice, hidden, home, tag, text
+from web.table import CHOOSE_ALL, END, Column, Keys, Row, View, Viewed, in_order, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -45,30 +46,36 @@ _PAGE: Final = """\
 <a href="{path}/versions/{n}">Version {n}</a></p><h1>Roll out {name} version {n}</h1>
 {content}"""
 _FORM: Final = """\
-<form method="post" action="{home}/fleets/roll-out">{csrf}{ids}
+<form method="post" action="{home}/fleets/roll-out" id="chosen">{csrf}{ids}
 <div class="card"><h2>Groups</h2>{groups}</div>
-<div class="card"><h2>How</h2><div class="two">{way}{message}</div>
+<div class="card"><h2>How</h2><div class="buttons">{all}</div><div class="two">{way}{message}</div>
 <button>Start in the chosen groups</button></div></form>"""
 _FIRST_FLEET: Final = """\
 <div class="card"><h2>A fleet for your first host</h2><p class="soft">There is no group of hosts yet that could run this
 version. Create a fleet of servers, whose page has the command that connects a host, or
 <a href="{home}/fleets#new-fleet">a fleet of another type</a>.</p>
 <form method="post" action="{home}/fleets">{csrf}{type}{label}<button>Create</button></form></div>"""
-_TABLE: Final = """\
-<table><thead><tr><th scope="col">Group</th><th scope="col">Runs now</th><th scope="col">Hosts</th>
-<th scope="col">Rollout</th><td></td></tr></thead><tbody>{rows}</tbody></table>"""
-_ROW: Final = """\
-<tr><td><label class="check"><input type="checkbox" name="group.{fleet_id}.{id}" value="yes"{checked}>
-<span><strong>{name}</strong> <span class="soft">{fleet}</span></span></label></td><td data-label="Runs now">{runs}</td>
-<td data-label="Hosts">{hosts}</td><td data-label="Rollout">{rollout}</td>
-<td class="end"><a href="{review}" aria-label="Review for {name} of {fleet}">Review</a></td></tr>"""
+_COLUMNS: Final = (
+    Column("Group", "group"),
+    Column("Fleet", "fleet"),
+    Column("Runs now", "runs"),
+    Column("Hosts", "hosts", "number"),
+    Column("Rollout"),
+    END,
+)
+_KEYS: Final[Keys] = {
+    "group": lambda listed: listed.counted.group.name.casefold(),
+    "fleet": lambda listed: listed.fleet.label.casefold(),
+    "runs": lambda listed: listed.counted.configuration_name or "",
+    "hosts": lambda listed: sum(listed.counted.instances.values()),
+}
+_REVIEW: Final = '<a href="{review}" aria-label="Review for {name} of {fleet}">Review</a>'
 _ROLLOUT: Final = '<a href="{path}/rollouts/{id}">{status}</a>'
 _STARTED: Final = """\
-<h1>Roll out {name} version {n}</h1><div class="card"><table><thead><tr><th scope="col">Group</th>
-<th scope="col">Outcome</th></tr></thead><tbody>{rows}</tbody></table></div>
+<h1>Roll out {name} version {n}</h1><div class="card">{table}</div>
 <p><a href="{again}">Choose other groups</a></p>"""
 _CHOSEN: Final = re.compile(r"group\.flt_[0-9a-z]{26}\.dep_[0-9a-z]{26}")
-_OUTCOME: Final = '<tr><td><a href="{path}">{group}</a></td><td data-label="Outcome">{outcome}</td></tr>'
+_OUTCOME: Final = '<a href="{path}">{group}</a>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,7 @@ class _Outcome:
 def show_roll_out(
     who: Visit,
     caller: Member,
+    view: Viewed,
     configuration_id: Annotated[str, Query(max_length=100)] = "",
     version_number: Annotated[int, Query(ge=0, le=99_999_999)] = 0,
 ) -> Response:
@@ -101,7 +109,7 @@ def show_roll_out(
     n = version_number or configurations.newest_published(caller, configuration_id)
     if n is None:
         raise VersionNotFound
-    return _form_page(who, caller, configuration_id, n)
+    return _form_page(who, caller, configuration_id, n, view)
 
 
 @router.post(_PATH)
@@ -118,7 +126,8 @@ def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> 
     }
     chosen = [name.split(".")[1:] for name in form if _CHOSEN.fullmatch(name)]
     if not chosen:
-        return _form_page(who, caller, configuration_id, n, "Choose at least one group")
+        view = View(f"{home(caller)}/fleets/roll-out")
+        return _form_page(who, caller, configuration_id, n, view, "Choose at least one group")
     outcomes: list[_Outcome] = []
     for fleet_id, deployment_id in chosen:
         arguments = {"fleet_id": fleet_id, "deployment_id": deployment_id}
@@ -136,9 +145,9 @@ def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> 
     return _outcomes(who, caller, configurations.summary(caller, configuration_id), n, outcomes)
 
 
-def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, problem: str = "") -> Response:
+def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view: View, problem: str = "") -> Response:
     configuration, _ = configurations.snapshot(caller, configuration_id, n)
-    listed = list(_listed(caller))
+    listed = in_order(view, [*_listed(caller)], _KEYS)
     shown = frame(who, caller, "configurations")
     review = f"review?configuration_id={configuration_id}&version_number={n}"
     open_rollouts = {one.deployment_id: one for one in rollouts.open_in([one.counted.group for one in listed])}
@@ -150,7 +159,13 @@ def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, prob
             home=home(caller),
             csrf=csrf,
             ids=[hidden("configuration_id", configuration_id), hidden("version_number", str(n))],
-            groups=html(_TABLE, rows=rows),
+            all=CHOOSE_ALL,
+            groups=table(
+                _COLUMNS,
+                rows,
+                view=view,
+                filters={"configuration_id": configuration_id, "version_number": str(n)},
+            ),
             way=choice("way", "How", _WAYS, "canary"),
             message=text("message", "Why", most=500, required=False, hint="Stands in the groups' history"),
         )
@@ -178,30 +193,31 @@ def _listed(caller: Caller) -> Iterator[_Listed]:
 
 def _row(
     caller: Caller, listed: _Listed, configuration: Configuration, n: int, rollout: Rollout | None, review: str
-) -> Html:
+) -> Row:
     group, instances = listed.counted.group, listed.counted.instances
     path = f"{home(caller)}/fleets/{listed.fleet.id}/deployments/{group.id}"
     assigned = group.assignment
     outdated = assigned is not None and assigned.configuration_id == configuration.id and assigned.version_number != n
     hosts, silent = sum(instances.values()), sum(instances.get(state, 0) for state in _SILENT)
-    runs = empty("nothing") if assigned is None else NOTHING
+    runs = html('<span class="soft">nothing</span>') if assigned is None else NOTHING
     if assigned is not None:
         runs = html(
             '{name} <span class="soft">version {n}</span>',
             name=listed.counted.configuration_name or assigned.configuration_id,
             n=assigned.version_number,
         )
-    return html(
-        _ROW,
-        fleet_id=listed.fleet.id,
-        id=group.id,
-        checked=Html(" checked") if outdated and rollout is None else NOTHING,
-        name=group.name,
-        fleet=listed.fleet.label,
-        runs=runs,
-        hosts=html("{hosts} {silent}", hosts=hosts, silent=tag(f"{silent} silent", "silent") if silent else NOTHING),
-        rollout=html(_ROLLOUT, path=path, id=rollout.id, status=status_tag(rollout.status)) if rollout else NOTHING,
-        review=f"{path}/{review}",
+    return Row(
+        (
+            html("<strong>{name}</strong>", name=group.name),
+            listed.fleet.label,
+            runs,
+            html("{hosts} {silent}", hosts=hosts, silent=tag(f"{silent} silent", "silent") if silent else NOTHING),
+            html(_ROLLOUT, path=path, id=rollout.id, status=status_tag(rollout.status)) if rollout else NOTHING,
+            html(_REVIEW, review=f"{path}/{review}", name=group.name, fleet=listed.fleet.label),
+        ),
+        choice=f"group.{listed.fleet.id}.{group.id}",
+        label=f"{group.name} of {listed.fleet.label}",
+        chosen=outdated and rollout is None,
     )
 
 
@@ -209,16 +225,15 @@ def _outcomes(
     who: Visitor, caller: Caller, configuration: Configuration, n: int, outcomes: Sequence[_Outcome]
 ) -> Response:
     rows = [
-        html(
-            _OUTCOME,
-            path=outcome.path,
-            group=outcome.group,
-            outcome=html("{tag} {why}", tag=tag("not started", "bad"), why=outcome.refused)
+        (
+            html(_OUTCOME, path=outcome.path, group=outcome.group),
+            html("{tag} {why}", tag=tag("not started", "bad"), why=outcome.refused)
             if outcome.refused
             else status_tag("in_progress"),
         )
         for outcome in outcomes
     ]
     again = f"{home(caller)}/fleets/roll-out?configuration_id={configuration.id}&version_number={n}"
-    content = html(_STARTED, name=configuration.name, n=n, rows=rows, again=again)
+    outcome = table(("Group", "Outcome"), rows)
+    content = html(_STARTED, name=configuration.name, n=n, table=outcome, again=again)
     return page(frame(who, caller, "configurations"), f"Roll out {configuration.name}", content)

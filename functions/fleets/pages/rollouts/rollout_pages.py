@@ -29,6 +29,7 @@ from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import empty, home, second, tag
+from web.table import Column, Keys, Row, View, Viewed, in_order, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -68,37 +69,26 @@ _PAGE: Final = """\
 <div id="live" data-live="{live}"><h1>{version} {status}</h1>
 <p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{message}
 {reason}{progress}{failures}{gates}{notes}{not_moved}{hosts}{steps}</div>"""
-_STEPS: Final = """\
-<div class="card"><h2>Steps</h2><table><thead><tr><th>Step</th><th>Up to</th><th>Then wait</th><th></th></tr></thead>
-<tbody>{rows}</tbody></table></div>"""
-_STEP: Final = """\
-<tr><td>{number}</td><td data-label="Up to">{size}</td><td data-label="Then wait">{soak}{approval}</td>
-<td>{state}</td></tr>"""
-_HOSTS: Final = """\
-<div class="card"><h2>Collectors</h2><p class="soft small">{count}</p><table><thead><tr><th>Host</th><th>Step</th>
-<th>Status</th></tr></thead><tbody>{rows}</tbody></table></div>"""
-_HOST: Final = """\
-<tr><td><a href="{path}/{id}">{name}</a></td><td data-label="Step">{step}</td>
-<td data-label="Status">{phase}{message}</td></tr>"""
+_STEPS: Final = '<div class="card"><h2>Steps</h2>{table}</div>'
+_STEP_COLUMNS: Final = ("Step", "Up to", "Then wait", "")
+_HOSTS: Final = '<div class="card" id="hosts"><h2>Collectors</h2><p class="soft small">{count}</p>{table}</div>'
+_HOST: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
+_HOST_COLUMNS: Final = (Column("Host", "host"), Column("Step", "step"), Column("Status", "status"))
 _MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
 _UPGRADE: Final = "<p>It moves collectors to {version}, from {before}.</p>"
 _NOT_MOVED: Final = """\
 <div class="card"><h2>Collectors that a person has to upgrade</h2><p class="soft small">{count} of them</p>
 <ul>{rows}</ul></div>"""
 _HAS_TO_BE_MOVED: Final = '<li><a href="{path}/{id}">{name}</a>{message}</li>'
-_FAILURES: Final = """\
-<div class="card"><h2>Failing collectors</h2><table><thead><tr><th scope="col">Host</th><th scope="col">Gate</th>
-<th scope="col">Reason</th></tr></thead><tbody>{rows}</tbody></table></div>"""
-_FAILURE: Final = """\
-<tr><td><a href="{path}/{id}"><strong>{name}</strong></a></td><td data-label="Gate">{gate}</td>
-<td data-label="Reason" class="reason">{message}</td></tr>"""
+_FAILURES: Final = '<div class="card"><h2>Failing collectors</h2>{table}</div>'
+_FAILURE_COLUMNS: Final = ("Host", "Gate", Column("Reason", kind="reason"))
 
 
 @router.get(_PATH)
 def show_rollout(
-    who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId
+    who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, view: Viewed
 ) -> Response:
-    return _rollout_page(who, caller, fleet_id, deployment_id, rollout_id)
+    return _rollout_page(who, caller, fleet_id, deployment_id, rollout_id, view=view)
 
 
 def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -130,6 +120,7 @@ def _rollout_page(
     deployment_id: str,
     rollout_id: str,
     refused: errors.HeadgateError | None = None,
+    view: View | None = None,
 ) -> Response:
     """The rollout's page; after a refusal, with the reason."""
     rollout, hosts = rollouts.hosts(caller, fleet_id, deployment_id, rollout_id)
@@ -175,7 +166,7 @@ def _rollout_page(
         else NOTHING,
         failures=_failures(rollout, hosts, collectors),
         steps=_steps(rollout, rollout.strategy) if rollout.strategy else empty("It was assigned at once."),
-        hosts=_hosts(rollout, hosts, collectors) if hosts else NOTHING,
+        hosts=_hosts(rollout, hosts, collectors, view or View(path)) if hosts else NOTHING,
         gates=cockpit.gates(rollout, hosts, collectors, acts(caller, path, csrf_field(shown), rollout)),
     )
     problem, status = (refused.detail, status_of(refused)) if refused else ("", 200)
@@ -208,32 +199,30 @@ def _failures(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
     """The collectors that the last judgement named, by the names of their hosts where these are still known."""
     names = {host.instance.id: host.instance.called for host in hosts}
     rows = [
-        html(
-            _FAILURE,
-            path=collectors,
-            id=one.instance_id,
-            name=names.get(one.instance_id, one.instance_id),
-            gate=gate_words(one.gate),
-            message=one.message,
+        (
+            html(
+                _HOST, path=collectors, id=failure.instance_id, name=names.get(failure.instance_id, failure.instance_id)
+            ),
+            gate_words(failure.gate),
+            failure.message,
         )
-        for one in rollout.failures
+        for failure in rollout.failures
     ]
-    return html(_FAILURES, rows=rows) if rows else NOTHING
+    return html(_FAILURES, table=table(_FAILURE_COLUMNS, rows)) if rows else NOTHING
 
 
 def _steps(rollout: Rollout, strategy: Strategy) -> Html:
     rows = [
-        html(
-            _STEP,
-            number=number,
-            size=step_size(step),
-            soak=str(timedelta(seconds=step.soak_seconds)),
-            approval=", after an approval before it begins" if step.approval else "",
-            state=_step_state(rollout, number),
+        (
+            number,
+            step_size(step),
+            str(timedelta(seconds=step.soak_seconds))
+            + (", after an approval before it begins" if step.approval else ""),
+            _step_state(rollout, number),
         )
         for number, step in enumerate(strategy.steps, start=1)
     ]
-    return html(_STEPS, rows=rows)
+    return html(_STEPS, table=table(_STEP_COLUMNS, rows))
 
 
 def _step_state(rollout: Rollout, number: int) -> Html:
@@ -247,8 +236,8 @@ def _step_state(rollout: Rollout, number: int) -> Html:
     return tag("stopped here" if rollout.is_final or rollout.status == "rolling_back" else "under way")
 
 
-def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
-    """Those of the step under way and the worst first, up to a page of them."""
+def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str, view: View) -> Html:
+    """Those of the step under way and the worst first if no column sorts them, up to a page of them."""
     step, named = rollout.progress.step, cockpit.failed_before(rollout)
 
     def rank(host: Host) -> tuple[bool, int, bool]:
@@ -264,17 +253,24 @@ def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
             return "failed, went back", "bad"
         return _PHASE_TAGS[host.phase]
 
+    def step_of(host: Host) -> int | None:
+        return rollout.progress.step_of(host.place) if host.due else None
+
+    keys: Keys = {
+        "host": lambda host: host.instance.called.casefold(),
+        "step": lambda host: step_of(host) or 0,
+        "status": lambda host: _PHASES.index(host.phase),
+    }
     rows = [
-        html(
-            _HOST,
-            path=collectors,
-            id=host.instance.id,
-            name=host.instance.called,
-            step=rollout.progress.step_of(host.place) if host.due else "",
-            phase=tag(*phase(host)),
-            message=html(_MESSAGE, message=host.message) if host.message else NOTHING,
+        Row(
+            (
+                html(_HOST, path=collectors, id=host.instance.id, name=host.instance.called),
+                step_of(host) or "",
+                tag(*phase(host)),
+            ),
+            below=html(_MESSAGE, message=host.message) if host.message else NOTHING,
         )
-        for host in sorted(hosts, key=rank)[:_SHOWN]
+        for host in in_order(view, sorted(hosts, key=rank), keys)[:_SHOWN]
     ]
     count = f"{len(hosts):,} of the group" + (f"; the first {_SHOWN} of them" if len(hosts) > _SHOWN else "")
-    return html(_HOSTS, count=count, rows=rows)
+    return html(_HOSTS, count=count, table=table(_HOST_COLUMNS, rows, view=view, anchor="hosts"))
