@@ -4,11 +4,11 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
-from starlette.concurrency import run_in_threadpool
 
 from headgate.foundation import clock, errors
 from headgate.http.browser import public_url
 from headgate.http.paths import APPLICATION
+from headgate.http.threads import in_thread
 from headgate.identity import logins
 from web.addresses import client_address
 from web.forms import read_form
@@ -21,7 +21,7 @@ _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 @router.post("/device_authorization")
 async def begin(request: Request) -> JSONResponse:
     """Begin a login that a browser approves (RFC 8628, 3.1)."""
-    device = await run_in_threadpool(logins.begin_device, client_address(request), clock.now())
+    device = await in_thread(logins.begin_device, client_address(request), clock.now())
     page = f"{public_url(request)}/device"
     return JSONResponse(
         {
@@ -42,9 +42,9 @@ async def redeem(request: Request) -> JSONResponse:
     try:
         match form.get("grant_type"):
             case "urn:ietf:params:oauth:grant-type:device_code":
-                granted = await run_in_threadpool(logins.redeem_device, form.get("device_code", ""), clock.now())
+                granted = await in_thread(logins.redeem_device, form.get("device_code", ""), clock.now())
             case "authorization_code":
-                granted = await run_in_threadpool(
+                granted = await in_thread(
                     logins.redeem_code, form.get("code", ""), form.get("code_verifier", ""), clock.now()
                 )
             case _:

@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
-import anyio.to_thread
 from botocore.exceptions import BotoCoreError, ClientError
-from mangum import Mangum
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
@@ -23,6 +21,7 @@ from headgate.foundation import errors, faults, metrics
 from headgate.foundation.log import logger
 from headgate.http.request_context import RequestContext
 from headgate.http.statuses import status_of
+from headgate.http.threads import OneAtATime, in_thread
 from headgate.instances.counting.admission import FleetFull
 from headgate.opamp import pace, service, signatures
 from headgate.opamp.messages import MAX_MESSAGE_BYTES
@@ -52,9 +51,8 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         body = await _body(headers, receive)
         pace.charge_size(credential, len(body))
         deployment_id = headers.get("x-deployment-id", "")
-        # In a thread, because its calls to the table block.
         signature = headers.get(signatures.HEADER, "")
-        answer = await anyio.to_thread.run_sync(service.exchange, credential, deployment_id, body, signature)
+        answer = await in_thread(service.exchange, credential, deployment_id, body, signature)
     except errors.HeadgateError as error:
         status = status_of(error)
         scope["state"]["blame"] = faults.blame(error)
@@ -145,7 +143,7 @@ async def _send(send: Send, status: HTTPStatus, body: bytes, headers: Mapping[st
 
 
 app = RequestContext(endpoint)
-handler = Mangum(app, lifespan="off", text_mime_types=["application/problem+json"])
+handler = OneAtATime(app, lifespan="off", text_mime_types=["application/problem+json"])
 
 if metrics.in_lambda():
     # During the function's initialization, which has a whole processor; the first message does not wait for it then.

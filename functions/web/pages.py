@@ -9,7 +9,6 @@ from urllib.parse import quote
 from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from headgate.foundation import errors, faults
@@ -18,6 +17,7 @@ from headgate.foundation.log import logger
 from headgate.http import credentials, problems, statuses
 from headgate.http.parameters import matches
 from headgate.http.routing import Threaded
+from headgate.http.threads import in_thread
 from headgate.identity import sessions
 from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
 from web.html import html
@@ -65,7 +65,7 @@ class PageRoute(Threaded):
         async def enter(request: Request) -> Response:
             who: Visitor | None = None
             try:
-                who = await run_in_threadpool(visitor, request)
+                who = await in_thread(visitor, request)
                 request.state.visitor = who
                 return remember(await handle(request), who)
             except SignInNeeded as error:

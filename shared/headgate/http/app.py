@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
-from mangum import Mangum
 
 from headgate.foundation.log import logger
 from headgate.http import problems
@@ -17,6 +16,7 @@ from headgate.http.browser import Console
 from headgate.http.parameters import accepts_gzip
 from headgate.http.parts import ImportParts, Part
 from headgate.http.request_context import RequestContext
+from headgate.http.threads import OneAtATime
 
 # Lambda's limit on what a function returns, envelope included.
 LARGEST_ANSWER: Final = 6 * 1_048_576
@@ -45,12 +45,12 @@ def create_app(title: str, members: Sequence[APIRouter | Part]) -> FastAPI:
     return app
 
 
-class Handler(Mangum):
+class Handler(OneAtATime):
     """Turns events of API Gateway into requests. An answer that Lambda would refuse is compressed if the client takes
     that, or else replaced by one that says so."""
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = super().__call__(event, context)
+        answer = super().__call__(event, context)
         # A character takes at most twelve bytes in JSON, so nearly every answer is known to fit.
         if len(answer["body"]) * 12 < LARGEST_ANSWER or _size(answer) <= LARGEST_ANSWER:
             return answer

@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import Final
 
 from fastapi import APIRouter, FastAPI
-from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headgate.http.threads import in_thread
 
 _SEGMENT: Final = r"[^/]+"
 
@@ -64,7 +65,7 @@ class ImportParts:
         if scope["type"] == "http":
             for part in self._parts:
                 if part.covers(scope["path"]) and not part.is_imported():
-                    await run_in_threadpool(part.routes)
+                    await in_thread(part.routes)
         await self._app(scope, receive, send)
 
 

@@ -10,13 +10,13 @@ from typing import Final
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
-from starlette.concurrency import run_in_threadpool
 from starlette.types import Message
 
 from headgate.foundation import clock, errors
 from headgate.foundation.log import logger
 from headgate.http import idempotency
 from headgate.http.paths import PUBLIC
+from headgate.http.threads import in_thread
 from headgate.storage import idempotent_create
 
 _COPIED_HEADERS: Final = ("etag", "content-type")
@@ -37,7 +37,7 @@ async def carry_out_once(
     caller = request.state.caller
 
     async def claim() -> idempotency.Claim | idempotency.Created | Response:
-        return await run_in_threadpool(
+        return await in_thread(
             idempotency.claim,
             # A session may act in several organizations.
             f"{caller.organization_id}#{caller.credential_id}",
@@ -51,7 +51,7 @@ async def carry_out_once(
         answer = await _of(request, route, claimed.path)
         if answer is not None:
             return answer
-        await run_in_threadpool(idempotency.forget, claimed.claim)
+        await in_thread(idempotency.forget, claimed.claim)
         claimed = await claim()
     if isinstance(claimed, Response):
         return claimed
@@ -62,12 +62,12 @@ async def carry_out_once(
         with idempotent_create.noted_by(lambda path: idempotency.note_created(held, path, clock.now())):
             response = await handle(request)
     except BaseException:
-        await run_in_threadpool(idempotency.release, held)
+        await in_thread(idempotency.release, held)
         raise
     if not stored:
         return response
     try:
-        await run_in_threadpool(idempotency.store_answer, held, response, clock.now())
+        await in_thread(idempotency.store_answer, held, response, clock.now())
     except Exception as error:  # noqa: BLE001  the create is done: failing to store its answer must not make it fail
         logger.error("idempotency_not_kept", kind=type(error).__name__)
     return response

@@ -8,10 +8,10 @@ from typing import Any, Final
 from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from starlette.concurrency import run_in_threadpool
 
 from headgate.http import auditing, credentials, problems, replay, strict_requests
 from headgate.http.paths import APPLICATION, PUBLIC
+from headgate.http.threads import in_thread
 
 # The operations of the specification. The OpenAPI document marks every other one as an extension.
 _SPECIFIED: Final = frozenset(
@@ -95,17 +95,17 @@ def route_of(endpoint: Callable[..., object]) -> APIRoute:
 
 
 class Threaded(APIRoute):
-    """A route whose function runs in a thread, and all around it where the request came in.
+    """A route whose function runs in a thread unless the request is alone, and all around it where that came in.
 
     FastAPI would hand the answer to a thread once more to check it; each hand-off waits for a processor.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., object], **options: Any) -> None:
         @functools.wraps(endpoint)
-        async def in_thread(**arguments: object) -> object:
-            return await run_in_threadpool(endpoint, **arguments)
+        async def waiting(**arguments: object) -> object:
+            return await in_thread(endpoint, **arguments)
 
-        super().__init__(path, endpoint if inspect.iscoroutinefunction(endpoint) else in_thread, **options)
+        super().__init__(path, endpoint if inspect.iscoroutinefunction(endpoint) else waiting, **options)
 
 
 class Route(Threaded):
@@ -135,7 +135,7 @@ class Route(Threaded):
 
         async def enter(request: Request) -> Response:
             if enter_as is not None:
-                await run_in_threadpool(enter_as, request)
+                await in_thread(enter_as, request)
             strict_requests.refuse_odd_query(request, query_names)
             if self.body_field is not None:
                 await strict_requests.refuse_unpaired_surrogates(request)
@@ -144,7 +144,7 @@ class Route(Threaded):
             else:
                 response = await handle(request)
             if enter_as is _as_writer and response.status_code < 400:
-                await run_in_threadpool(auditing.record, request, self, response)
+                await in_thread(auditing.record, request, self, response)
             return response
 
         return enter
