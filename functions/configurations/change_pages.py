@@ -1,73 +1,57 @@
-"""The page that sets a value in several configurations: one difference with verdicts first, then drafts."""
+"""The page that sets a value in several configurations: one difference with verdicts, then drafts, then publishing."""
 
 import re
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from difflib import unified_diff
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fastapi import Request, Response
 
-from configurations import api
-from headgate.checker import Asker, verdicts
+from configurations import changing
+from configurations.changing import MOST, ChangeLimits, TextChange
 from headgate.configurations import service as configurations
-from headgate.configurations.model import Configuration, NotTheOwner, Version, VersionChanged
+from headgate.configurations.model import Version
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.identity import checks
 from headgate.identity.model import WriteAccessRequired
-from headgate_engine.errors import Unavailable
-from headgate_engine.setting import Setting, edited, read_setting
-from headgate_engine.validation import service as validation
-from headgate_engine.yaml_text import NotYaml
-from web.commands import carry_out
+from headgate.version_tests import service as version_tests
+from headgate_engine.setting import read_setting
+from headgate_engine.validation.model import ValidationResult
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import hidden, home, tag
+from web.parts import area, hidden, home, tag
 from web.table import Column, Row, table
+from web.visitor import Visitor
 
 router = page_router()
 
-MOST: Final = 50
-"""As many as a page of the list has."""
-# PyYAML reads about 100,000 characters in a second, and each text is read three times.
-MOST_CHARACTERS: Final = 200_000
-MOST_SECONDS: Final = 15
 _CHOICE: Final = re.compile(r"cfg_[0-9a-z]{26}")
-_LONGEST_LINE: Final = 400
+_MOST_OF_VARIABLES: Final = 20_000
 _PAGE: Final = """\
 <p class="small"><a href="{path}">Configurations</a></p><h1>{title}</h1>
-<p><code>{setting}</code></p>{difference}<div class="card">{table}{save}</div>"""
+<p><code>{setting}</code></p>{difference}<div class="card">{table}{form}</div>"""
 _DIFFERENCE: Final = """\
 <div class="card"><h2>Difference</h2><pre tabindex="0" aria-label="What changes">{lines}</pre></div>"""
 _SAVE: Final = """\
-<form method="post" action="{path}/change">{csrf}{fields}<button class="main" name="save" value="yes">Save as drafts\
-</button></form>"""
+<form method="post" action="{path}/change">{csrf}{fields}{env}<div class="buttons"><button class="main" \
+name="save" value="yes">Save as drafts</button><button class="plain">Check again</button></div></form>
+<p class="soft small last">The stored tests of each version run once it is saved.</p>"""
+_PUBLISH: Final = """\
+<form method="post" action="{path}/change" id="publishing">{csrf}{fields}<p role="status"></p>
+<button class="main" name="publish" value="yes">Publish {count}</button></form>"""
+_NOT_ALL: Final = '<p class="soft small last">Not all were saved, so that nothing is published from here.</p>'
 _NAME: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
 _OUTCOME: Final = '{tag} <span class="small">{why}</span>'
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A configuration's latest version, and its text with the value."""
-
-    configuration: Configuration
-    version: Version
-    after: str
-
-    @property
-    def label(self) -> str:
-        return f"{self.configuration.name} v{self.version.n}"
+_NOT_RUN: Final = '<span data-tests="{id}" data-version="{n}">{tag}</span>'
 
 
 @router.post("/organizations/{organization_id}/configurations/change")
 def change_configurations(request: Request, who: Visit, caller: Member, form: Form) -> Response:
-    """Show what a value changes in the chosen configurations; with `save`, save what was shown.
+    """Show what a value changes in the chosen configurations; with `save`, save what was shown; with `publish`,
+    publish what was saved.
 
     A chosen configuration is a field with its id; its value is the ETag of the version that was shown. What cannot be
-    changed in one does not stop the others, and is shown.
+    changed in one does not stop the others, and is shown; published are all or none.
     """
     if not caller.can_write:
         raise WriteAccessRequired
@@ -76,114 +60,159 @@ def change_configurations(request: Request, who: Visit, caller: Member, form: Fo
         raise errors.Invalid("Choose configurations in the list first, then the value to set")
     if len(chosen) > MOST:
         raise errors.Invalid(f"Choose at most {MOST} configurations at a time")
+    if form.get("publish") == "yes":
+        return _publish(request, who, caller, form, chosen)
+    return _change(request, who, caller, form, chosen)
+
+
+def _change(
+    request: Request, who: Visitor, caller: Caller, form: Mapping[str, str], chosen: Mapping[str, str]
+) -> Response:
+    """What changes, with what the collector says; or what was saved, with the tests of each."""
     setting = read_setting(form.get("setting", "").strip(), form.get("value", "").strip())
-    saves, path, left = form.get("save") == "yes", f"{home(caller)}/configurations", MOST_CHARACTERS
+    env, saves, limits = changing.variables(form.get("env", "")), form.get("save") == "yes", ChangeLimits()
     rows: list[Row] = []
-    changes: list[_Change] = []
+    changes: list[TextChange] = []
+    drafts: dict[str, str] = {}
+    refused = False
     for configuration_id, etag in chosen.items():
         label: Html | str = configuration_id
         try:
             configuration, version = configurations.get(caller, configuration_id)
-            label = html(_NAME, path=path, id=configuration.id, name=configuration.name)
-            left -= len(version.yaml or "")
-            change = _change(caller, configuration, version, setting, left)
+            label = _name(caller, configuration_id, configuration.name)
+            change = changing.change(caller, configuration, version, setting, limits)
             if change is None:
-                rows.append(Row((label, tag("has this value already"))))
+                rows.append(Row((label, tag("has this value already"), "")))
             elif saves:
-                rows.append(Row((label, _saved(request, caller, change, etag))))
+                draft = changing.save(request, caller, change, etag)
+                drafts[configuration_id] = draft.etag
+                saved = _outcome("saved", "good", f"version {draft.n}, a draft")
+                rows.append(Row((label, saved, _tests(configuration_id, draft))))
             else:
                 changes.append(change)
         except errors.HeadgateError as error:
-            rows.append(Row((label, _outcome("not changed", "bad", error.detail))))
-    ends = time.monotonic() + MOST_SECONDS
-    rows += [
-        Row((html(_NAME, path=path, id=change.configuration.id, name=change.label), _verdict(caller, change, ends)))
-        for change in changes
-    ]
+            refused = True
+            rows.append(Row((label, _outcome("not changed", "bad", error.detail), "")))
+    for change in changes:
+        said = changing.verdict(caller, change.version, change.after, env, limits)
+        rows.append(Row((_name(caller, change.configuration.id, change.label), _verdict(said), "")))
     shown = frame(who, caller, "configurations")
-    fields = [hidden("setting", form["setting"]), hidden("value", form.get("value", ""))]
-    fields += [hidden(change.configuration.id, change.version.etag) for change in changes]
-    title = "What was saved" if saves else f"Change {len(changes)} configuration{'' if len(changes) == 1 else 's'}"
+    if saves:
+        title, outcome = "What was saved", "Outcome"
+        below = Html(_NOT_ALL) if refused and drafts else _publishing(caller, csrf_field(shown), drafts, form)
+    else:
+        title, outcome = f"Change {_counted(len(changes))}", "The collector says"
+        below = _saving(caller, csrf_field(shown), changes, form)
     content = html(
         _PAGE,
-        path=path,
+        path=_path(caller),
         title=title,
         setting=f"{setting.shown}={setting.written}",
-        difference=html(_DIFFERENCE, lines=_difference(changes)) if changes else NOTHING,
-        table=table((Column("Configuration"), Column("Outcome" if saves else "The collector says")), rows),
-        save=html(_SAVE, path=path, csrf=csrf_field(shown), fields=fields) if changes else NOTHING,
+        difference=html(_DIFFERENCE, lines=changing.difference(changes)) if changes else NOTHING,
+        table=table((Column("Configuration"), Column(outcome), Column("Tests" if saves else "")), rows),
+        form=below,
     )
-    return page(shown, title, content)
+    return page(shown, title, content, script="change" if drafts else "")
 
 
-def _change(
-    caller: Caller, configuration: Configuration, version: Version, setting: Setting, left: int
-) -> _Change | None:
-    """None if the text has the value. Raises NotTheOwner, ConfigurationArchived, and Invalid with the reason."""
-    if not configuration.changeable_by(caller):
-        raise NotTheOwner
-    configuration.require_not_archived()
-    if left < 0:
-        raise errors.Invalid(
-            f"The texts have more than {MOST_CHARACTERS:,} characters together: choose fewer, or use "
-            "`headgate config edit --set`"
-        )
-    before = version.yaml or ""
-    try:
-        after = edited(before, [setting])
-    except NotYaml as error:
-        raise errors.Invalid(f"Line {error.line or 1} is not YAML: {error.reason}") from error
-    return None if after == before else _Change(configuration, version, after)
+def _publish(
+    request: Request, who: Visitor, caller: Caller, form: Mapping[str, str], chosen: Mapping[str, str]
+) -> Response:
+    """All drafts published, or none, with what stands against it."""
+    env, limits = changing.variables(form.get("env", "")), ChangeLimits()
+    drafts: dict[str, tuple[Html, Version]] = {}
+    reasons: dict[str, str] = {}
+    for configuration_id, etag in chosen.items():
+        configuration, version = changing.of_etag(caller, configuration_id, etag)
+        drafts[configuration_id] = _name(caller, configuration_id, f"{configuration.name} v{version.n}"), version
+        if etag != version.etag:
+            reasons[configuration_id] = "Somebody changed it since: look at it, and publish it from its page"
+        elif against := changing.against_publishing(caller, configuration_id, version, env, limits):
+            reasons[configuration_id] = against
+    rows: list[Row] = []
+    for configuration_id, (label, version) in drafts.items():
+        outcome = _outcome("not published", "bad", reasons[configuration_id]) if configuration_id in reasons else None
+        if not reasons:
+            try:
+                changing.publish(request, caller, configuration_id, version.n, version.etag)
+                outcome = tag("published", "good")
+            except errors.HeadgateError as error:
+                outcome = _outcome("not published", "bad", error.detail)
+        rows.append(Row((label, outcome or tag("not published"), _tests(configuration_id, version))))
+    shown = frame(who, caller, "configurations")
+    title = "Nothing was published" if reasons else "What was published"
+    content = html(
+        _PAGE,
+        path=_path(caller),
+        title=title,
+        setting=f"{form.get('setting', '')}={form.get('value', '')}",
+        difference=NOTHING,
+        table=table((Column("Configuration"), Column("Outcome"), Column("Tests")), rows),
+        form=_publishing(caller, csrf_field(shown), chosen, form) if reasons else NOTHING,
+    )
+    return page(shown, title, content, script="change" if reasons else "")
 
 
-def _saved(request: Request, caller: Caller, change: _Change, etag: str) -> Html:
-    """Save a draft in place, or as the version after a published one. Raises VersionChanged, and what the API does."""
-    version, ids = change.version, {"configuration_id": change.configuration.id}
-    if etag != version.etag:
-        raise VersionChanged(version.etag)
-    if version.status == "draft":
-        arguments = {**ids, "n": version.n, "if_match": etag}
-        carry_out(request, api.patch_version, caller, arguments, lambda: {"yaml": change.after})
-        return _outcome("saved", "good", f"version {version.n}, a draft")
-    carry_out(request, api.append_version, caller, ids, lambda: {"yaml": change.after})
-    return _outcome("saved", "good", "a new draft")
+def _saving(caller: Caller, csrf: Html, changes: Sequence[TextChange], form: Mapping[str, str]) -> Html:
+    """The form that saves what is shown, or checks it with variables."""
+    if not changes:
+        return NOTHING
+    fields = [hidden(name, form.get(name, "")) for name in ("setting", "value")]
+    fields += [hidden(change.configuration.id, change.version.etag) for change in changes]
+    env = area(
+        "env",
+        "Variables",
+        form.get("env", ""),
+        most=_MOST_OF_VARIABLES,
+        rows=2,
+        required=False,
+        hint="NAME=VALUE lines for ${env:NAME}: for the checks only, they are not stored",
+    )
+    return html(_SAVE, path=_path(caller), csrf=csrf, fields=fields, env=env)
 
 
-def _verdict(caller: Caller, change: _Change, ends: float) -> Html:
-    """What the collector of the version says of the text; no check begins after `ends`."""
-    if time.monotonic() > ends:
-        return _outcome("not checked", "", "it took too long; it can be saved, and is checked in the editor")
-    version = change.version
-    try:
-        with checks.under_way(caller):
-            asker = Asker.of(caller).gated(version.feature_gates)
-            result = validation.validate(change.after, version.collector_version, asker=asker)
-    except (errors.Invalid, Unavailable, checks.TooManyChecks) as error:
-        return _outcome("not checked", "", error.detail)
-    if not version.feature_gates:
-        verdicts.remember(caller.organization_id, change.after, result)
-    if result.valid:
+def _publishing(caller: Caller, csrf: Html, drafts: Mapping[str, str], form: Mapping[str, str]) -> Html:
+    """The form that publishes drafts, each by the state that was saved."""
+    if not drafts:
+        return NOTHING
+    fields = [hidden(name, form.get(name, "")) for name in ("setting", "value", "env")]
+    fields += [hidden(configuration_id, etag) for configuration_id, etag in drafts.items()]
+    return html(_PUBLISH, path=_path(caller), csrf=csrf, fields=fields, count=_counted(len(drafts)))
+
+
+def _tests(configuration_id: str, version: Version) -> Html:
+    """What the tests of a draft came to. The page's script runs those that have not run."""
+    missing = configurations.tests_of(configuration_id, version).missing
+    if not missing:
+        return tag("passed", "good")
+    match missing[0].code:
+        case version_tests.NO_TESTS:
+            return tag("no tests")
+        case version_tests.NOT_PASSED:
+            return _outcome("not passed", "bad", missing[0].message)
+    return html(_NOT_RUN, id=configuration_id, n=version.n, tag=tag("not run"))
+
+
+def _verdict(said: ValidationResult | str) -> Html:
+    if isinstance(said, str):
+        return _outcome("not checked", "", said)
+    if said.valid:
         return tag("valid", "good")
-    count = len(result.errors)
-    first = result.errors[0]
-    where = f"line {first.line}: " if first.line else ""
-    return _outcome(f"{count} error{'' if count == 1 else 's'}", "bad", f"{where}{verdicts.cut(first.message)}")
+    count = len(said.errors)
+    return _outcome(f"{count} error{'' if count == 1 else 's'}", "bad", changing.problem(said))
 
 
 def _outcome(label: str, kind: str, why: str) -> Html:
     return html(_OUTCOME, tag=tag(label, kind) if kind else tag(label), why=why)
 
 
-def _difference(changes: Sequence[_Change]) -> str:
-    """The unified differences of all, one below the other."""
-    return "\n".join(
-        line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
-        for change in changes
-        for line in unified_diff(
-            (change.version.yaml or "").splitlines(),
-            change.after.splitlines(),
-            change.label,
-            f"{change.label} (edited)",
-            lineterm="",
-        )
-    )
+def _name(caller: Caller, configuration_id: str, name: str) -> Html:
+    return html(_NAME, path=_path(caller), id=configuration_id, name=name)
+
+
+def _path(caller: Caller) -> str:
+    return f"{home(caller)}/configurations"
+
+
+def _counted(count: int) -> str:
+    return f"{count} configuration{'' if count == 1 else 's'}"

@@ -2,18 +2,24 @@
 
 import html
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from configurations import change_pages
+from configurations import changing
 from configurations.app import app, router
-from configurations.change_pages import MOST_CHARACTERS
+from configurations.changing import MOST_CHARACTERS
 from headgate.audit import service as audit
+from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
+from headgate.foundation.settings import settings
+from headgate.version_tests import service as version_tests
+from headgate.version_tests.model import Evidence, TestVerdict, text_digest
+from testing.app import app as of_testing
 from tests.support import configurations as cfg
 from tests.support.in_process import TestClient
-from tests.support.members import JoinWith, Member
+from tests.support.members import API, JoinWith, Member
 from tests.support.page_visitor import SESSION, SITE, csrf, member_at, send_form
 
 pytestmark = pytest.mark.collector
@@ -54,6 +60,18 @@ def path(ann: Member) -> str:
 def texts(ann: Member, configuration_id: str) -> list[str]:
     items = cfg.get(ann, f"/{configuration_id}/versions").json()["items"]
     return [cfg.get(ann, f"/{configuration_id}/versions/{n}").json()["yaml"] for n in range(1, len(items) + 1)]
+
+
+def status(member: Member, configuration_id: str) -> str:
+    return str(cfg.get(member, f"/{configuration_id}/versions/1").json()["status"])
+
+
+def evidence_of(configuration_id: str, text: str) -> None:
+    """What a suite of the draft's test leaves that passed."""
+    digest = version_tests.of_version(configuration_id, 1).sha256
+    passed = (TestVerdict("a", "Success"),)
+    evidence = Evidence("job_x", text_digest(text), digest, settings().collector_version, passed, clock.now())
+    version_tests.record(configuration_id, 1, evidence)
 
 
 def an_admin(member: Member) -> Caller:
@@ -111,6 +129,80 @@ def test_what_changed_since_it_was_shown_is_not_saved(mine: Member, browser: Tes
     assert texts(mine, configuration_id) == [f"# Later.\n{DEBUG}"]
 
 
+def test_of_two_tabs_that_save_at_once_the_first_appends_a_version(
+    mine: Member, browser: TestClient, path: str
+) -> None:
+    configuration_id = cfg.create(mine, "published", DEBUG)
+    cfg.publish(mine, configuration_id)
+    browsers = [browser, TestClient(app, base_url=SITE, cookies=dict(browser.cookies))]
+    shown = [
+        send_form(http, path, "/change", setting="exporters.debug.verbosity", value=value, **{configuration_id: "yes"})
+        for http, value in zip(browsers, ("basic", "detailed"), strict=True)
+    ]
+
+    with ThreadPoolExecutor(2) as pool:
+        saved = pool.map(
+            lambda http, page: send_form(http, path, "/change", save="yes", **chosen_of(page.text)).text,
+            browsers,
+            shown,
+        )
+
+    assert sorted(re.findall(">(saved|not changed)</span>", "".join(saved))) == ["not changed", "saved"]
+    assert len(texts(mine, configuration_id)) == 2
+
+
+def test_an_admin_changes_and_publishes_what_somebody_else_has_a_draft_of(
+    mine: Member, ann: Member, browser: TestClient, path: str
+) -> None:
+    configuration_id = cfg.create(mine, "published", DEBUG)
+    cfg.publish(mine, configuration_id)
+    cfg.append(mine, configuration_id, "of: the owner")
+    http = member_at(app, ann.organization_id, "admin")
+    chosen = {"setting": "exporters.debug.verbosity", "value": "basic", configuration_id: "yes"}
+    saved = send_form(http, path, "/change", save="yes", **chosen_of(send_form(http, path, "/change", **chosen).text))
+    assert "version 3, a draft" in saved.text
+
+    done = send_form(http, path, "/change", publish="yes", **chosen_of(saved.text)).text
+
+    assert ">published</span>" in done
+    assert cfg.get(mine, f"/{configuration_id}").json()["published_version"] == 3
+
+
+def test_drafts_are_published_together_once_the_tests_of_each_passed(
+    mine: Member, browser: TestClient, path: str
+) -> None:
+    text = DEBUG.replace("debug: #", "otlp/b: {endpoint: '${env:THERE}'}\n  debug: #").replace(
+        "[debug]", "[debug, otlp/b]"
+    )
+    tested, plain = cfg.create(mine, "tested", DEBUG), cfg.create(mine, "plain", text)
+    test = {"target_pipeline": "logs", "sample": "a", "rules": [{"name": "some", "condition": "true"}]}
+    saving = TestClient(of_testing, base_url=SITE, headers=dict(mine.http.headers))
+    assert saving.put(f"{API}/configurations/{tested}/versions/1/tests/a", json=test).status_code == 200
+    chosen = {"setting": "exporters.debug.verbosity", "value": "detailed", tested: "yes", plain: "yes"}
+    assert ">1 error</span>" in send_form(browser, path, "/change", **chosen).text
+    wrong = send_form(browser, path, "/change", **chosen, env="THERE")
+    assert (wrong.status_code, "Line 1 has no =" in wrong.text) == (422, True)
+    shown = send_form(browser, path, "/change", **chosen, env="THERE=localhost:4317\n").text
+    assert shown.count(">valid</span>") == 2
+    saved = send_form(browser, path, "/change", save="yes", env="THERE=localhost:4317", **chosen_of(shown)).text
+    assert f'data-tests="{tested}" data-version="1"' in saved
+    fields = chosen_of(saved)
+
+    early = send_form(browser, path, "/change", publish="yes", **fields).text
+    assert "No suite of all tests of this version has ended yet" in early
+    assert status(mine, tested) == status(mine, plain) == "draft"
+
+    evidence_of(tested, cfg.get(mine, f"/{tested}/versions/1").json()["yaml"])
+    unset = send_form(browser, path, "/change", publish="yes", **fields | {"env": ""}).text
+    assert "The collector does not accept it: line 3: " in unset
+    assert status(mine, tested) == "draft"
+    done = send_form(browser, path, "/change", publish="yes", **fields).text
+    assert done.count(">published</span>") == 2
+    assert status(mine, tested) == status(mine, plain) == "published"
+    late = send_form(browser, path, "/change", publish="yes", **fields).text
+    assert late.count("Somebody changed it since") == 2
+
+
 def test_what_is_over_the_limit_of_characters_stays_as_it_is(mine: Member, browser: TestClient, path: str) -> None:
     large = DEBUG + f"# {'-' * 90}\n" * (MOST_CHARACTERS * 2 // 3 // 93)
     ids = [cfg.create(mine, name, large) for name in ("first", "second")]
@@ -128,7 +220,7 @@ def test_what_is_over_the_limit_of_characters_stays_as_it_is(mine: Member, brows
 def test_what_there_is_no_time_to_check_is_shown_and_can_be_saved(
     mine: Member, browser: TestClient, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(change_pages, "MOST_SECONDS", -1)
+    monkeypatch.setattr(changing, "MOST_SECONDS", -1)
     configuration_id = cfg.create(mine, "draft", DEBUG)
     setting = {"setting": "exporters.debug.verbosity", "value": "loud"}
 

@@ -38,6 +38,33 @@ def with_a_test(here: Visit, name: str) -> Made:
     return made
 
 
+def test_a_value_is_set_in_several_configurations_tested_and_published(here: Visit) -> None:
+    page = here.page
+    made = [with_a_test(here, "First"), with_a_test(here, "Second")]
+    page.goto(f"{here.home}/configurations")
+    for name in ("First", "Second"):
+        page.get_by_label(f"Choose {name}", exact=True).check()
+    page.get_by_label("Setting").fill("exporters.debug.verbosity")
+    page.get_by_label("Value").fill("detailed")
+    page.get_by_role("button", name="Show what changes").click()
+    expect(page.get_by_label("What changes")).to_contain_text("+    verbosity: detailed")
+    expect(page.get_by_role("table").get_by_text("valid", exact=True)).to_have_count(2)
+    assert violations(page) == []
+
+    page.get_by_role("button", name="Save as drafts").click()
+    publish = page.get_by_role("button", name="Publish 2 configurations")
+    expect(publish).to_be_disabled()
+    expect(page.get_by_text("All tests passed.")).to_be_visible(timeout=60_000)
+    assert violations(page) == []
+    publish.click()
+
+    expect(page.get_by_role("heading", name="What was published")).to_be_visible()
+    for one in made:
+        version = here.asked("GET", f"/configurations/{one.id}/versions/1")
+        assert (version["status"], "verbosity: detailed" in version["yaml"]) == ("published", True)
+    assert here.complaints == []
+
+
 def test_a_pipeline_is_tested_step_by_step_and_kept_as_a_test(here: Visit, service: LocalService) -> None:
     page = here.page
     made = here.make("Tested", FILTERING)

@@ -354,8 +354,7 @@ def _required(
     unmet: list[Unmet] = []
     by_organization = "tests" in settings.publish_requires
     if by_organization or if_tests_pass:
-        subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
-        proof = version_tests.proof(configuration_id, version.n, subject)
+        proof = tests_of(configuration_id, version)
         conditions = proof.still_so
         missing = [error for error in proof.missing if by_organization or error.code != version_tests.NO_TESTS]
         if missing:
@@ -368,6 +367,12 @@ def _required(
     if unmet:
         raise PublishRequirements(unmet)
     return conditions
+
+
+def tests_of(configuration_id: str, version: Version) -> version_tests.Proof:
+    """What shows whether the tests of a version that the caller may see passed; one read."""
+    subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
+    return version_tests.proof(configuration_id, version.n, subject)
 
 
 def suppressions(caller: Caller, configuration_id: str, n: int) -> Sequence[Suppression]:

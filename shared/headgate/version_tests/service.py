@@ -16,6 +16,8 @@ from headgate_engine.threads import Threads
 
 NO_TESTS: Final = "no_tests"
 """The code of what is missing where a version has no tests."""
+NOT_PASSED: Final = "test_not_passed"
+"""The code where a test of the version as it is ended otherwise."""
 _PLACE: Final = ("tests",)
 _AT_ONCE: Final = 8
 
@@ -145,9 +147,7 @@ def _missing(tests: VersionTests, recorded: Recorded, subject: TestedText) -> It
     if not differs(nearest):
         for one in nearest.tests:
             if one.status != "Success":
-                yield FieldError(
-                    (*_PLACE, one.name), f"The test {one.name} ended with {one.status}", code="test_not_passed"
-                )
+                yield FieldError((*_PLACE, one.name), f"The test {one.name} ended with {one.status}", code=NOT_PASSED)
 
 
 def _differences(one: Evidence, tests: VersionTests, subject: TestedText) -> Iterator[FieldError]:
