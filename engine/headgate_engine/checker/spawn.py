@@ -2,7 +2,7 @@
 
 import contextlib
 import ctypes
-import json
+import marshal
 import os
 import shutil
 import signal
@@ -125,7 +125,7 @@ def _spawn(plan: dict[str, object], program: int | None, files: dict[str, str], 
         # A file, for nothing has to wait until the launcher reads it. Arguments and environment have length limits, and
         # the caller's variables are for the collector, not for the launcher.
         with tempfile.TemporaryFile() as stdin:
-            stdin.write(json.dumps(plan).encode())
+            marshal.dump(plan, stdin)
             stdin.seek(0)
             channel = plan["channel"]
             if program is not None:
