@@ -262,7 +262,8 @@ destroy: venv $(SAM_VENV)/.ready ## Remove from AWS, after asking (STAGE=)
 logs: venv ## Show the logs of AWS (STAGE=, FUNCTION=)
 	@$(PY) -m scripts.logs --stage "$(STAGE)" --function "$(FUNCTION)"
 
-openapi: venv ## Write the API's description from the routes
+openapi: venv ## Write the API's description, and what else follows from the routes
+	@$(PY) -m scripts.part_paths
 	@$(PY) -m scripts.openapi
 	@$(PY) -m scripts.accept_endpoints
 

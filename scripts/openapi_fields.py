@@ -43,7 +43,10 @@ def describe(document: dict[str, Json]) -> None:
     unused = sorted(set(words()) - used)
     if lacking or unused:
         lines = [f"without: {entry}" for entry in lacking] + [f"used by nothing: {entry}" for entry in unused]
-        raise Undescribed(f"Say in {FIELDS.name} what these mean, with an example:\n" + "\n".join(lines))
+        raise Undescribed(
+            "Say what these mean, with an example: `Field(description=…, examples=[…])` in the shape, or in "
+            f"{FIELDS.name} for several:\n" + "\n".join(lines)
+        )
 
 
 def named(schema: str) -> str:

@@ -5,17 +5,13 @@ Each part is imported at its first request.
 
 from functools import cache
 from pathlib import Path
-from typing import Final
 
 from fastapi import APIRouter, Response
 
 from headgate.http.app import create_app, lambda_handler
-from headgate.http.parts import Part
-from headgate.http.paths import APPLICATION
 from web import assets, pages
 from web.layout import STYLE_PATH
-
-_ORGANIZATION: Final = "/organizations/*"
+from web.routes import part
 
 static = APIRouter(include_in_schema=False)
 
@@ -37,27 +33,18 @@ def _style() -> bytes:
 app = create_app(
     "Headgate application",
     [
-        Part("application.api", f"{APPLICATION}/**"),
-        Part("application.oauth", f"{APPLICATION}/device_authorization", f"{APPLICATION}/token"),
+        part("application.api"),
+        part("application.oauth"),
         static,
         assets.router,
-        Part("application.sign_in_pages", "/sign-in/**", "/sign-out", "/forgot-password", "/reset-password"),
-        Part("application.login_pages", "/device", "/login"),
-        Part("application.organization_pages", "/", "/invitations/**", f"{_ORGANIZATION}/members/**"),
-        Part("application.change_pages", f"{_ORGANIZATION}/changes"),
-        Part(
-            "application.service_account_pages",
-            f"{_ORGANIZATION}/service-accounts/**",
-            f"{_ORGANIZATION}/expiring-tokens",
-        ),
-        Part(
-            "application.settings_pages",
-            f"{_ORGANIZATION}/settings",
-            f"{_ORGANIZATION}/rename",
-            f"{_ORGANIZATION}/create",
-        ),
-        Part("application.account_pages", "/account/**"),
-        Part("application.style_pages", "/style"),
+        part("application.sign_in_pages"),
+        part("application.login_pages"),
+        part("application.organization_pages"),
+        part("application.change_pages"),
+        part("application.service_account_pages"),
+        part("application.settings_pages"),
+        part("application.account_pages"),
+        part("application.style_pages"),
     ],
 )
 

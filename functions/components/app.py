@@ -19,10 +19,10 @@ from components.wire import (
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Anonymous, Reader
 from headgate.http.pagination import Page, Paging
-from headgate.http.parts import Part
 from headgate.http.routing import router as group
 from headgate.reference import service as reference
 from headgate_engine.reference.model import Kind
+from web.routes import part
 
 router = group("", "Components")
 
@@ -82,15 +82,13 @@ def get_ottl_reference(
     return OttlReferenceOut.of(reference.ottl(component, context, version))
 
 
-_PAGES: Final = "/organizations/*/components"
-
 app = create_app(
     "Headgate components",
     [
         router,
-        Part("components.ottl_pages", f"{_PAGES}/ottl"),
-        Part("components.component_pages", _PAGES, f"{_PAGES}/*/*"),
-        Part("components.api_pages", "/docs/**"),
+        part("components.ottl_pages"),
+        part("components.component_pages"),
+        part("components.api_pages"),
     ],
 )
 handler = lambda_handler(app)

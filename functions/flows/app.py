@@ -5,9 +5,9 @@ from headgate.flows import service as flows
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
-from headgate.http.parts import Part
 from headgate.http.routing import router as group
 from web import pages
+from web.routes import part
 
 router = group("/flows", "Flows")
 
@@ -24,6 +24,6 @@ def get_flow(slug: Slug, _: Reader) -> FlowDetail:
     return FlowDetail.of_full(flows.get(slug))
 
 
-app = create_app("Headgate flows", [router, Part("flows.flow_pages", "/organizations/*/flows/**")])
+app = create_app("Headgate flows", [router, part("flows.flow_pages")])
 pages.install(app)
 handler = lambda_handler(app)

@@ -1,15 +1,14 @@
-"""The actions of the record of changes: every route that changes something names one of the documented list."""
+"""The actions of the record of changes: every route that changes something names its own."""
 
 import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
+import pytest
 from fastapi import FastAPI
 
-from headgate.audit.actions import Action
-from headgate.http.auditing import actions_of
+from headgate.http.auditing import actions_of, audited
 from headgate.http.parts import routes_of
 from headgate.http.routing import Route
 from tests.support.endpoints import ENDPOINTS
@@ -17,6 +16,8 @@ from tests.support.endpoints import ENDPOINTS
 ROOT = Path(__file__).parents[2]
 CHANGES_NOTHING = [endpoint.label for endpoint in ENDPOINTS if endpoint.recorded.startswith("changes nothing")]
 # A host has no credential of a person; the delivery itself writes the record, in its own transaction.
+# At an approval in the browser, and at a host's first request: neither is a route of the API.
+NAMED_BY_NO_ROUTE = {"login.approved", "install.secrets_delivered"}
 RECORDED_BY_THE_SERVICE = ["POST /api/v1/fleet-install/{platform}/{deployment_id}/secrets"]
 
 
@@ -35,19 +36,21 @@ def test_every_route_that_changes_something_names_its_actions() -> None:
     assert without == {*CHANGES_NOTHING, *RECORDED_BY_THE_SERVICE}
 
 
-def test_every_action_that_a_route_names_is_in_the_list() -> None:
+def test_every_action_that_a_service_records_is_named_by_a_route() -> None:
     named = {action for _, route in routes() for action in actions_of(route)}
+    recorded = {
+        action
+        for path in (ROOT / "shared").rglob("*.py")
+        for action in re.findall(r'audit\.(?:entry|entry_\w+|append)\([^"]*"([a-z_]+\.[a-z_]+)"', path.read_text())
+    }
 
-    assert {"version.published", "member.removed", "fleet.token_renewed"} <= named <= set(get_args(Action))
+    assert {"member.removed", "fleet.token_renewed"} <= recorded
+    assert recorded - named == NAMED_BY_NO_ROUTE
 
 
-def test_every_action_of_the_list_is_used() -> None:
-    listed = ROOT / "shared/headgate/audit/actions.py"
-    code = "".join(
-        path.read_text() for top in ("shared", "functions") for path in (ROOT / top).rglob("*.py") if path != listed
-    )
-
-    assert [action for action in get_args(Action) if f'"{action}"' not in code] == []
+def test_an_action_that_is_not_a_noun_and_what_was_done_is_refused() -> None:
+    with pytest.raises(ValueError, match="publish_version"):
+        audited("version.published", "publish_version")
 
 
 def test_a_form_records_through_its_operation_alone() -> None:

@@ -7,7 +7,6 @@ from fastapi import Response
 
 from fleets.api.rollouts_wire import RolloutOut, RolloutStarted, StartRollout
 from fleets.api.routing import fleet_router
-from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import service as deployments
 from headgate.foundation.caller import Caller
@@ -31,7 +30,7 @@ _ONE: Final = f"{_OF_GROUP}/{{rollout_id}}"
 _Endpoint: TypeAlias = Callable[..., RolloutOut]
 
 
-def _action(verb: str, action: Action) -> Callable[[_Endpoint], _Endpoint]:
+def _action(verb: str, action: str) -> Callable[[_Endpoint], _Endpoint]:
     """Route `POST …/rollouts/{rollout_id}/VERB`, recorded in the audit log as that action."""
     return router.post(
         f"{_ONE}/{verb}",

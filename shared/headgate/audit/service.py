@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from headgate.audit import store
-from headgate.audit.actions import Action
 from headgate.audit.model import ANY, AuditRecord, Wanted
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
@@ -19,12 +18,12 @@ from headgate.storage.table import Write
 _MOST_READ: Final = 1_000
 
 
-def entry(caller: Caller, action: Action, target: str, **details: str) -> Write:
+def entry(caller: Caller, action: str, target: str, **details: str) -> Write:
     """The record of a change by `caller`, for the change's own transaction: both are stored, or neither."""
     return store.put(_record(caller, action, target, details))
 
 
-def entry_of_invited(organization_id: str, actor: Principal, session_id: str, action: Action, **details: str) -> Write:
+def entry_of_invited(organization_id: str, actor: Principal, session_id: str, action: str, **details: str) -> Write:
     """The same for a change by a person who was invited and is not a member."""
     return entry_by(organization_id, actor, session_id, actor.name, action, actor.id, details)
 
@@ -34,7 +33,7 @@ def entry_by(
     actor: Principal,
     credential_id: str,
     credential_name: str,
-    action: Action,
+    action: str,
     target: str,
     details: Mapping[str, str],
 ) -> Write:
@@ -47,7 +46,7 @@ def entry_by(
     )
 
 
-def append(caller: Caller, action: Action, target: str, **details: str) -> None:
+def append(caller: Caller, action: str, target: str, **details: str) -> None:
     """Store the record of a change that has been made; one put."""
     store.append(_record(caller, action, target, details))
 
@@ -67,7 +66,7 @@ def records(caller: Caller, limit: int, after: str | None, filters: Wanted = ANY
     return Slice(matching, page.position)
 
 
-def _record(caller: Caller, action: Action, target: str, details: dict[str, str]) -> AuditRecord:
+def _record(caller: Caller, action: str, target: str, details: dict[str, str]) -> AuditRecord:
     at = clock.now()
     return AuditRecord(
         id=new_id("aud", at),

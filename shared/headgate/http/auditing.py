@@ -1,5 +1,6 @@
 """The record of a change made through the public API: the route names its action, and a success is recorded."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -8,24 +9,27 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from headgate.audit import service as audit
-from headgate.audit.actions import Action
 from headgate.foundation.caller import Caller
 from headgate.foundation.log import logger
 from headgate.http.paths import PUBLIC
 
 _EXTENSION: Final = "x-audit-actions"
+_ACTION: Final = re.compile(r"[a-z_]+\.[a-z_]+", re.ASCII)
 
 
-def audited(*actions: Action) -> dict[str, object]:
+def audited(*actions: str) -> dict[str, object]:
     """For `openapi_extra` of a route that changes something: the actions that its changes are recorded as.
 
-    A route of the public API names one. A route of the application names those that its service records itself, in the
-    transaction of the change.
+    An action is a noun and what was done, `version.published`. A route of the public API names one. A route of the
+    application names those that its service records itself, in the transaction of the change. Records of earlier
+    releases hold names of operations instead, such as `publish_version`; they are shown as they are.
     """
+    if wrong := [action for action in actions if not _ACTION.fullmatch(action)]:
+        raise ValueError(f"an action is a noun and what was done, such as version.published: {wrong}")
     return {_EXTENSION: list(actions)}
 
 
-def actions_of(route: APIRoute) -> tuple[Action, ...]:
+def actions_of(route: APIRoute) -> tuple[str, ...]:
     """The actions that the route names; none if it changes nothing."""
     named = (route.openapi_extra or {}).get(_EXTENSION, ())
     return tuple(named)

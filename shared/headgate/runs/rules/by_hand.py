@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast, get_args
 
-from headgate.audit.actions import Action
 from headgate.configurations import service as configurations
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
@@ -69,7 +68,7 @@ def _change(
     configuration_id: str,
     n: int,
     pipeline: str,
-    action: Action,
+    action: str,
     rule: str,
     changed: Callable[[Sequence[StoredRule]], Sequence[StoredRule]],
 ) -> RuleSet:

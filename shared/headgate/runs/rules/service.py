@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from headgate.audit import service as audit
-from headgate.audit.actions import Action
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
@@ -110,8 +109,6 @@ def save_changed(
     return retry(once)
 
 
-def record_by_hand(
-    caller: Caller, configuration_id: str, n: int, pipeline: str, action: Action, **details: str
-) -> Write:
+def record_by_hand(caller: Caller, configuration_id: str, n: int, pipeline: str, action: str, **details: str) -> Write:
     """The audit record of a change in the application."""
     return audit.entry(caller, action, f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline, **details)
