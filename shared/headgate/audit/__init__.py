@@ -1,1 +1,1 @@
-"""Who changed what, when, and from which credential: an append-only record per organization."""
+"""The record of changes: who changed what, when, and with which credential. Records are only added."""

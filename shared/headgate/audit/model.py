@@ -30,7 +30,7 @@ class AuditRecord:
 
     @property
     def target_name(self) -> str:
-        """What the target was called then; empty if that is not recorded."""
+        """The name that the target had at the time; empty if that is not recorded."""
         return next((self.details[name] for name in NAMING if name in self.details), "")
 
 
@@ -46,7 +46,7 @@ class Wanted:
 
     @property
     def filters(self) -> bool:
-        """Whether records are left out that lie between others."""
+        """True if records are left out that lie between others."""
         return self.by is not None or self.about is not None
 
     def has(self, record: AuditRecord) -> bool:

@@ -64,7 +64,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What the last line holds. `mac` is empty in version 1."""
+    """The last line of an archive. `mac` is empty in version 1."""
 
     digest: str
     mac: str

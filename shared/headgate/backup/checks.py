@@ -1,4 +1,4 @@
-"""What an attribute of an archive may hold: the type, the shape and a bound of each value that an import writes."""
+"""Checks of an archive's attributes: the type, the shape and a bound of each value that an import writes."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _UNREADABLE: Final = (TypeError, KeyError, ValueError, AttributeError, Recursion
 
 
 def index(path: Path, header: Header) -> Index:
-    """What the archive holds, by its ids. Raises BadArchive."""
+    """Index the archive's records by their ids. Raises BadArchive."""
     held = Index(header.organization_id)
     for number, record in archive.records(path):
         try:
@@ -226,7 +226,7 @@ def _named(value: Value) -> Iterator[tuple[str, str | bytes]]:
 
 
 def is_token(record: Record) -> bool:
-    """Whether a credential works with the record: a token of a service account, or of a fleet or group."""
+    """True if a credential works with the record: a token of a service account, or of a fleet or group."""
     if isinstance(record, BucketObject):
         return False
     sort = str(record.item["sk"]) if "sk" in record.item else ""

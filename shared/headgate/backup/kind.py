@@ -1,4 +1,4 @@
-"""What an archive may hold of one kind of record: where it belongs by its content, and what its attributes may be."""
+"""Kinds of records in an archive: the key that follows from a record's content, and its possible attributes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Kind:
     optional: Mapping[str, Check] = field(default_factory=dict)
 
     def has(self, item: Item) -> bool:
-        """Whether an item has the form of this kind's keys; it says nothing of what they name."""
+        """True if the item has the form of this kind's keys; the things that they name may not exist."""
         partition, sort = PLACES[self.table]
         return str(item.get(partition)).startswith(self.partition) and _begins(str(item.get(sort)), self.sort)
 

@@ -1,4 +1,4 @@
-"""Where the records of an archive belong: the key of each follows from its content and from what the archive holds.
+"""Keys of an archive's records: each follows from the record's content and from the other records of the archive.
 
 Each function raises KeyError for what the archive lacks, and ValueError or TypeError for what does not fit together.
 """
@@ -25,7 +25,7 @@ WEBHOOKS: Final = "webhook#"
 
 @dataclass(slots=True)
 class Index:
-    """What an archive holds, by the ids that its other records may name."""
+    """The ids of an archive's records, which other records may name."""
 
     organization_id: str
     people: set[str] = field(default_factory=set)
@@ -107,7 +107,7 @@ def instance_event(index: Index, item: Item) -> Key:
 
 
 def webhook(index: Index, item: Item) -> Key:
-    """As `webhooks.keys` builds it, which no other concept reads."""
+    """The key of a webhook, as `webhooks.keys` builds it: no other concept reads that module."""
     pk = fleet_keys.organization(index.organization_id)
     return {"pk": pk, "sk": f"{WEBHOOKS}{items.text(item, 'webhook_id')}"}
 

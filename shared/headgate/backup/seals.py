@@ -47,7 +47,7 @@ def key_of(header: Header) -> bytes:
 
 
 def mac(key: bytes, digest: str) -> str:
-    """What authenticates the seal of an archive with that digest."""
+    """Authenticate the seal of an archive with that digest."""
     return hmac.digest(key, digest.encode(), hashlib.sha256).hex()
 
 

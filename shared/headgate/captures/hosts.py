@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a message changes of a capture, and the sample that it brings, None if there is none."""
+    """The change of a capture by a message, and the sample in the message, None if there is none."""
 
     before: Capture
     after: Capture
@@ -36,7 +36,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a message says of a capture: what is left of it in the instance, and what is stored besides."""
+    """The report of a message about a capture: the capture that stays in the instance, and what to store besides."""
 
     asked: OpenCapture | None = None
     events: Sequence[TimelineEvent] = ()
@@ -73,7 +73,7 @@ def heard(instance: Instance, capture: Capture | None, news: CaptureNews | None,
 
 
 def writes(change: Change) -> list[Write]:
-    """What is to be stored with the instance, in one transaction. A sample is stored at once, by a PUT.
+    """The writes for the instance's transaction. A sample is stored at once, by a PUT.
 
     Its key is that of its content: a message that is repeated changes nothing.
     """
@@ -89,7 +89,7 @@ def writes(change: Change) -> list[Write]:
 
 
 def to_tell(instance: Instance, group: Deployment, at: datetime) -> dict[str, object] | None:
-    """What the host is to be told with this answer, if its supervisor understands it; one read until it has begun.
+    """The capture to order in this answer, if the host's supervisor understands it; one read until it has begun.
 
     A capture of a group in which captures are forbidden meanwhile is to stop.
     """
@@ -152,7 +152,7 @@ def _ended(instance: Instance, before: Capture, after: Capture, sample: bytes | 
 
 
 def summary(capture: Capture) -> str:
-    """What a timeline says of a capture."""
+    """Describe a capture for a timeline."""
     place = f"{capture.id}: {capture.wanted.pipeline} after {capture.wanted.component}"
     if capture.reason is None:
         return f"{place}, up to {capture.wanted.max_records} records in {capture.wanted.duration_seconds} s"

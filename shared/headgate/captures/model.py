@@ -14,7 +14,7 @@ from headgate.instances.orders.captured import Reason
 from headgate_engine.collector import StableSignal
 
 KEPT: Final = timedelta(days=30)
-"""How long a capture and its sample are stored after it has ended."""
+"""Days for which an ended capture and its sample are stored."""
 MOST_RECORDS: Final = 100
 LONGEST_SECONDS: Final = 600
 BEGINS_WITHIN: Final = timedelta(minutes=6)
@@ -92,7 +92,7 @@ class CaptureEnded(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What an organization takes out of samples: kinds that hosts know, patterns of RE2, and keys of attributes."""
+    """The redaction of an organization's samples: kinds that hosts know, patterns of RE2, and keys of attributes."""
 
     kinds: Sequence[Kind] = KINDS
     patterns: Sequence[str] = ()
@@ -104,7 +104,7 @@ DEFAULT: Final = Redaction()
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to capture: records of a signal after a component of a pipeline for which a condition is true."""
+    """The target of a capture: records of a signal after a component of a pipeline for which a condition is true."""
 
     signal_type: StableSignal
     pipeline: str
@@ -150,7 +150,7 @@ class Capture:
 
     @property
     def ends_by(self) -> datetime:
-        """When it has ended on the host, whatever happens there: the branch takes nothing after its time."""
+        """The time at which the host ends the capture in any case: the branch takes nothing after it."""
         return (self.started_at or self.begins_by) + timedelta(seconds=self.wanted.duration_seconds)
 
     @property
@@ -170,7 +170,7 @@ class Capture:
 
     @property
     def audited(self) -> Mapping[str, str]:
-        """What the record of its start holds."""
+        """Details for the audit record of its start."""
         return {
             "instance_id": self.instance_id,
             "pipeline": self.wanted.pipeline,

@@ -1,4 +1,4 @@
-"""What members do with captures: ask a host for one, follow it, end it, read its sample, and delete it."""
+"""Operations of members on captures: ask a host for one, follow it, end it, read its sample, and delete it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CaptureInvalid(errors.Invalid):
 
 
 class Asked(Protocol):
-    """What a writer asks for: of one host, or of any one of a group."""
+    """A request for a capture: of one host, or of any host of a group."""
 
     @property
     def instance_id(self) -> str | None: ...
@@ -233,7 +233,7 @@ def allow(caller: Caller, fleet_id: str, deployment_id: str, *, allowed: bool) -
 
 
 def redaction(caller: Caller) -> Redaction:
-    """What the organization takes out of samples; one read."""
+    """Returns the organization's redaction of samples; one read."""
     return store.redaction(caller.organization_id)[0]
 
 
@@ -311,7 +311,7 @@ def _inability(seen: Seen) -> str:
 
 
 def _wanted(asked: Asked, version: Assignment) -> Wanted:
-    """What the host is to capture, if the version that it runs has it. Raises CaptureInvalid."""
+    """The order for the host, if the version that it runs has that component. Raises CaptureInvalid."""
     signal = _signal(asked.pipeline)
     text = published.text(version.configuration_id, version.version_number)
     if text is None:

@@ -127,7 +127,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class Asker(engine.Asker):
-    """Who asks the collectors of this deployment."""
+    """Returns the checker of this deployment's collectors."""
 
     collectors: engine.Collectors = field(default_factory=_Asked, repr=False, compare=False)
 
@@ -178,7 +178,7 @@ def installed(*, asker: engine.Asker) -> tuple[str, ...]:
 
 
 def describe(version: str, *, asker: engine.Asker) -> dict[str, object]:
-    """What that version's binary says of itself; see `Checker.describe` for what it raises."""
+    """Describe the build of that version, as its binary does; raises what `Checker.describe` raises."""
     return _asked().describe(version, asker=asker)
 
 
@@ -193,7 +193,7 @@ def build_of(version: str) -> str:
 
 
 def is_whole(version: str) -> bool:
-    """Whether the whole program answers for this version; on AWS always. A local service may be building it."""
+    """True if the whole program answers for this version; on AWS always. A local service may be building it."""
     return bool(settings().checker_function) or of_this_process().collectors.is_whole(version)
 
 

@@ -41,7 +41,7 @@ _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a collector is fetched from: a signed URL of the compressed binary; sizes in bytes, SHA-256 in hex."""
+    """The source of a collector: a signed URL of the compressed binary; sizes in bytes, SHA-256 in hex."""
 
     version: str
     url: str = field(repr=False)
@@ -226,7 +226,7 @@ class _Verified:
 
 
 class _Larger(Exception):
-    """There are more bytes than were announced."""
+    """The source sent more bytes than it announced."""
 
 
 def _write(source: Source, target: _Verified, deadline: float) -> None:

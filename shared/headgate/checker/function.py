@@ -97,7 +97,7 @@ class CheckerFunction:
         raise CheckerUnreachable("The collector's function did not say what is installed")
 
     def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
-        """What that version's binary says of itself; see `Checker.describe`."""
+        """Describe the build of that version, as its binary does; see `Checker.describe`."""
         return self.call("describe", {}, asker=asker, version=version)
 
     def described(self, *, asker: Asker) -> tuple[Described, ...]:
@@ -162,7 +162,7 @@ def _client(asker: Asker) -> LambdaClient:
 
 
 def _published_since(version: str | None, source: Message | None) -> Message | None:
-    """What is published of that version now, None if it is what could not be fetched."""
+    """Read the published collector of that version again; None if it is still the one that could not be fetched."""
     if version is None or source is None:
         return None
     published.forget()
@@ -176,7 +176,7 @@ def _with_published(installed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _ended_by_a_text(message: bytes) -> bool:
-    """Whether the text took the function too long or too much memory."""
+    """True if the text took the function too long or too much memory."""
     return any(words in message for words in _ENDED)
 
 

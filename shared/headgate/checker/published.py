@@ -31,7 +31,7 @@ _Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
 class Descriptor(BaseModel):
-    """What `collector.json` says: SHA-256 in hex and sizes in bytes of the compressed and of the unpacked binary.
+    """The content of `collector.json`: SHA-256 in hex and sizes in bytes of the compressed and the unpacked binary.
 
     `describe` is what the binary says of itself (the operation `describe`) without components and feature gates.
     """
@@ -72,7 +72,7 @@ def described() -> tuple[Described, ...]:
 
 
 def source(version: str, seconds: int) -> dict[str, object] | None:
-    """What `fetched.Source` reads, with a link that is valid for some time; None if the version is not in the bucket.
+    """The source for `fetched`, with a link that expires; None if the version is not in the bucket.
 
     The default version is not: it is where the collector runs. Raises CheckerUnreachable.
     """

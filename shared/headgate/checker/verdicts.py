@@ -1,4 +1,4 @@
-"""What the collector last said of a text, remembered by the text's hash and the collector's version.
+"""Remembered verdicts: the collector's last answer about a text, by the text's hash and the collector's version.
 
 A list of configurations and the overview show it: they cannot ask the collector about each. Every check of a text is
 remembered, from the editor, the command line or CI; a text that nobody checked has no verdict.
@@ -31,7 +31,7 @@ def digest(yaml: str) -> str:
 
 
 def cut(message: str) -> str:
-    """As much of a message as is shown in a list."""
+    """The part of a message that a list shows."""
     return message[:_LONGEST]
 
 

@@ -1,4 +1,4 @@
-"""What a configuration delivers: the exporters of each signal, without those that throw away what they are sent."""
+"""The destinations of a configuration: the exporters of each signal, without those that discard their input."""
 
 from __future__ import annotations
 

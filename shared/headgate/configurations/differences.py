@@ -1,4 +1,4 @@
-"""What differs between two configurations, by component: what the collector reads, and not how it is written."""
+"""Differences between two configurations, by component: of the values that the collector reads, not of the layout."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def value_of(mapping: yaml.Node | None, name: str) -> yaml.Node | None:
 
 
 def _deepest(events: Iterable[yaml.Event]) -> int:
-    """How deep the text nests, up to DEEPEST. libyaml's composer is recursive: deep text would end the process."""
+    """The depth of the text, up to DEEPEST. libyaml's composer is recursive: deep text would end the process."""
     depth = deepest = 0
     for event in events:
         if isinstance(event, yaml.CollectionStartEvent):

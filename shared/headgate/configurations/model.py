@@ -13,18 +13,18 @@ from headgate.foundation.principal import Principal
 
 Status = Literal["draft", "published"]
 Archived = Literal["false", "true", "all"]
-"""Which configurations to list: those that are not archived, those that are, or both."""
+"""Filter of a list: configurations that are not archived, archived ones, or both."""
 
 
 class ConfigurationNotFound(errors.NotFound):
-    """It does not exist, or it is another member's draft."""
+    """The configuration does not exist, or it is another member's draft."""
 
     code = "configuration_not_found"
     detail = "No such configuration"
 
 
 class VersionNotFound(errors.NotFound):
-    """It does not exist, or it is another member's draft."""
+    """The version does not exist, or it is another member's draft."""
 
     code = "version_not_found"
     detail = "No such version; list the configuration's versions for their numbers"
@@ -40,14 +40,14 @@ class VersionIsPublished(errors.Conflict):
 
 
 class ConfigurationArchived(errors.Conflict):
-    """It is only kept: nothing new is made of it."""
+    """An archived configuration can be read and restored, and not changed or run."""
 
     code = "configuration_archived"
     detail = "This configuration is archived: restore it first"
 
 
 class ConfigurationPublished(errors.Conflict):
-    """What was published once is referred to, by hosts, rollouts and the record of changes."""
+    """A configuration that was published is never deleted: hosts, rollouts and audit records refer to it."""
 
     code = "configuration_published"
     detail = "A configuration that was published cannot be deleted: archive it"
@@ -110,7 +110,7 @@ class Configuration:
         return self.owned_by(caller) or version.status == "published" or version.created_by.id == caller.principal.id
 
     def as_seen_by(self, caller: Caller) -> "Configuration":
-        """To others than its owner, the newest published version is the latest one.
+        """The latest version for others than the owner is the newest published one.
 
         Raises ConfigurationNotFound for one that the caller may not see.
         """
@@ -121,7 +121,7 @@ class Configuration:
         return replace(self, latest_version=self.published_version)
 
     def changeable_by(self, caller: Caller) -> bool:
-        """Whether the caller, who sees it, may change it."""
+        """True if the caller, who sees it, may change it."""
         return self.owned_by(caller) or caller.is_admin
 
     def require_changeable_by(self, caller: Caller) -> None:

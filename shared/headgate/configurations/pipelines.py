@@ -104,7 +104,7 @@ def components(text: str, most_events: int | None = None) -> list[tuple[str, str
 
 
 def readable(text: str) -> bool:
-    """Whether the parser in C takes a time that depends on the text's length only, unless it nests too deeply."""
+    """True if the time of the parser in C depends on the text's length only, unless the text nests too deeply."""
     return text.count("%TAG") <= _MAX_DIRECTIVES
 
 

@@ -1,10 +1,10 @@
-"""What a published version holds, for those that run it: there is no caller, and nobody to hide it from."""
+"""Published versions for the hosts that run them: without a caller, and visible to all of the organization."""
 
 from headgate.configurations import store
 
 
 def name(organization_id: str, configuration_id: str) -> str | None:
-    """What the configuration is called; one read. None if it is gone."""
+    """Returns the name of the configuration; one read. None if it was deleted."""
     configuration = store.configuration(organization_id, configuration_id)
     return None if configuration is None else configuration.name
 

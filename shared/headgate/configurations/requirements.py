@@ -1,4 +1,4 @@
-"""What an organization requires of a version to publish it, and what is missing."""
+"""Requirements of an organization for publishing a version, and those that a version does not meet."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def of_tests(missing: Sequence[FieldError], *, asked: bool) -> Unmet:
 
 
 def _mending(result: PolicyResult) -> Iterator[str]:
-    """What to do about findings, and about rules that failed: no text and no comment mends those for good."""
+    """The ways out of findings and failed rules for which neither the text nor a comment helps."""
     if any(finding.counts for finding in result.findings):
         yield "Fix what is found in a draft, or suppress it with a comment if that is allowed"
     if any(rule.severity == "error" for rule in result.failed_rules):

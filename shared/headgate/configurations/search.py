@@ -24,7 +24,7 @@ MOST_NAMES: Final = 2_000
 MOST_BYTES: Final = 16 << 20
 """The size of the texts that it reads. A text of a megabyte may be stored in a kilobyte."""
 _AS_BYTES_READ: Final = 8
-"""What a byte counts as of a text that an earlier release stored, without the ids of its components."""
+"""The weight of a byte of a text that an earlier release stored, without the ids of its components."""
 # And the write that notes the ids with it, so that one request makes at most 256.
 _NOTED_AS_BYTES: Final = 64 << 10
 # The texts of the latest and the published version of these are one batch read.
@@ -33,7 +33,7 @@ _AT_ONCE: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which configurations to list; None for any. `name` is the whole name.
+    """Filter of a list of configurations; None matches all. `name` is the whole name.
 
     `text` is in the name, the description, the owner's name, or the text of the latest or the published version,
     whatever the case. `component` is a type, or a type and a name as in `otlp/2`, that one of the two defines.
@@ -46,7 +46,7 @@ class Wanted:
 
 
 class NotFoundByName(errors.Invalid):
-    """What a person typed names none, or more than one."""
+    """The typed name matches no configuration, or more than one."""
 
     code = "configuration_not_found_by_name"
 

@@ -1,4 +1,4 @@
-"""What can be done with configurations, and by whom."""
+"""Operations on configurations and versions, with the permissions that each requires."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -63,7 +63,7 @@ def visible(caller: Caller, limit: int, after: str | None, archived: Archived = 
 
 
 def position(entry: Configuration) -> str:
-    """Where a list goes on after the entry."""
+    """The position of a list after this entry."""
     return keys.by_update(clock.rfc3339(entry.updated_at), entry.id)
 
 
@@ -349,7 +349,7 @@ def _require_match(version: Version, if_match: frozenset[str] | None, *also: str
 def _required(
     caller: Caller, settings: Settings, configuration_id: str, version: Version, *, if_tests_pass: bool
 ) -> Sequence[Write]:
-    """What a transaction that publishes depends on. Raises PublishRequirements."""
+    """The conditions of a transaction that publishes. Raises PublishRequirements."""
     conditions: Sequence[Write] = ()
     unmet: list[Unmet] = []
     by_organization = "tests" in settings.publish_requires

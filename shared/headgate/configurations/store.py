@@ -60,7 +60,7 @@ def text(configuration_id: str, n: int) -> str | None:
 
 
 def stored_texts(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Item]:
-    """What is stored of the texts of versions, each by its configuration's id and its number.
+    """Returns the stored texts of versions, each by its configuration's id and its number.
 
     One batch read for each hundred; one that does not exist is missing.
     """

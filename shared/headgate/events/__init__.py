@@ -1,1 +1,1 @@
-"""What happened that somebody may have to know: written with the change, sent within minutes."""
+"""Events for receivers: written with the change that causes them, sent within minutes."""

@@ -1,4 +1,4 @@
-"""What receivers get: an event, or several that are told together, as a CloudEvent 1.0 in its JSON form."""
+"""Messages to receivers: an event, or several together, as a CloudEvent 1.0 in its JSON form."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an event is about, by id, and what of it is not stored elsewhere. None for what has nothing to do with it.
+    """The subject of an event, by ids, and facts about it that nothing else stores; None where a field does not apply.
 
     `name` is that of what has no id of its own to look up: a host, a token. `reason` is a text of Headgate's own:
     nothing that a host, a collector or a configuration says may be in it. `figures` are counts by their name.

@@ -47,7 +47,7 @@ def token(value_hash: str) -> Key:
 
 
 def install_code(code_hash: str) -> Key:
-    """What the code of an install command delivers."""
+    """The key of the secrets that the code of an install command delivers."""
     return {"pk": f"install#{code_hash}", "sk": "code"}
 
 
@@ -98,12 +98,12 @@ def capture(fleet_id: str, capture_id: str) -> Key:
 
 
 def redaction(organization_id: str) -> Key:
-    """What the organization takes out of captured samples."""
+    """The key of the organization's redaction of captured samples."""
     return {"pk": organization(organization_id), "sk": "redaction"}
 
 
 def prices(organization_id: str) -> Key:
-    """What the organization pays at destinations."""
+    """The key of the organization's prices of destinations."""
     return {"pk": organization(organization_id), "sk": "prices"}
 
 
@@ -146,7 +146,7 @@ def rollout(deployment_id: str, rollout_id: str) -> Key:
 
 
 def open_rollout(rollout_id: str) -> Key:
-    """Which execution carries out an open rollout. The rollouts of all organizations are in one partition."""
+    """The key of the execution of an open rollout. The rollouts of all organizations are in one partition."""
     return {"pk": OPEN_ROLLOUTS, "sk": rollout_id}
 
 

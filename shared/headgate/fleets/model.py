@@ -11,7 +11,7 @@ from headgate.foundation.principal import Principal
 FleetType = Literal["server-supervisor", "kubernetes-supervisor"]
 ExpiresIn = Literal["180d", "1y", "2y", "never"]
 Grace = Literal["none", "1d", "7d", "unused"]
-"""How long the token before a renewal goes on; `unused` is until no host uses it, and 30 days at most."""
+"""Validity of the previous token after a renewal; `unused` is until no host uses it, and 30 days at most."""
 FleetMode = Literal["managed", "observed"]
 """An observed fleet lists collectors that others install and configure, and sends them no configuration."""
 
@@ -70,7 +70,7 @@ class FleetObserved(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class FleetToken:
-    """What is stored of a token, under its hash. `expires_at` is None for one that never expires.
+    """The stored facts of a token, under its hash. `expires_at` is None for one that never expires.
 
     A group's own token has its `deployment_id`, and is valid for that group alone. `superseded_at` is when the next one
     was issued, None for the present one.
@@ -84,7 +84,7 @@ class FleetToken:
 
     @property
     def scope(self) -> str:
-        """What the token opens: the id of its group, or of the fleet."""
+        """The id of the group, or of the fleet, that the token opens."""
         return self.deployment_id or self.fleet_id
 
 

@@ -40,7 +40,7 @@ class PricesChanged(errors.PreconditionFailed):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a unit costs that exporters of a type send to a host, None for any host. `amount` is a decimal number."""
+    """The price of a unit that exporters of a type send to a host, None for any host. `amount` is a decimal number."""
 
     exporter: str
     host: str | None
@@ -48,7 +48,7 @@ class Price:
     amount: str
 
     def cost(self, number: int) -> Decimal:
-        """What so many bytes, or records, cost."""
+        """The cost of so many bytes, or records."""
         return Decimal(self.amount) * number / UNITS[self.per]
 
 

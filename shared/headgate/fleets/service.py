@@ -124,7 +124,7 @@ def deleting(fleet: Fleet) -> list[Write]:
 
 
 def expiry(fleet: Fleet, at: datetime) -> datetime | None:
-    """When a token of the fleet that is issued at that time expires; None for never."""
+    """Expiry of a token of the fleet that is issued at that time; None for never."""
     lifetime = token_lifetime(fleet.expires_in)
     return at + lifetime if lifetime else None
 
@@ -185,7 +185,7 @@ def end_previous(fleet: Fleet, at: datetime) -> None:
 
 
 def previous_ends_at(grace: Grace, expires_at: datetime | None, at: datetime) -> datetime | None:
-    """When a token that is renewed now ends; None for at once."""
+    """The end of a token that is renewed now; None for at once."""
     end = at + GRACES[grace]
     return min(end, expires_at or end) if GRACES[grace] else None
 

@@ -32,7 +32,7 @@ def hash_at(holder: str, generation: int) -> str:
 
 
 def id_of(token_hash: str) -> str:
-    """What tells tokens apart: the beginning of the hash, of which nothing can be made."""
+    """A label that tells tokens apart: the beginning of the hash, from which the token cannot be computed."""
     return token_hash[:_ID_LENGTH]
 
 

@@ -1,4 +1,4 @@
-"""How flows of the gallery configure each component: the component's own lines of the shortest text that uses it.
+"""Examples of components from the gallery: the component's own lines of the shortest flow that uses it.
 
 Only publishing needs it, which reads the flows' YAML.
 """
@@ -55,7 +55,7 @@ def _without_tail(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _meaning(text: str) -> object:
-    """What lines mean alone; None if they do not stand alone, as with an anchor elsewhere."""
+    """Parse lines alone; None if they do not stand alone, as with an anchor elsewhere."""
     try:
         return yaml_text.safe_load(text)
     except yaml.YAMLError:

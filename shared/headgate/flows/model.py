@@ -38,7 +38,7 @@ class FlowPipeline:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What a list shows of a flow. `source` says where it comes from. An earlier release's has no `pipelines`."""
+    """A flow in a list. `source` says where it comes from. A flow of an earlier release has no `pipelines`."""
 
     slug: str
     name: str
@@ -66,7 +66,7 @@ class FlowRule:
 
 @dataclass(frozen=True, slots=True)
 class FlowTest:
-    """What proves a flow: a sample through one of its pipelines, and rules on what comes out."""
+    """The proof of a flow: a sample through one of its pipelines, and rules on the output."""
 
     name: str
     target_pipeline: str

@@ -37,7 +37,7 @@ def get(slug: str) -> FullFlow:
 
 
 def example(kind: str, types: Sequence[str]) -> Example | None:
-    """How a flow configures the component of that kind by one of these names, None if no flow does; one read.
+    """Returns the example of that component, by one of these names, None if no flow uses it; one read.
 
     The example has the first of the names, whichever the flow has.
     """

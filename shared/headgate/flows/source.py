@@ -19,7 +19,7 @@ from headgate_engine.collector import VARIABLE_NAME, StableSignal
 
 GALLERY_FILE: Final = "gallery.yaml"
 GRAPHS_FILE: Final = "graphs.json"
-"""What `python -m scripts.gallery_graphs` writes: the pipelines of each flow by its slug."""
+"""The file that `python -m scripts.gallery_graphs` writes: the pipelines of each flow by its slug."""
 FEWEST_RULES: Final = 2
 _LARGEST_SAMPLE: Final = 1_048_576
 Graphs: TypeAlias = dict[str, tuple[FlowPipeline, ...]]

@@ -37,7 +37,7 @@ def find(slug: str) -> FullFlow | None:
 
 
 def examples() -> list[Example]:
-    """How flows configure each component; empty before a publishing that has them. One GET."""
+    """Returns the example of each component; empty before a publishing that has them. One GET."""
     content = objects.read_if_there(EXAMPLES_KEY)
     return [] if content is None else _EXAMPLES.validate_json(content)
 

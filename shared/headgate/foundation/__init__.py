@@ -1,1 +1,1 @@
-"""What every concept uses: ids, times, errors, the caller, facts of the collector. It imports nothing of Headgate."""
+"""The foundation of every concept: ids, times, errors, the caller, facts of the collector. It imports no concept."""

@@ -57,7 +57,7 @@ class Forbidden(HeadgateError):
 
 
 class Gone(HeadgateError):
-    """It existed, and will not exist again."""
+    """The thing existed, and will not exist again."""
 
     code = "gone"
 

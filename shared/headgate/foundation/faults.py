@@ -1,4 +1,4 @@
-"""Whose fault an error is. The alarms that roll a deployment back count only ours: a rollback cures nothing else."""
+"""Causes of errors. The alarms that roll a deployment back count only ours: a rollback mends nothing else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _THROTTLED: Final = (
 
 
 def blame(error: BaseException) -> Blame:
-    """Whose fault it is: a defect, a missing right and a missing resource are ours, AWS not answering is AWS's.
+    """Classify an error: a defect, a missing right and a missing resource are ours, AWS not answering is AWS's.
 
     An outage has the blame of its cause.
     """

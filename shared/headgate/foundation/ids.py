@@ -53,7 +53,7 @@ def encode_id(prefix: Prefix, number: int) -> str:
 
 
 def is_id(prefix: Prefix, text: str) -> bool:
-    """Whether `text` has the shape of such an id; it says nothing of whether the thing exists."""
+    """True if `text` has the shape of such an id; the thing may not exist."""
     start, _, suffix = text.rpartition("_")
     # 26 characters hold 130 bits, so the first one can be 7 at the most.
     return start == prefix and len(suffix) == _LENGTH and suffix[0] in "01234567" and set(suffix) <= set(ALPHABET)

@@ -1,4 +1,4 @@
-"""What the alarms and the dashboard count, in CloudWatch's embedded metric format: a log line instead of a call.
+"""Metrics for alarms and the dashboard, in CloudWatch's embedded format: a log line instead of a call.
 
 No input becomes a name, a value or a dimension. Outside Lambda nothing is written.
 """

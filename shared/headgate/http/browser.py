@@ -61,7 +61,7 @@ def is_csrf(presented: str, tied_to: str) -> bool:
 
 
 def is_of_this_site(request: Request, *, typed: bool = False) -> bool:
-    """Whether the headers that a browser adds by itself allow the request; `typed` allows one typed into the address.
+    """True if the headers that a browser adds by itself allow the request; `typed` allows one typed into the address.
 
     Old browsers send none with a read: the token decides there.
     """

@@ -31,7 +31,7 @@ class Page(BaseModel, Generic[Shown]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """How many entries, after which position. `scope` names the list and the caller that a cursor is valid for."""
+    """A requested page: its limit and position. `scope` names the list and the caller that a cursor is valid for."""
 
     limit: int
     after: str | None

@@ -58,13 +58,13 @@ def entity_tags(header: str) -> frozenset[str]:
 
 
 def matches(if_none_match: str | None, etag: str) -> bool:
-    """Whether an `If-None-Match` names the entity tag (RFC 9110, 13.1.2); also as a weak one, as proxies make it."""
+    """True if an `If-None-Match` names the entity tag (RFC 9110, 13.1.2); also as a weak one, as proxies make it."""
     tags = entity_tags(if_none_match or "")
     return "*" in tags or etag in {tag.removeprefix("W/") for tag in tags}
 
 
 def accepts_gzip(accept_encoding: str | None) -> bool:
-    """Whether an `Accept-Encoding` takes gzip (RFC 9110, 12.5.3). Without the header it is not sent: curl has none."""
+    """True if an `Accept-Encoding` takes gzip (RFC 9110, 12.5.3). Without the header it is not sent: curl has none."""
     weights = dict(_weighted(coding) for coding in (accept_encoding or "").split(","))
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
 

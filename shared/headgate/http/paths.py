@@ -1,4 +1,4 @@
-"""Where the APIs begin."""
+"""The first segments of the APIs' paths."""
 
 from typing import Final
 

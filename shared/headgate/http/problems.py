@@ -162,7 +162,7 @@ def _request_invalid(request: Request, error: Exception) -> JSONResponse:
 
 
 def _noun(parameter: str) -> str:
-    """What a path parameter names: `configuration` for `configuration_id`."""
+    """The noun of a path parameter: `configuration` for `configuration_id`."""
     return "version" if parameter == "n" else parameter.removesuffix("_id").replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""What every request gets: its id, its log line, the rate limit's headers, and HEAD as a GET without the body."""
+"""Additions to every request: its id, its log line, the rate limit's headers, and HEAD as a GET without the body."""
 
 import re
 import time

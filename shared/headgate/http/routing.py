@@ -1,4 +1,4 @@
-"""What happens before and after every route: credential, rate limit and access first, before the body is read."""
+"""Steps around every route: credential, rate limit and access first, before the body is read."""
 
 import functools
 import inspect

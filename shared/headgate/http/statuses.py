@@ -1,4 +1,4 @@
-"""Which error has which status. This does not import the web framework, which the fleet service goes without."""
+"""The status of each error. This does not import the web framework, which the fleet service does without."""
 
 from http import HTTPStatus
 from typing import Final

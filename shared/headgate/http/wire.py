@@ -40,7 +40,7 @@ ManagedBy = Annotated[_Managing | None, Field(json_schema_extra={"x-extension": 
 
 
 def at(*path: str) -> Any:
-    """Where the field is in what an answer shows, if it is not the attribute of its name."""
+    """A field at this path of the shown object, instead of the attribute of its own name."""
     return Field(validation_alias=AliasPath(path[0], *path[1:]))
 
 
@@ -53,7 +53,7 @@ class Answer(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _is_no_secret(cls, value: object) -> object:
-        """What is sealed is stored in bytes, and an attribute that holds it may have the name of a field."""
+        """Refuse bytes: sealed values are stored as bytes, and their attribute may have the name of a field."""
         if isinstance(value, bytes):
             raise ValueError("an answer shows no bytes")
         return value

@@ -1,1 +1,1 @@
-"""Who is calling: organizations, service accounts, their tokens, and what a credential allows."""
+"""Callers: organizations, service accounts, their tokens, and the permissions of a credential."""

@@ -1,4 +1,4 @@
-"""How often something that can be guessed may be tried: so many times in a window, counted before each try."""
+"""Limits on guesses: so many tries of a secret in a window, counted before each try."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many checks a token or a person has under way at the collector, whichever instances answer them.
+"""Limits on checks: how many a token or a person has under way at the collector, over all instances.
 
 A process that has the collectors itself counts what it asks them. Instances that ask a function of theirs share the
 count: a lease is an entry of a set, `<when it ends>#<random>`; entering adds one on the condition that the set has
@@ -29,7 +29,7 @@ _changing: Final = threading.Lock()
 
 
 class TooManyChecks(TooManyRequests):
-    """As many checks are under way as may be; one of them has to end first."""
+    """The credential has its largest number of checks under way; one of them has to end first."""
 
     code = "too_many_checks_under_way"
 

@@ -75,7 +75,7 @@ def _invite(caller: Caller, address: str, role: Role, url: str) -> Member:
 
 
 def of(session: Session) -> list[Invitation]:
-    """What the person is invited to, by the organizations' names. Raises BrowserRequired."""
+    """Returns the person's invitations, by the organizations' names. Raises BrowserRequired."""
     _require_browser(session)
     invitations = invitation_store.of_address(session.user.email)
     return sorted(invitations, key=lambda each: (each.organization_name.casefold(), each.organization_id))

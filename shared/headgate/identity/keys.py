@@ -56,7 +56,7 @@ def token(value_hash: str) -> Key:
 
 
 def rate(credential_id: str, minute: int) -> Key:
-    """How often a token or session was used in that minute. Apart from the credential, which few may write."""
+    """The counter of a token's or session's minute. It is apart from the credential, which few may write."""
     return {"pk": f"rate#{credential_id}", "sk": str(minute)}
 
 

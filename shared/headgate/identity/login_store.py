@@ -26,7 +26,7 @@ _APPROVE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Who approved a login, when, and in which organization.
+    """The approval of a login: the person, the time and the organization.
 
     The time is None for what the version before this one stored, while a deployment goes on.
     """

@@ -48,7 +48,7 @@ def rename_organization(organization_id: str, name: str, *more: Write) -> None:
 
 
 def membership(organization_id: str, user_id: str) -> Membership | None:
-    """What the person is in the organization, None if not a member; one read of two items."""
+    """Returns the person's membership of the organization, None if not a member; one read of two items."""
     rows = identity.get_all([keys.organization(organization_id), keys.member(organization_id, user_id)])
     organization = next((item for item in rows if item["sk"] == "organization"), None)
     member = next((item for item in rows if item["sk"] != "organization"), None)

@@ -97,7 +97,7 @@ class Invitation:
 
     @property
     def as_member(self) -> Member:
-        """How it stands among the members."""
+        """The invited person in a list of members."""
         principal = Principal("user", self.id, self.email)
         return Member(self.organization_id, principal, self.role, "invited", self.created_at)
 

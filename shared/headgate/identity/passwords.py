@@ -127,7 +127,7 @@ def reset(email: str, code: str, password: str) -> None:
 
 
 def was_asked_twice(refusal: errors.HeadgateError) -> bool:
-    """Whether boto3 repeated the call: the pool may have carried out the first one and refused the second."""
+    """True if boto3 repeated the call: the pool may have carried out the first one and refused the second."""
     cause = refusal.__cause__
     return isinstance(cause, ClientError) and cause.response["ResponseMetadata"]["RetryAttempts"] > 0
 
@@ -170,13 +170,13 @@ def send_temporary_again(email: str, url: str) -> None:
 
 
 def is_temporary(email: str) -> bool:
-    """Whether the account still has its first, mailed password."""
+    """True if the account still has its first, mailed password."""
     answer = aws.cognito().admin_get_user(UserPoolId=settings().user_pool_id, Username=email)
     return answer["UserStatus"] == "FORCE_CHANGE_PASSWORD"
 
 
 def has_account(email: str) -> bool:
-    """Whether the user pool knows the address."""
+    """True if the user pool knows the address."""
     try:
         aws.cognito().admin_get_user(UserPoolId=settings().user_pool_id, Username=email)
     except ClientError as error:

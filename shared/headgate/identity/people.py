@@ -208,12 +208,12 @@ def begin_deployment(organization_name: str, email: str, url: str) -> Organizati
 
 
 def _normalized(email: str) -> str:
-    """What was typed as an address, in the form in which it is looked up."""
+    """Normalize a typed address for the look-up."""
     return email.strip().lower()[:_LONGEST_ADDRESS]
 
 
 def _is_set(email: str, password: str) -> bool:
-    """Whether it is the account's password by now."""
+    """True if the account has this password by now."""
     try:
         return passwords.check(email, password) is None
     except passwords.WrongPassword:

@@ -24,7 +24,7 @@ def of_mail(address: str, at: datetime) -> str:
 
 
 def is_of_mail(proof: str, address: str, at: datetime) -> bool:
-    """Whether it was mailed to the address within the last hour."""
+    """True if the code was mailed to the address within the last hour."""
     try:
         content = signing.decode(proof)
     except ValueError:

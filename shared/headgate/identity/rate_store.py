@@ -1,4 +1,4 @@
-"""How often a credential is used, in the identity table."""
+"""Counters of requests by credential and minute, in the identity table."""
 
 from headgate.identity import keys
 from headgate.storage import items, table
@@ -7,7 +7,7 @@ from headgate.storage.table import identity
 
 
 def count_use(credential_id: str, minute: int) -> int:
-    """How often the credential was used in the calendar `minute`, including this time; one write.
+    """Count a request of the credential in the calendar `minute`, and return the count; one write.
 
     A minute has an item of its own, so adding needs no condition, and of uses at once each gets a number of its own.
     DynamoDB removes the item some time after its minute.

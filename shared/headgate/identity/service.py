@@ -35,7 +35,7 @@ _SECRET_LENGTH: Final = 43
 
 
 def authenticate(credential: str, at: datetime, *, of_person: bool = False) -> tuple[Caller | Session, RateWindow]:
-    """Who presents `credential`, and what is left of its minute; one read and one write.
+    """Authenticate `credential` and count the request in its minute; one read and one write.
 
     The read is consistent, so that what was deleted stops at once. What is not there, or has expired, is not counted:
     guessing leaves nothing in the table.
@@ -207,7 +207,7 @@ def _owner(organization_id: str, address: str) -> Principal:
 
 
 def delete_token(caller: Caller, service_account_id: str, token_id: str) -> None:
-    """It stops at once. Raises AdminRequired, TokenNotFound."""
+    """Delete a token, which stops working at once. Raises AdminRequired, TokenNotFound."""
     caller.require_admin()
     entry = audit.entry(caller, "token.deleted", token_id, service_account_id=service_account_id)
     retry(lambda: service_account_store.delete_token(caller.organization_id, service_account_id, token_id, entry))

@@ -86,7 +86,7 @@ def end(place: Place) -> None:
 
 
 def ended_at(user_id: str) -> datetime | None:
-    """When all of the person's sessions were last ended, None for never; one read."""
+    """Returns when all of the person's sessions were last ended, None for never; one read."""
     item = identity.get(keys.user(user_id))
     at = items.optional_text(item, "sessions_ended_at") if item else None
     return clock.parse(at) if at else None

@@ -15,7 +15,7 @@ def sign(purpose: str, message: bytes) -> bytes:
 
 
 def verify(purpose: str, message: bytes, signature: bytes) -> bool:
-    """Whether `sign` made the signature."""
+    """True if `sign` made the signature."""
     return hmac.compare_digest(sign(purpose, message), signature)
 
 
@@ -26,7 +26,7 @@ def signing_key() -> bytes:
 
 
 def encode(content: bytes) -> str:
-    """As base64url (RFC 4648, 5), with padding."""
+    """Encode as base64url (RFC 4648, 5), with padding."""
     return base64.urlsafe_b64encode(content).decode()
 
 

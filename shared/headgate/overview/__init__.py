@@ -1,1 +1,1 @@
-"""What needs somebody now, gathered from the other concepts. Nothing of it is stored."""
+"""The overview: everything that needs somebody now, gathered from the other concepts and not stored."""

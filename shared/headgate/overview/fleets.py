@@ -1,4 +1,4 @@
-"""What needs somebody in fleets: rollouts that stand still, and collectors that could not apply their version."""
+"""Fleets in the overview: rollouts that stand still, and collectors that could not apply their version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an organization's overview tells."""
+"""The overview of an organization."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Overview:
 
 
 class Recent(Generic[_Key, _Value]):
-    """What this process found out, by what it depends on; of more than `most` entries the oldest is forgotten."""
+    """Results of this process, by what they depend on; beyond `most` entries the oldest is dropped."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -20,7 +20,7 @@ _AT_ONCE: Final = 4
 
 
 def overview(caller: Caller, *, check: bool = False) -> Overview:
-    """What needs somebody, and every fleet's collectors by state. `check` asks the collector about changed drafts.
+    """Gather what needs somebody, and each fleet's collectors by state. `check` asks the collector about new drafts.
 
     The parts are read side by side: two queries of configurations and three batch reads of the drafts among them; one
     query of runs; one of fleets, one for each of them, and a batch read for each hundred groups and open rollouts.

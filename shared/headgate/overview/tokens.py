@@ -17,7 +17,7 @@ _REASON: Final = "Hosts with it report and receive nothing once it has expired; 
 
 
 def notices(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
-    """They are read with the fleets, so they cost nothing more."""
+    """Notices of expiring tokens of fleets and groups, which were read with the fleets: no further read."""
     return sorted(_expiring(counted, at), key=lambda notice: notice.at or at)[:_MOST]
 
 

@@ -77,7 +77,7 @@ def change(caller: Caller, settings: Settings, if_match: frozenset[str] | None) 
 
 
 def check(caller: Caller, text: Text, timeout: float | None = None) -> PolicyResult:
-    """What a text breaks, as the organization judges it; one read, and one question to the collector.
+    """Judge a text by the organization's policies; one read, and one question to the collector.
 
     Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
     """
@@ -95,7 +95,7 @@ def stored(caller: Caller) -> Stored:
 
 
 def judge(caller: Caller, settings: Settings, text: Text) -> PolicyResult:
-    """What a text breaks by these settings; one question to the collector. Raises what `check` does."""
+    """Judge a text by these settings; one question to the collector. Raises what `check` does."""
     return judging.judge(settings, text, asker=Asker.of(caller))
 
 
@@ -110,7 +110,7 @@ def _refuse_changed(current: Stored, if_match: frozenset[str] | None) -> None:
 
 
 def _unknown(settings: Settings, codes: set[str]) -> Iterator[FieldError]:
-    """What the settings say of policies that do not exist."""
+    """Errors for policies that the settings name and that do not exist."""
     message = "There is no built-in policy {code}; `GET /policies` lists them"
     for code in settings.severities:
         if code not in codes:
@@ -122,7 +122,7 @@ def _unknown(settings: Settings, codes: set[str]) -> Iterator[FieldError]:
 
 
 def _failures(rules: Sequence[Rule], tried: Sequence[TriedRule]) -> Iterator[FieldError]:
-    """What is wrong with the rules and with their examples, by their places in the request."""
+    """Errors in the rules and in their examples, by their places in the request."""
     for place, (rule, outcome) in enumerate(zip(rules, tried, strict=True)):
         at = ("body", "rules", place)
         if outcome.error is not None:

@@ -23,7 +23,7 @@ _FRESH_SECONDS: Final = 300.0
 
 @dataclass(slots=True)
 class _Place(Generic[Known]):
-    """What is known of one key, and the lock of whoever asks for it."""
+    """The remembered answer of one key, and the lock of whoever asks for it."""
 
     asking: threading.Lock = field(default_factory=threading.Lock)
     fresh_until: float = 0.0

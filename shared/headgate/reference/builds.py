@@ -1,4 +1,4 @@
-"""What each collector build told of itself, parsed and checked: an answer comes from where untrusted text is read."""
+"""Descriptions of collector builds, parsed and checked: they come from where untrusted text is read."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def ottl_components(version: str) -> tuple[OttlComponent, ...]:
 
 
 def ottl(component: str, context: str, version: str) -> OttlReference:
-    """What OTTL offers there; both are among `ottl_components`. Raises as `answers.asked`."""
+    """The OTTL of a context of a component; both are among `ottl_components`. Raises what `answers.asked` does."""
 
     def ask() -> OttlReference:
         try:

@@ -67,7 +67,7 @@ def component(version: str | None, kind: Kind, type_: str) -> Component:
 
 
 def example(of: Component) -> Example | None:
-    """That component as a flow of the gallery configures it; None if no flow uses it. One read."""
+    """Returns the component as a flow of the gallery configures it; None if no flow uses it. One read."""
     return flows.example(of.kind, (of.type, *of.aliases))
 
 
@@ -77,12 +77,12 @@ def document(version: str | None) -> Document:
 
 
 def is_final(version: str | None) -> bool:
-    """Whether the document of that version stays as it is: not the default one's, nor one that is being built."""
+    """True if the document of that version does not change: not the default one's, nor one that is being built."""
     return version is not None and checker.is_whole(version)
 
 
 def whole_when(version: str | None) -> str:
-    """When the whole collector of a version is ready, whose first program answers for it; empty for all others."""
+    """Say when the whole collector of a version that has only its first program is ready; empty for all others."""
     build = checker.whole_build(_version(version))
     return build.whole_when if build else ""
 
@@ -93,7 +93,7 @@ def ottl_components(version: str | None) -> tuple[OttlComponent, ...]:
 
 
 def ottl(component: str | None, context: str | None, version: str | None) -> OttlReference:
-    """What OTTL offers in that context of that component. Raises NotInOttl if it has no such context, or takes none.
+    """Returns the OTTL of that context. Raises NotInOttl if the component has no such context, or takes none.
 
     Nothing but names that the collector told goes to its process.
     """

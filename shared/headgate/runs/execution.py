@@ -1,4 +1,4 @@
-"""What a test run and a job have in common: who may see one, how long it is kept, and when it counts as lost."""
+"""Executions, the common part of test runs and jobs: visibility, expiry, and when one counts as lost."""
 
 from abc import ABC, abstractmethod
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ class AlreadyFinal(Exception):
 
 
 class RunGone(Exception):
-    """There is no such run or job, or it has ended: there is nothing to do."""
+    """The run or job does not exist or has ended: there is nothing to do."""
 
 
 class Execution:
@@ -43,18 +43,18 @@ class Execution:
         return self.created_at + RETENTION
 
     def visible_to(self, caller: Caller, at: datetime) -> bool:
-        """Whether the caller may see it: the whole organization, if it is `published`."""
+        """True if the caller may see it; the whole organization may, if it is `published`."""
         if self.organization_id != caller.organization_id or at >= self.expires_at:
             return False
         mine = (self.created_by.kind, self.created_by.id) == (caller.principal.kind, caller.principal.id)
         return mine or self.published or caller.is_admin
 
     def is_lost(self, at: datetime) -> bool:
-        """Whether it has been Running for longer than any can. One that waits for its turn is not lost."""
+        """True if it has been Running for longer than any execution can. One that waits for its turn is not lost."""
         return self.status == "Running" and at > (self.started_at or self.created_at) + LONGEST
 
     def has_waited(self, at: datetime) -> bool:
-        """Whether it has been Queued for so long that it may have been lost."""
+        """True if it has been Queued for so long that it may have been lost."""
         return self.status == "Queued" and at > self.created_at + _QUEUED_FOR
 
 
@@ -65,13 +65,13 @@ class Changeable(Execution, ABC):
 
     @property
     def secret(self) -> bool:
-        """Whether its input has values of variables."""
+        """True if its input has values of variables."""
         return False
 
     @abstractmethod
     def start(self, at: datetime) -> Self:
-        """It as it runs."""
+        """Returns the execution as Running."""
 
     @abstractmethod
     def fail(self, reason: str, at: datetime) -> Self:
-        """It without a result, since it could not start or did not run as it should."""
+        """Returns the execution in Error, without a result: it could not start or did not run as it should."""

@@ -23,7 +23,7 @@ def queue(organization_id: str) -> Key:
 
 
 def secret(run_id: str) -> str:
-    """What the keys of the objects with values of variables begin with."""
+    """The prefix of objects with values of variables."""
     return f"variables/{run_id}/"
 
 

@@ -1,4 +1,4 @@
-"""What happens to a run or a job from its launch to its end, however it ends."""
+"""The life of a run or a job from its launch to its end, however it ends."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Store(Protocol[E]):
 
 @dataclass(frozen=True, slots=True)
 class Lifecycle(Generic[E]):
-    """What is done with runs, or with jobs. `inputs` are the names of the files that `launch` stores."""
+    """The operations on runs, or on jobs. `inputs` are the names of the files that `launch` stores."""
 
     noun: str
     store: Store[E]
@@ -116,7 +116,7 @@ class Lifecycle(Generic[E]):
         metrics.count(_COUNTED.get(ended.status, "RunsError"))
 
     def _forget(self, execution: E) -> None:
-        """What cannot be removed just now ends as Error when it is next read, and expires."""
+        """An execution that cannot be removed now ends as Error when it is next read, and expires."""
         try:
             self.store.delete(execution.id)
             files.delete_secrets(execution)

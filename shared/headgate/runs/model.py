@@ -25,7 +25,7 @@ LONGEST_REASON: Final = 300
 
 
 class RunNotFound(errors.NotFound):
-    """It does not exist, has expired, or tests another member's draft."""
+    """The run does not exist, has expired, or tests another member's draft."""
 
     code = "run_not_found"
     detail = "No such test run"
@@ -69,7 +69,7 @@ class RuleResult:
 
 
 class TestRun(Execution):
-    """What a run and its entry in a list have in common."""
+    """The fields that a run and its entry in a list share."""
 
     __slots__ = ()
     __test__ = False
@@ -124,7 +124,7 @@ class Run(TestRun, Changeable, RecordedStandIns):
 
     @property
     def reason(self) -> str | None:
-        """Why it is not a Success, in one line for a list: the first rule that did not pass, or the cause of an Error.
+        """The reason in a list if it is not a Success: the first rule that did not pass, or the cause of an Error.
 
         None if it is one, or not final.
         """
@@ -167,7 +167,7 @@ class Run(TestRun, Changeable, RecordedStandIns):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which runs to list; None for any."""
+    """Filter of a list of runs; None matches all."""
 
     configuration_id: str | None = None
     pipeline: str | None = None

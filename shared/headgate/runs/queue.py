@@ -40,13 +40,13 @@ class Place:
     since: datetime
 
     def is_lost(self, at: datetime) -> bool:
-        """Whether the run has had it for longer than any run can take."""
+        """True if the run has held its place for longer than any run can take."""
         return at > self.since + LONGEST
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Which runs are running, and which wait. `revision` is 0 for a queue that is not stored yet."""
+    """The runs that are running, and those that wait. `revision` is 0 for a queue that is not stored yet."""
 
     organization_id: str
     revision: int = 0

@@ -21,7 +21,7 @@ _NO_STDERR: Final = "headgate: what the collector wrote could not be fetched\n"
 
 
 class _Result(BaseModel):
-    """What came of a run, stored until it is recorded."""
+    """The result of a run, stored until it is recorded."""
 
     executed: bool
     ran: bool

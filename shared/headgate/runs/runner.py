@@ -50,7 +50,7 @@ def put_cases(execution: Changeable, ready: Sequence[Ready], to_run: Sequence[tu
 
 
 def ready(execution: Changeable) -> dict[str, Ready]:
-    """What is known of each case before it runs, by its id; empty if nothing was stored."""
+    """Read the collector's answers about each case before it runs, by its id; empty if none were stored."""
     content = files.read(execution.id, "prepared.json")
     return {entry.id: entry for entry in _READY.validate_json(content or b"[]")}
 
@@ -69,7 +69,7 @@ def give(execution: Changeable, collector_versions: Iterable[str]) -> str:
 
 
 def results(execution: Changeable, cases: Sequence[Case], ready: Mapping[str, Ready]) -> dict[str, Left]:
-    """What came of each case that was not refused, by its id. Raises Untrusted."""
+    """Read the result of each case that was not refused, by its id. Raises Untrusted."""
     try:
         content = files.read(execution.id, "results", LARGEST_RESULTS)
     except objects.TooLong:

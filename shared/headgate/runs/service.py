@@ -73,7 +73,7 @@ class _Source:
     collector_version: str
     published: bool
     named_at: tuple[str, ...]
-    """What in the request names the text."""
+    """The field of the request that names the text."""
     feature_gates: tuple[str, ...] = ()
 
 
@@ -207,12 +207,12 @@ def output_link(caller: Caller, run_id: str) -> str | None:
 
 
 def sample(caller: Caller, run_id: str) -> str:
-    """What was sent through the pipeline; empty if the run was refused at its start. Raises RunNotFound."""
+    """Returns the sample of the run; empty if the run was refused at its start. Raises RunNotFound."""
     return files.text_if_there(get(caller, run_id).id, "sample") or ""
 
 
 def stderr(caller: Caller, run_id: str) -> str:
-    """What the collector wrote on its standard error, unchanged; empty if it never ran.
+    """Returns the collector's standard error, unchanged; empty if it never ran.
 
     Raises RunNotFound, OutputNotReady.
     """

@@ -31,14 +31,14 @@ _AGAIN: Final = "; run the test again"
 
 
 class RunnerTask(BaseModel):
-    """What the test runner gets: a signed link to its task."""
+    """The input of the test runner: a signed link to its task."""
 
     run_id: str
     task_url: str
 
 
 class Evaluation(BaseModel):
-    """What is wrong with what the test runner left, if something is. What it shows is stored."""
+    """The fault in the test runner's files, empty if there is none. The reason that users see is stored."""
 
     fault: str = ""
 
@@ -54,7 +54,7 @@ class Steps(ABC, Generic[E]):
 
     @abstractmethod
     def request(self, execution: E) -> JsonValue:
-        """What its cases are made of."""
+        """The stored request that its cases are made from."""
 
     @abstractmethod
     def cases(self, execution: E, request: JsonValue) -> Sequence[Case]:
@@ -78,7 +78,7 @@ class Steps(ABC, Generic[E]):
 
     @abstractmethod
     def failed(self, execution: E, stage: Stage, reason: str, /) -> E:
-        """It as it ends since a step failed."""
+        """Set the execution to Error, since a step failed."""
 
     def prepare(self, execution_id: str) -> RunnerTask:
         """Write the task of the test runner, and set it to Running. Raises Unworkable."""
@@ -137,7 +137,7 @@ class Steps(ABC, Generic[E]):
             self._make_room_after(execution_id)
 
     def asker(self, execution: E) -> Asker:
-        """It asks for itself, since the credential that started it may be deleted by now."""
+        """The execution as the asker: the credential that started it may be deleted by now."""
         return Asker(execution.organization_id, execution.id)
 
     def judge(self, execution: E) -> Judge:

@@ -65,7 +65,7 @@ def find(run_id: str, /) -> Run | None:
 
 
 def has_ended(run_id: str) -> bool:
-    """Whether a run or a job has ended, or is not there; one read."""
+    """True if a run or a job has ended, or does not exist; one read."""
     item = table.runs.get(keys.run(run_id))
     return item is None or item["status"] not in _UNFINISHED_VALUES.values()
 
@@ -158,7 +158,7 @@ def _put_queue(before: Queue, after: Queue) -> table.Write:
 
 
 def _items(run: Run) -> tuple[Item, Item]:
-    """What lists show, which the index has a copy of, and the rest, which may have 400 KB."""
+    """The attributes that lists show, which the index copies, and the others, which may have 400 KB."""
     attributes = _item(run)
     details = {name: value for name, value in attributes.items() if name not in _SHOWN}
     item = {name: value for name, value in attributes.items() if name in _SHOWN}

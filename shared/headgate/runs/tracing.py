@@ -24,7 +24,7 @@ _NO_STORAGE: Final = "the service's storage did not answer"
 
 
 def why_not(version: str, signals: Sequence[Signal], asker: Asker) -> str:
-    """Why that collector cannot record steps of these signals; empty if it can.
+    """The reason why that collector cannot record steps of these signals; empty if it can.
 
     Raises Unavailable if it could not be asked.
     """

@@ -1,4 +1,4 @@
-"""Whose turn it is: runs and jobs enter the queue of their organization, begin, and make room for the next.
+"""Turns of runs and jobs: they enter the queue of their organization, begin, and make room for the next.
 
 A crash loses no run. A run is started after its place is stored, and is started again by the next request that reads it
 with a place and still Queued. A run that ends makes room in the same step, which is retried. A place that was never
@@ -163,7 +163,7 @@ def advance(run: Queued) -> bool:
 
 
 def waits(run: Queued) -> bool:
-    """Whether it waits for its turn; one read."""
+    """True if it waits for its turn; one read."""
     return run.id in store.queue(run.organization_id).waiting
 
 

@@ -68,7 +68,7 @@ def _is_complete(model: OperationModel, status: int, headers: Mapping[str, str],
 
 
 def _has_content(model: OperationModel) -> bool:
-    """Whether a successful response has content in its body, and not in its headers only."""
+    """True if a successful response has content in its body, and not in its headers only."""
     members = model.output_shape.members.values() if model.output_shape is not None else ()
     return any("location" not in member.serialization for member in members)
 

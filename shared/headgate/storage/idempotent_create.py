@@ -19,7 +19,7 @@ _note: Final[ContextVar[Note | None]] = ContextVar("note", default=None)
 
 
 def writes(path: str) -> list[Write]:
-    """What to write with the thing that is created at `path` (of the public API); nothing without a key."""
+    """The writes for the transaction that creates the thing at `path` (of the public API); empty without a key."""
     note = _note.get()
     return [] if note is None else [note(path)]
 

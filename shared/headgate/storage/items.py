@@ -123,6 +123,6 @@ def expiry(at: datetime) -> Item:
 
 
 def expired(item: Mapping[str, Value], at: datetime) -> bool:
-    """Whether the item expired by its attribute `expires_at`. One without it never does."""
+    """True if the item expired by its attribute `expires_at`. One without it never does."""
     expires_at = optional_text(item, "expires_at")
     return expires_at is not None and clock.parse(expires_at) <= at

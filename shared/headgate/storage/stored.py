@@ -1,4 +1,4 @@
-"""How a class is stored as an item, or as a part of one: one converter for every store.
+"""Conversion between classes and items, or parts of items: one converter for every store.
 
 A store declares its class, `_FLEETS = Stored(Fleet, names={"id": "fleet_id"})`, and converts by `_FLEETS.item(fleet)`
 and `_FLEETS.read(item)`. Every field is an attribute of its own name unless the declaration says otherwise, so a field
@@ -28,14 +28,14 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a field is stored that has not the form of its type: `read` takes what is stored and the field's type."""
+    """The stored form of a field, if not that of its type: `read` takes the stored value and the field's type."""
 
     write: Callable[[Any], Value]
     read: Callable[[Any, Any], object]
 
 
 class Stored(Generic[Class]):
-    """How the instances of a dataclass are stored. In other declared classes they are stored the same."""
+    """The declaration of a dataclass as an item. As a part of other declared classes it is stored the same."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class Stored(Generic[Class]):
         return self._names.get(field, field)
 
     def _options(self, elsewhere: Mapping[str, Any]) -> dict[str, Any]:
-        """What cattrs is told of the fields that have another name, form or place."""
+        """The options of cattrs for fields that have another name, form or place."""
         options: dict[str, dict[str, Any]] = {name: {"rename": attribute} for name, attribute in self._names.items()}
         for name in self.elsewhere:
             options.setdefault(name, {}).update(elsewhere)
@@ -155,12 +155,12 @@ class Stored(Generic[Class]):
 
 
 def declared() -> list[Stored[Any]]:
-    """How each class is stored that a loaded module declares, or that is a part of one and was converted."""
+    """The declarations of loaded modules, and those of parts that were converted."""
     return [*_stored.values()]
 
 
 def _declaration(cls: type) -> Stored[Any]:
-    """How a class is stored: by its fields, if nothing is declared."""
+    """The declaration of a class: that of its fields, if a module declares nothing."""
     return _stored[cls] if cls in _stored else Stored(cls)
 
 
@@ -179,7 +179,7 @@ def _class_in(hint: Any) -> Any:
 
 
 def _is_word(hint: Any) -> bool:
-    """Whether it is one of some texts. Which, is not checked: an item may be of a later release."""
+    """True if the type is one of some texts. Values are not checked against them: an item may be of a later release."""
     if get_origin(hint) in (Union, UnionType):
         return all(map(_is_word, get_args(hint)))
     return get_origin(hint) is Literal

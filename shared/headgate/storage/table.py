@@ -75,7 +75,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """What this deployment calls the table."""
+        """The name of the table in this deployment."""
         return self._name()
 
     def get(self, key: Key, *attributes: str) -> Item | None:
@@ -217,11 +217,11 @@ class Table:
         return self._write("Delete", {"Key": items.marshal(key)}, values, ConditionExpression=condition)
 
     def must_exist(self, key: Key) -> Write:
-        """Nothing is written: the transaction fails if there is no such item."""
+        """Require that the item exists, without a write: otherwise the transaction fails."""
         return self.check(key, f"attribute_exists({self.partition})")
 
     def check(self, key: Key, condition: str, values: Item | None = None) -> Write:
-        """Nothing is written: the transaction fails if the condition does not hold for the item."""
+        """Require the condition of the item, without a write: otherwise the transaction fails."""
         return self._write("ConditionCheck", {"Key": items.marshal(key)}, values, ConditionExpression=condition)
 
     def _get(self, key: Key, attributes: Sequence[str] = ()) -> dict[str, Any]:
@@ -337,7 +337,7 @@ def transact(writes: Sequence[Write], refusals: Mapping[int, Exception] | None =
 
 
 def _cancellation_codes(error: ClientError) -> list[str]:
-    """Why each write of a cancelled transaction was refused, "None" if it was not. Empty for other errors."""
+    """The reason of each refused write of a cancelled transaction, "None" for others. Empty for other errors."""
     if error.response["Error"]["Code"] != "TransactionCanceledException":
         return []
     reasons = cast("Sequence[Mapping[str, object]]", error.response.get("CancellationReasons", []))
@@ -369,7 +369,7 @@ def _projection(attributes: Sequence[str]) -> str:
 
 
 def _names(*expressions: str) -> dict[str, str]:
-    """What each `#name` of the expressions stands for."""
+    """The attribute that each `#name` of the expressions stands for."""
     return {f"#{name}": name for expression in expressions for name in _NAME.findall(expression)}
 
 

@@ -1,1 +1,1 @@
-"""Where configurations are used, and what that forbids."""
+"""Uses of configurations by groups and hosts, and the operations that a use forbids."""

@@ -1,4 +1,4 @@
-"""Which groups and hosts run a configuration: any member sees it, and nothing that is used is archived."""
+"""Groups and hosts that run a configuration: any member sees them, and a configuration in use is not archived."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
@@ -36,7 +36,7 @@ def archive(caller: Caller, configuration_id: str) -> Configuration:
 
 
 def uses(caller: Caller, configuration_id: str) -> Sequence[Use]:
-    """Whatever makes hosts of the organization run a version of the configuration, whoever sees that.
+    """Everything that makes hosts of the organization run a version of the configuration, whoever may see that.
 
     A query for each megabyte of each fleet.
     """
@@ -109,7 +109,7 @@ def _of_fleet(fleet: Fleet, configuration_id: str) -> Iterator[Use]:
 
 
 def _uses(fleet: Fleet, group: Deployment, configuration_ids: Collection[str]) -> Iterator[Use]:
-    """What the group itself uses of these configurations."""
+    """Uses of these configurations by the group itself."""
     assigned, rollout = group.assignment, group.rollout
     if assigned and assigned.configuration_id in configuration_ids:
         yield _use("assigned", assigned, fleet, group)

@@ -17,9 +17,9 @@ from headgate_engine.collector import Signal
 from headgate_engine.testing.named_test import MAX_TESTS
 
 MAX_BYTES: Final = 12 << 20
-"""What all tests of a version say together, so that a suite of them fits a job."""
+"""Limit on the bytes of all tests of a version together, so that a suite of them fits a job."""
 MAX_EVIDENCE: Final = 10
-"""As many suites are remembered, one for each text, tests and collector version."""
+"""Number of remembered suites, each for a text, tests and collector version."""
 
 Verdict = Literal["Success", "Fail", "Error"]
 
@@ -53,7 +53,7 @@ class TooManyTests(errors.Conflict):
 
 
 class TestsTooLarge(errors.Conflict):
-    """What the version's tests say would be over the limit together."""
+    """The version's tests would exceed the limit together."""
 
     __test__ = False
     code = "tests_too_large"
@@ -82,7 +82,7 @@ class TestChanged(errors.PreconditionFailed):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Where the text of a test is: in its list, if it is small, else in the object of that key. `size` is in bytes."""
+    """The place of a test's text: in its list, if it is small, else in the object of that key. `size` is in bytes."""
 
     sha256: str
     size: int
@@ -117,7 +117,7 @@ class VersionTests:
 
     @cached_property
     def sha256(self) -> str:
-        """What all of them say, by their names."""
+        """The content of all tests, by name."""
         return digest([(one.name, one.content.sha256) for one in self.tests])
 
     def named(self, name: str) -> Listed | None:
@@ -152,7 +152,7 @@ class VersionTests:
 
 @dataclass(frozen=True, slots=True)
 class TestVerdict:
-    """What became of one test of a suite."""
+    """The outcome of one test of a suite."""
 
     __test__ = False
     name: str
@@ -161,7 +161,7 @@ class TestVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a suite of all of a version's tests came to: of which text, tests, collector and feature gates."""
+    """The outcome of a suite of all of a version's tests, with its text, tests, collector and feature gates."""
 
     job_id: str
     text_sha256: str
@@ -170,7 +170,7 @@ class Evidence:
     tests: tuple[TestVerdict, ...]
     finished_at: datetime
     first_build: bool = False
-    """Whether the first program of a collector that was being built may have run them: then they do not count."""
+    """True if the first program of a collector that was being built may have run them: then they do not count."""
     feature_gates: tuple[str, ...] = ()
     """Those of the version, with which its tests were run."""
 
@@ -179,7 +179,7 @@ class Evidence:
         return all(one.status == "Success" for one in self.tests)
 
     def is_of(self, other: "Evidence") -> bool:
-        """Whether it is of the same text, tests, collector and feature gates."""
+        """True if both are of the same text, tests, collector and feature gates."""
         return _subject(self) == _subject(other)
 
 
@@ -217,7 +217,7 @@ def text_digest(text: str) -> str:
 
 
 def same_gates(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether a collector with these feature gates is as one with the others: their order and a `+` do not matter."""
+    """True if two lists of feature gates mean the same to a collector: order and a `+` do not matter."""
     return _plain(some) == _plain(others)
 
 

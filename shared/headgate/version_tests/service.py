@@ -24,7 +24,7 @@ _AT_ONCE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What shows whether a version's tests passed: `missing` has what stands against it.
+    """The evidence of a version's tests: `missing` has the reasons why they do not count as passed.
 
     `still_so` is for a transaction that depends on it, which fails unless tests and evidence are still these.
     """
@@ -35,7 +35,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class TestedText:
-    """What of a version its tests run, and with which collector."""
+    """The text, collector and feature gates that a version's tests run with."""
 
     text_sha256: str
     collector_version: str
@@ -43,7 +43,7 @@ class TestedText:
 
 
 def subject(yaml: str, collector_version: str, feature_gates: Sequence[str]) -> TestedText:
-    """What tests of a version with this text run."""
+    """The text, collector and feature gates that tests of a version with this text run with."""
     return TestedText(text_digest(yaml), collector_version, feature_gates)
 
 
@@ -58,17 +58,17 @@ def with_evidence(configuration_id: str, n: int) -> tuple[VersionTests, Recorded
 
 
 def content(text: str) -> Content:
-    """What a test says, stored by its hash."""
+    """The stored content of a test, by its hash."""
     return store.content(text)
 
 
 def text(content: Content) -> str:
-    """What a test says; a GET if it is large."""
+    """Returns the content of a test; a GET if it is large."""
     return store.text(content)
 
 
 def texts(contents: Sequence[Content]) -> list[str]:
-    """What tests say, in their order; a GET for each that is large, several at once."""
+    """Returns the content of tests, in their order; a GET for each large one, several at once."""
     with Threads(_AT_ONCE) as threads:
         return list(threads.map(store.text, contents))
 
@@ -115,7 +115,7 @@ def record(
 
 
 def proof(configuration_id: str, n: int, subject: TestedText) -> Proof:
-    """Whether the version passed its tests, as all of it is now; one read. Nothing is run."""
+    """Look up whether the version passed its tests, as all of it is now; one read. Nothing is run."""
     tests, recorded = store.tests_and_evidence(configuration_id, n)
     missing = [*_missing(tests, recorded, subject)]
     conditions = [
@@ -126,7 +126,7 @@ def proof(configuration_id: str, n: int, subject: TestedText) -> Proof:
 
 
 def is_current(evidence: Evidence, tests: VersionTests, subject: TestedText) -> bool:
-    """Whether the evidence is of the version and its tests as they are now."""
+    """True if the evidence is of the version and its tests as they are now."""
     return evidence.tests_sha256 == tests.sha256 and not [*_changes(evidence, subject)]
 
 
@@ -151,7 +151,7 @@ def _missing(tests: VersionTests, recorded: Recorded, subject: TestedText) -> It
 
 
 def _differences(one: Evidence, tests: VersionTests, subject: TestedText) -> Iterator[FieldError]:
-    """Why the evidence is of something else."""
+    """The reason why the evidence does not count."""
     yield from _changes(one, subject)
     if one.tests_sha256 != tests.sha256:
         yield FieldError(_PLACE, "The tests have changed since they were run", code="tests_changed")
@@ -161,7 +161,7 @@ def _differences(one: Evidence, tests: VersionTests, subject: TestedText) -> Ite
 
 
 def _changes(one: Evidence, subject: TestedText) -> Iterator[FieldError]:
-    """What the version has other than when its tests were run."""
+    """Differences between the version and the state in which its tests were run."""
     if one.text_sha256 != subject.text_sha256:
         yield FieldError(_PLACE, "The text has changed since its tests were run", code="text_changed")
     if one.collector_version != subject.collector_version:

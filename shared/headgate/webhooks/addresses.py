@@ -1,4 +1,4 @@
-"""Where a webhook may lead: over HTTPS, to a name, and to global addresses only.
+"""Addresses of webhooks: over HTTPS, to a name, and to global addresses only.
 
 An address that holds another one, or is translated to one by a network (IPv4-mapped, NAT64, 6to4, Teredo), is refused
 as a whole: nobody has a receiver there.
@@ -69,7 +69,7 @@ def parse(url: str, *, loopback: bool = False) -> Address:
 
 
 def allowed(text: str, *, loopback: bool = False) -> bool:
-    """Whether a webhook may be sent to this IP address: a global one, and with `loopback` this machine's own."""
+    """True if a webhook may be sent to this IP address: a global one, and with `loopback` this machine's own."""
     try:
         address = ip_address(text)
     except ValueError:

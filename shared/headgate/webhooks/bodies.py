@@ -82,7 +82,7 @@ def _slack(document: Mapping[str, Any]) -> str:
 
 
 def _line(item: Mapping[str, Any]) -> str:
-    """What one event is about, as names: `web-1, group Default, edge v3`."""
+    """The names of an event's subject: `web-1, group Default, edge v3`."""
     parts = []
     for kind in ("instance", "token", "deployment", "configuration"):
         if named := item.get(kind):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from headgate.storage.table import Write
 
 _MOST_ATTEMPTS: Final = 24
-"""How many attempts of a delivery are listed: those of two rounds."""
+"""The most attempts of a delivery that are listed: those of two rounds."""
 _AGENT: Final = "Headgate-Webhooks/1"
 # A queue may deliver a second early.
 _EARLY: Final = timedelta(seconds=1)

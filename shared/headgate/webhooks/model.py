@@ -28,15 +28,15 @@ SendError = Literal[
 
 MOST_WEBHOOKS: Final = 20
 ROTATION: Final = timedelta(days=1)
-"""How long the previous secret still signs, after a new one was made."""
+"""Time for which the previous secret still signs, after a renewal."""
 KEPT: Final = timedelta(days=30)
-"""How long a delivery is listed."""
+"""Days for which a delivery is listed."""
 _DELAYS: Final = (5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 28_800)
 """Seconds before each further attempt: eleven attempts in 24 hours. SQS hides a message for 12 hours at most."""
 OVERDUE: Final = timedelta(minutes=10)
 """A delivery that was due so long ago has no ticket in the queue: its process died before it sent one."""
 UNDER_WAY_SECONDS: Final = 30
-"""How long an attempt has its delivery for itself: longer than an attempt takes, sent and recorded."""
+"""Lease of an attempt on its delivery: longer than an attempt takes, sent and recorded."""
 
 
 class WebhookNotFound(errors.NotFound):
@@ -69,7 +69,7 @@ class DeliveryUnderWay(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Where an organization wants to be told of events: of the `types` and the fleets named, of all if none is.
+    """A receiver of an organization's events: of the `types` and the fleets named, of all if none is.
 
     `host` is what is shown of the address: its path and query may be a credential. What is sealed is for the sender
     alone: `target` is a `Target`, a secret is the value that signs.
@@ -93,14 +93,14 @@ class Webhook:
     revision: int
 
     def wants(self, message: Message) -> bool:
-        """Whether to send it the message. Events of no fleet are not filtered by fleet."""
+        """True if the webhook takes the message. Events of no fleet are not filtered by fleet."""
         fleet_wanted = not self.fleet_ids or message.fleet_id is None or message.fleet_id in self.fleet_ids
         return self.enabled and fleet_wanted and (not self.types or message.type in self.types)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a webhook's messages go. `routing_key` is PagerDuty's, which it takes in the body; else empty."""
+    """The destination of a webhook's messages. `routing_key` is PagerDuty's, which it takes in the body; else empty."""
 
     url: str
     routing_key: str = ""
@@ -145,12 +145,12 @@ class Delivery:
 
     @property
     def next_attempt_at(self) -> datetime | None:
-        """When it is tried next; None once it is delivered or failed."""
+        """The time of the next attempt; None once it is delivered or failed."""
         return self.due_at if self.status == "waiting" else None
 
     @property
     def path(self) -> str:
-        """Where the public API has it."""
+        """The path of the delivery in the public API."""
         return f"/webhooks/{self.webhook_id}/deliveries/{self.id}"
 
 

@@ -10,7 +10,7 @@ from headgate.foundation.settings import settings
 from headgate.storage import aws
 
 MOST_SECONDS: Final = 43_200
-"""How long SQS hides a message at most."""
+"""The longest time for which SQS hides a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Ticket:
 
 
 def send(ticket: Ticket) -> None:
-    """To be tried as soon as possible."""
+    """Put it in the queue for an attempt as soon as possible."""
     aws.sqs().send_message(QueueUrl=settings().deliveries_queue, MessageBody=ticket.text)
 
 
@@ -46,5 +46,5 @@ def postpone(receipt: str, seconds: int) -> None:
 
 
 def bury(ticket: Ticket) -> None:
-    """To the queue of those that were given up."""
+    """Put it in the queue of deliveries that were given up."""
     aws.sqs().send_message(QueueUrl=settings().dead_deliveries_queue, MessageBody=ticket.text)

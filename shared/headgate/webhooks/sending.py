@@ -33,7 +33,7 @@ _RESOLVERS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What came of it: the HTTP status, or why there is none."""
+    """The result of an attempt: the HTTP status, or the reason why there is none."""
 
     status: int | None
     error: SendError | None

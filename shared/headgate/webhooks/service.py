@@ -35,7 +35,7 @@ class RoutingKeyMisplaced(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an Admin says of a new webhook. No types or fleets: all of them."""
+    """The settings of a new webhook. No types or fleets: all of them."""
 
     name: str
     url: str
@@ -48,7 +48,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What an Admin changes: `fields` are attributes of a webhook by their name, `url` and `routing_key` its target."""
+    """Changes of a webhook: `fields` are attributes of a webhook by name, `url` and `routing_key` its target."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
     url: str | None = None

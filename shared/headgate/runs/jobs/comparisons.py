@@ -18,7 +18,7 @@ from headgate_engine.testing.named_test import NamedTest
 
 
 class NothingToCompare(Invalid):
-    """There are no tests, or not those that are asked for, so that nothing would go through the pipelines."""
+    """The comparison has no tests, or asks for tests that do not exist."""
 
     code = "no_tests"
 

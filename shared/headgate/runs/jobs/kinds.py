@@ -39,7 +39,7 @@ KINDS: Final[Mapping[Kind, Workings]] = {"suite": suite, "comparison": compariso
 
 
 def evidence(job: Job, request: JsonValue, result: JsonValue) -> Evidence | None:
-    """What a suite of all tests of a stored version shows: of exactly what was run, whatever has changed since.
+    """The evidence of a suite of all tests of a stored version: of what was run, whatever has changed since.
 
     It is stored if, and when, the job ends as Done. None for any other job.
     """

@@ -15,7 +15,7 @@ MAX_REQUEST_BYTES: Final = 16 << 20
 
 
 class JobNotFound(errors.NotFound):
-    """It does not exist, has expired, is of another kind, or is about another member's draft."""
+    """The job does not exist, has expired, is of another kind, or is about another member's draft."""
 
     code = "job_not_found"
     detail = "No such job"
@@ -58,5 +58,5 @@ class Job(Changeable):
         return replace(self, status="Done", finished_at=at)
 
     def fail(self, reason: str, at: datetime) -> Self:
-        """It has no result."""
+        """The job ended without a result."""
         return replace(self, status="Error", reason=reason, finished_at=at)

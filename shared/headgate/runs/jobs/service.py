@@ -34,7 +34,7 @@ JOBS: Final[Lifecycle[Job]] = Lifecycle("job", store, (REQUEST,))
 
 
 def path(job: Job) -> str:
-    """Where the API has the job, below its root."""
+    """The path of the job in the API, below its root."""
     return f"/testing/{PATHS[job.kind]}/{job.id}"
 
 
@@ -112,7 +112,7 @@ def get(caller: Caller, job_id: str, kind: Kind) -> Job:
 
 
 def result(job: Job) -> JsonValue:
-    """What came of a job; None until it is Done, and if it is in Error. One read. Raises ResultGone."""
+    """Returns the result of a job, None unless it is Done. One read. Raises ResultGone."""
     if job.status != "Done":
         return None
     content = files.read(job.id, RESULT, MAX_RESULT_BYTES)

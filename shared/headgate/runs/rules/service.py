@@ -1,4 +1,4 @@
-"""What can be done with a version's rules, and by whom."""
+"""Operations on a version's rules, with the permissions that each requires."""
 
 from __future__ import annotations
 

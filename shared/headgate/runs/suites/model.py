@@ -1,4 +1,4 @@
-"""What a suite refuses."""
+"""Refusals of suites."""
 
 from collections.abc import Sequence
 

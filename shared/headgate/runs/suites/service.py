@@ -1,4 +1,4 @@
-"""What can be done with the tests of a version, and by whom."""
+"""Operations on the tests of a version, with the permissions that each requires."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """What came of a test in one suite, and whether that was of the version as it is now."""
+    """The outcome of a test in one suite, and whether that suite was of the version as it is now."""
 
     __test__ = False
     status: Verdict
@@ -45,7 +45,7 @@ class Overview:
     evidence: Sequence[Shown]
 
     def history(self, name: str) -> Sequence[TestOutcome]:
-        """What came of a test in the newest suite of each text, tests, collector and feature gates, the newest last."""
+        """Outcomes of a test in the newest suite of each text, tests, collector and feature gates, newest last."""
         suites = sorted(self.evidence, key=lambda shown: shown.evidence.finished_at)
         return [
             TestOutcome(verdict.status, suite.evidence.collector_version, suite.evidence.finished_at, suite.current)
@@ -102,7 +102,7 @@ def tests_of(configuration_id: str, n: int) -> dict[str, NamedTest]:
 
 
 def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] | None) -> Selection:
-    """What a suite of a version runs: the tests of these names, or all; two reads, and a GET for each that is large.
+    """The cases of a suite of a version: the tests of these names, or all; two reads, and a GET for each large test.
 
     Raises ConfigurationNotFound, VersionNotFound, NoTests, TestsNotFound.
     """
@@ -129,7 +129,7 @@ def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] |
 
 
 def of_given_text(yaml: str, tests: Sequence[tuple[str, NamedTest]]) -> Selection:
-    """What a suite of a text runs that is not stored."""
+    """The cases of a suite of a text that is not stored."""
     return Selection(yaml, settings().collector_version, (), published=False, tests=tests)
 
 

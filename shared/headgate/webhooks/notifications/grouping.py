@@ -1,4 +1,4 @@
-"""Which events are told together: those of hosts, of one type and one fleet, within a minute."""
+"""Grouping of events: those of hosts, of one type and one fleet, within a minute go into one message."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from headgate.foundation import clock
 from headgate.webhooks.notifications.names import Names
 
 WINDOW: Final = timedelta(minutes=1)
-"""How long the first event of hosts waits for others."""
+"""Time for which the first event of hosts waits for others."""
 LISTED: Final = 10
-"""How many of a group are listed; the others are counted."""
+"""The most events of a group that are listed; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def due(events: Iterable[Event], at: datetime) -> list[Group]:
 
 
 def message_of(group: Group, names: Names) -> Message:
-    """What receivers get of the group; a read for each name that is not known yet."""
+    """The message of the group; a read for each name that is not known yet."""
     first = group.first
     organization_id, about = first.organization_id, first.about
     fleet = names.fleet(organization_id, about.fleet_id) if about.fleet_id else None

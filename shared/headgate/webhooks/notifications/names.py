@@ -1,4 +1,4 @@
-"""What things are called, and where their pages are: read once for all events of a sweep."""
+"""Names of things and addresses of their pages: read once for all events of a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sweep notes for its next call. One function, one access pattern."""
+"""Notes of the sweep for its next call. One function, one access pattern."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def end() -> None:
 
 
 def near_limits() -> set[str]:
-    """What was told to be near its limit; one query."""
+    """Returns the limits that were reported as nearly reached; one query."""
     return {items.text(item, "sk") for item in table.list_all(keys.NEAR)}
 
 

@@ -37,7 +37,7 @@ class NotSwept(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep did: events that it found, events that it sent, in how many messages."""
+    """The counts of a sweep: events read, events sent, and messages."""
 
     found: int = 0
     sent: int = 0

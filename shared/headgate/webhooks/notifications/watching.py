@@ -1,4 +1,4 @@
-"""What time alone brings about: hosts become silent and stale, tokens expire soon, limits are nearly reached."""
+"""Events caused by time alone: hosts become silent and stale, tokens expire soon, limits are nearly reached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from headgate.instances.counting import quiet
 from headgate.webhooks.notifications import store
 
 BEFORE: Final = (timedelta(days=7), timedelta(days=1))
-"""How long before a token expires this is told."""
+"""Days before a token's expiry at which the event is sent."""
 # All instances of a fleet are read for it.
 _UNUSED_MINUTES: Final = 10
 # In percent of a limit. An event is sent at the first, and again only after the use fell below the second.
