@@ -194,10 +194,10 @@ def delete_token(service_account_id: ServiceAccountId, token_id: TokenId, caller
 
 
 @router.get("/changes")
-def list_changes(caller: SessionAdmin, paging: Paging, wanted: WantedChanges) -> Page[Change]:
+def list_changes(caller: SessionAdmin, paging: Paging, filters: WantedChanges) -> Page[Change]:
     """The record of changes, newest first.
 
     With `by` or `about`, a page has what is found among up to 1,000 records: it may be short, and still have a next
     one.
     """
-    return paging.page(audit.records(caller, paging.limit, paging.after, wanted), Change.of)
+    return paging.page(audit.records(caller, paging.limit, paging.after, filters), Change.of)

@@ -145,21 +145,21 @@ def _details(details: Mapping[str, str]) -> Html:
         for name, value in details.items()
         if not name.startswith(_BEFORE) and (name not in NAMING or f"{_BEFORE}{name}" in details)
     ]
-    return joined(html("{comma}{one}", comma=", " if at else "", one=one) for at, one in enumerate(shown))
+    return joined(html("{comma}{one}", comma=", " if at else "", one=each) for at, each in enumerate(shown))
 
 
 def _target(home: str, record: AuditRecord) -> Html:
-    found = NOTHING
+    link = NOTHING
     if not record.action.endswith((".deleted", ".removed")):
         matches = ((pattern.match(record.target), below) for pattern, below in _PAGES)
-        found = next((html("{path}", path=match.expand(below)) for match, below in matches if match), NOTHING)
+        link = next((html("{path}", path=match.expand(below)) for match, below in matches if match), NOTHING)
     # What has no name is known by its id, the last in its address.
     short = _SHORT.match(record.target)
     name = record.target_name or (short[1] if short else record.target)
-    if not found:
+    if not link:
         return html('<span title="{target}">{name}</span>', target=record.target, name=name)
     return html(
-        '<a href="{home}/{found}" title="{target}">{name}</a>', home=home, found=found, target=record.target, name=name
+        '<a href="{home}/{found}" title="{target}">{name}</a>', home=home, found=link, target=record.target, name=name
     )
 
 

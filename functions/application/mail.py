@@ -73,5 +73,5 @@ def handler(event: Event, _context: object) -> Event:
     return event
 
 
-def _placeholder(given: str | None, usual: str) -> str:
-    return given if given and _PLACEHOLDER.fullmatch(given) else usual
+def _placeholder(placeholder: str | None, usual: str) -> str:
+    return placeholder if placeholder and _PLACEHOLDER.fullmatch(placeholder) else usual

@@ -127,7 +127,7 @@ def show_style(who: Visit) -> Response:
             Html(_SHARES),
             Html(_STEPS),
             html(_CHARTS, charts=_charts()),
-            html(_GRAPH, nodes=[_node(at, *one) for at, one in enumerate(_NODES)]),
+            html(_GRAPH, nodes=[_node(at, *node) for at, node in enumerate(_NODES)]),
         ]
     )
     return page(shown, "Parts of pages", content, wide=True)

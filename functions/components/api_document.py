@@ -62,8 +62,8 @@ class Schema(Reference):
     def shapes(self) -> frozenset[str]:
         """The names of the shapes that it refers to."""
         inner = [*self.any_of, *self.one_of, *self.properties.values()]
-        inner += [one for one in (self.items, self.values) if isinstance(one, Schema)]
-        return frozenset([self.name] if self.ref else []).union(*(one.shapes for one in inner))
+        inner += [each for each in (self.items, self.values) if isinstance(each, Schema)]
+        return frozenset([self.name] if self.ref else []).union(*(each.shapes for each in inner))
 
     @cached_property
     def words(self) -> str:
@@ -120,7 +120,7 @@ class Operation(BaseModel):
     @property
     def credentials(self) -> Sequence[str]:
         """`a token with write access`, and the like; empty if nothing is needed."""
-        return [_CREDENTIALS[kind, next(iter(roles), "")] for one in self.security for kind, roles in one.items()]
+        return [_CREDENTIALS[kind, next(iter(roles), "")] for each in self.security for kind, roles in each.items()]
 
     @property
     def schemas(self) -> Sequence[Schema]:
@@ -159,31 +159,31 @@ class Document(BaseModel):
     @cached_property
     def operations(self) -> Mapping[str, Operation]:
         """By id, with their paths, and with the parameters and answers that several have in common."""
-        return {one.id: one for one in self._whole()}
+        return {each.id: each for each in self._whole()}
 
     def _whole(self) -> Iterator[Operation]:
         common = self.components
         for path, item in self.paths.items():
-            for method, one in item.items():
-                parameters = [common.parameters[each.name] if each.ref else each for each in one.parameters]
+            for method, entry in item.items():
+                parameters = [common.parameters[each.name] if each.ref else each for each in entry.parameters]
                 answers = {
-                    status: common.responses[each.name] if each.ref else each for status, each in one.answers.items()
+                    status: common.responses[each.name] if each.ref else each for status, each in entry.answers.items()
                 }
                 whole = {"path": path, "method": method.upper(), "parameters": parameters, "answers": answers}
-                yield one.model_copy(update=whole)
+                yield entry.model_copy(update=whole)
 
     @cached_property
     def words(self) -> Mapping[str, str]:
         """By operation: its path and description, its parameters, and the shapes in its bodies, however deep."""
         return {
-            one.id: "\n".join(
+            known.id: "\n".join(
                 [
-                    f"{one.id} {one.method} {one.path} {one.tags[0]} {one.description}".lower(),
-                    *(f"{each.parameter} {each.description}".lower() for each in one.parameters),
-                    *(self.components.schemas[name].words for name in self._deep(one.shapes - {"Problem"})),
+                    f"{known.id} {known.method} {known.path} {known.tags[0]} {known.description}".lower(),
+                    *(f"{each.parameter} {each.description}".lower() for each in known.parameters),
+                    *(self.components.schemas[name].words for name in self._deep(known.shapes - {"Problem"})),
                 ]
             )
-            for one in self.operations.values()
+            for known in self.operations.values()
         }
 
     def _deep(self, names: frozenset[str]) -> frozenset[str]:

@@ -38,7 +38,7 @@ def type_of(schema: Schema, shape: Callable[[str], str], code: Callable[[str], s
     if schema.ref:
         return shape(schema.name)
     if schema.any_of or schema.one_of:
-        return " or ".join(type_of(one, shape, code) for one in schema.choices)
+        return " or ".join(type_of(choice, shape, code) for choice in schema.choices)
     if schema.const is not None or schema.enum:
         values = schema.enum or [written(schema.const)]
         return "one of " * bool(schema.enum) + ", ".join(map(code, values))
@@ -51,9 +51,9 @@ def type_of(schema: Schema, shape: Callable[[str], str], code: Callable[[str], s
 
 def bounds_of(schema: Schema) -> Iterable[str]:
     """`at least 1`, and the like."""
-    for one in schema.choices:
+    for choice in schema.choices:
         for bound, words in _BOUNDS:
-            value = getattr(one, bound)
+            value = getattr(choice, bound)
             if value is not None:
                 yield words.format(value)
 
@@ -72,7 +72,9 @@ def command(operation: Operation, body: Schema | None) -> str:
     if operation.credentials:
         lines.append('-H "Authorization: Bearer $HEADGATE_TOKEN"')
     if body:
-        given = {name: field.examples[0] for name, field in body.properties.items() if field.examples}
-        needed = {name: given[name] for name in body.required if name in given} or dict(list(given.items())[:1])
+        examples = {name: field.examples[0] for name, field in body.properties.items() if field.examples}
+        needed = {name: examples[name] for name in body.required if name in examples} or dict(
+            list(examples.items())[:1]
+        )
         lines += ['-H "Content-Type: application/json"', f"-d {shlex.quote(json.dumps(needed, ensure_ascii=False))}"]
     return " \\\n  ".join(lines)

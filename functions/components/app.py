@@ -65,8 +65,8 @@ def get_component(kind: Kind, type: Type, _: Reader, version: Version = None) ->
 
     A component that only a reduced build lacks is 503 `component_not_in_build`, without `Retry-After`.
     """
-    found = reference.component(version, kind, type)
-    return ComponentDetail.of_full(found, reference.example(found))
+    component = reference.component(version, kind, type)
+    return ComponentDetail.of_full(component, reference.example(component))
 
 
 @router.get("/ottl/reference")
@@ -78,7 +78,9 @@ def get_ottl_reference(
     Without component and context: the components that take OTTL, with their contexts.
     """
     if component is None and context is None:
-        return OttlComponents(components=[OttlComponentOut.of(one) for one in reference.ottl_components(version)])
+        return OttlComponents(
+            components=[OttlComponentOut.of(component) for component in reference.ottl_components(version)]
+        )
     return OttlReferenceOut.of(reference.ottl(component, context, version))
 
 

@@ -21,7 +21,7 @@ router = page_router()
 
 _TAB: Final = "flows"
 _LONGEST: Final = 100
-_SIGNALS: Final = [("", "Any"), *((one, one.capitalize()) for one in get_args(StableSignal))]
+_SIGNALS: Final = [("", "Any"), *((signal, signal.capitalize()) for signal in get_args(StableSignal))]
 _CODE: Final = re.compile(r"`([^`]*)`")
 _GALLERY: Final = """\
 <h1>Flows</h1>
@@ -58,8 +58,8 @@ def show_gallery(
 ) -> Response:
     searched, path = text_[:_LONGEST].strip(), f"{home(caller)}/flows"
     everything = flows.everything()
-    found = [flow for flow in everything if _is_wanted(flow, searched, signal, tag_)]
-    tags = sorted({one for flow in everything for one in flow.tags})
+    matching = [flow for flow in everything if _is_wanted(flow, searched, signal, tag_)]
+    tags = sorted({each for flow in everything for each in flow.tags})
     content = html(
         _GALLERY,
         path=path,
@@ -67,12 +67,12 @@ def show_gallery(
         signal=choice(
             "signal",
             "StableSignal",
-            [("", "Any"), *((one, one.capitalize()) for one in get_args(StableSignal))],
+            [("", "Any"), *((each, each.capitalize()) for each in get_args(StableSignal))],
             signal,
         ),
-        tag=choice("tag", "Tag", [("", "Any"), *((one, one) for one in tags)], tag_),
-        count=f"{len(found)} flow{'' if len(found) == 1 else 's'}",
-        flows=[_entry(path, flow) for flow in found]
+        tag=choice("tag", "Tag", [("", "Any"), *((each, each) for each in tags)], tag_),
+        count=f"{len(matching)} flow{'' if len(matching) == 1 else 's'}",
+        flows=[_entry(path, flow) for flow in matching]
         or html("<li>{none}</li>", none=empty("No flow matches: remove a filter.")),
     )
     return page(frame(who, caller, _TAB), "Flows", content, script="search")
@@ -91,7 +91,7 @@ def show_flow(who: Visit, caller: Member, slug: Slug) -> Response:
         name=flow.name,
         summary=flow.summary,
         signals=_tags(flow.signals),
-        tags=_tags([one for one in flow.tags if one not in flow.signals]),
+        tags=_tags([each for each in flow.tags if each not in flow.signals]),
         version=flow.collector_version,
         author=flow.author,
         source=flow.source,
@@ -123,7 +123,7 @@ def _entry(path: str, flow: Flow) -> Html:
         name=flow.name,
         summary=flow.summary,
         signals=_tags(flow.signals),
-        tags=_tags([one for one in flow.tags if one not in flow.signals]),
+        tags=_tags([each for each in flow.tags if each not in flow.signals]),
         picture=_picture(flow.pipelines),
     )
 

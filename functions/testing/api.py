@@ -40,12 +40,12 @@ def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
 
 
 @router.get("/runs")
-def list_runs(caller: Reader, paging: Paging, wanted: WantedRuns) -> Page[RunSummary]:
+def list_runs(caller: Reader, paging: Paging, filters: WantedRuns) -> Page[RunSummary]:
     """The test runs of the last 30 days that the caller sees, newest first.
 
     A page has what is found among up to 5,000 runs: it may be short, also empty, and still have a next one.
     """
-    return paging.page(runs.listed(caller, wanted, paging.limit, paging.after), RunSummary.of_run)
+    return paging.page(runs.listed(caller, filters, paging.limit, paging.after), RunSummary.of_run)
 
 
 @router.get("/runs/{run_id}")

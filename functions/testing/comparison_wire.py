@@ -26,10 +26,10 @@ class ComparedSourceIn(Input):
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
-        given = (self.configuration_id is not None, self.version_number is not None)
-        if given not in ((False, False), (True, True)):
+        parts = (self.configuration_id is not None, self.version_number is not None)
+        if parts not in ((False, False), (True, True)):
             raise ValueError("`configuration_id` and `version_number` go together")
-        if all(given) == (self.yaml is not None):
+        if all(parts) == (self.yaml is not None):
             raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
         return self
 

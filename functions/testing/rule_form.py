@@ -45,14 +45,14 @@ class RuleForm:
 
     def rule(self, signal_type: Signal) -> Rule:
         """Raises Invalid, naming the fields."""
-        given: dict[str, str | int | None] = {name: value or None for name, value in self.typed.items()}
-        given["name"], given["condition"] = self.typed["name"], self.typed["condition"].strip()
+        entered: dict[str, str | int | None] = {name: value or None for name, value in self.typed.items()}
+        entered["name"], entered["condition"] = self.typed["name"], self.typed["condition"].strip()
         for name in ("min", "max"):
             value = self.typed[name].strip()
             # Anything but a number stays text, which the API's model refuses.
-            given[name] = int(value) if value.isascii() and value.isdigit() and len(value) < 16 else value or None
+            entered[name] = int(value) if value.isascii() and value.isdigit() and len(value) < 16 else value or None
         try:
-            return RuleIn.model_validate(given).rule(signal_type)
+            return RuleIn.model_validate(entered).rule(signal_type)
         except ValidationError as error:
             fields = [
                 errors.FieldError(("body", *(entry["loc"] or ("min",))), entry["msg"].removeprefix("Value error, "))

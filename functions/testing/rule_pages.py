@@ -110,8 +110,8 @@ def _version_page(
         tests=tests_card.card(overview, f"{path}/versions/{n}", csrf_field(shown), changeable=changeable),
         yaml=version.yaml,
     )
-    told, status = (refused.detail, status_of(refused)) if refused else ("", 200)
-    return page(shown, f"{configuration.name}, version {n}", content, problem=told, status=status)
+    detail, status = (refused.detail, status_of(refused)) if refused else ("", 200)
+    return page(shown, f"{configuration.name}, version {n}", content, problem=detail, status=status)
 
 
 def _pipelines(caller: Caller, configuration_id: str, version: Version) -> Html:

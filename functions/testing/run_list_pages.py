@@ -111,8 +111,8 @@ def _status(word: str) -> Status | Literal[""]:
 
 
 def _read(caller: Caller, view: View, configuration_id: str, filters: Mapping[str, str]) -> Listed[ListedRun]:
-    wanted = Wanted(configuration_id or None, filters["pipeline"] or None, _status(filters["status"]) or None)
-    return read(view, lambda limit, after: runs.listed(caller, wanted, limit, after), _KEYS)
+    query = Wanted(configuration_id or None, filters["pipeline"] or None, _status(filters["status"]) or None)
+    return read(view, lambda limit, after: runs.listed(caller, query, limit, after), _KEYS)
 
 
 def _content(

@@ -47,7 +47,7 @@ class TakesTests(Input):
             raise ValueError("`tests` of a stored version are names; save the tests with the version first")
         if not stored and (self.tests is None or self.names):
             raise ValueError("`tests` of a `yaml` are the tests themselves, at least one")
-        names = [*(self.names or ()), *(one.name.lower() for one in self._named_tests)]
+        names = [*(self.names or ()), *(test.name.lower() for test in self._named_tests)]
         repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if repeated is not None:
             raise ValueError(f"The test name '{repeated}' is used twice")
@@ -56,18 +56,18 @@ class TakesTests(Input):
     @property
     def names(self) -> list[str] | None:
         """The names of tests of a stored version; None for all."""
-        return None if self.tests is None else [one for one in self.tests if isinstance(one, str)]
+        return None if self.tests is None else [test for test in self.tests if isinstance(test, str)]
 
     def chosen(self, caller: Caller) -> Selection:
         """The tests with what they run. Raises TooManyRuns, SignalNotKnown, and what `suites.select` does."""
         jobs.require_room(caller)
         if self.configuration_id is not None and self.version_number is not None:
             return chosen_tests.select(caller, self.configuration_id, self.version_number, self.names)
-        return chosen_tests.of_given_text(self.yaml or "", [(one.name, one.as_test()) for one in self._named_tests])
+        return chosen_tests.of_given_text(self.yaml or "", [(test.name, test.as_test()) for test in self._named_tests])
 
     @property
     def _named_tests(self) -> list[SuiteTestIn]:
-        return [one for one in self.tests or () if not isinstance(one, str)]
+        return [test for test in self.tests or () if not isinstance(test, str)]
 
 
 class StartSuite(TakesTests):

@@ -36,8 +36,8 @@ def card(overview: Overview, path: str, csrf: Html, *, changeable: bool) -> Html
     tests = overview.tests.tests
     if not tests:
         return html(_CARD, state=nothing_yet(_TESTS_FOR, _FIRST_TEST), tests=Html(""))
-    current = next((one for one in overview.evidence if one.current), None)
-    statuses = {one.name: one.status for one in current.evidence.tests} if current else {}
+    current = next((each for each in overview.evidence if each.current), None)
+    statuses = {test.name: test.status for test in current.evidence.tests} if current else {}
     rows = [
         _row(
             test,
@@ -55,7 +55,9 @@ def _state(overview: Overview, current: Shown | None) -> Html:
         return empty("No suite of these tests has ended yet.")
     evidence = (current or overview.evidence[0]).evidence
     verdict = "passed" if evidence.passed else "failed"
-    of = "" if current else ", of another text, other tests, another collector or other feature gates: run them again"
+    difference = (
+        "" if current else ", of another text, other tests, another collector or other feature gates: run them again"
+    )
     return html(
         _STATE,
         tag=tag(verdict if current else f"{verdict} before", ("good" if evidence.passed else "bad") if current else ""),
@@ -63,7 +65,7 @@ def _state(overview: Overview, current: Shown | None) -> Html:
             "on collector {version}, {at}{of}",
             version=evidence.collector_version,
             at=moment(evidence.finished_at),
-            of=of,
+            of=difference,
         ),
     )
 

@@ -111,6 +111,6 @@ def records(run: Run | ListedRun) -> RecordsOut | None:
 
 def run_out(run: Run) -> RunOut:
     """A test run, as an answer has it."""
-    results = [RuleResultOut.of(one.rule, one, api_owned=one.api_owned) for one in run.results]
+    results = [RuleResultOut.of(result.rule, result, api_owned=result.api_owned) for result in run.results]
     shown = Together(run, records=records(run), validation_results=results if run.is_final else None, **run.recorded())
     return RunOut.model_validate(shown, from_attributes=True)

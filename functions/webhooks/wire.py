@@ -97,8 +97,8 @@ class WebhookWithSecret(WebhookOut):
     secret: str | None = None
 
     @classmethod
-    def with_secret(cls, made: tuple[Webhook, str]) -> Self:
-        webhook, secret = made
+    def with_secret(cls, created: tuple[Webhook, str]) -> Self:
+        webhook, secret = created
         # The webhook's own is sealed.
         return cls.of(webhook, secret=secret)
 

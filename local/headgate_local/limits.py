@@ -87,14 +87,14 @@ class Limited:
 
     async def _invoke(self, scope: Scope, receive: Receive, send: Send) -> None:
         messages: list[Message] = []
-        taken, is_file = 0, False
+        size, is_file = 0, False
         grows = _growth(dict(scope["headers"]).get(b"content-type", b""))
 
         async def receive_within() -> Message:
-            nonlocal taken
+            nonlocal size
             message = await receive()
-            taken += grows(message.get("body", b""))
-            if taken + _ENVELOPE > MOST_PAYLOAD:
+            size += grows(message.get("body", b""))
+            if size + _ENVELOPE > MOST_PAYLOAD:
                 raise _TooLarge
             return message
 

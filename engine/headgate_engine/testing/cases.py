@@ -179,16 +179,16 @@ class Judge:
         outcome, written = left.outcome, left.stderr
         if written and not written.endswith("\n"):
             written += "\n"
-        found = self._evaluated(case, ready, left.output, written) if case.judged and outcome.ran else None
+        evaluated = self._evaluated(case, ready, left.output, written) if case.judged and outcome.ran else None
         said = notes.told(
             outcome,
             written,
             ready.notes,
             asker=self._asker,
             nothing_out=ready.nothing_out,
-            records=None if found is None else found.records,
+            records=None if evaluated is None else evaluated.records,
             rules=case.rules,
-            verdicts=() if found is None else found.verdicts,
+            verdicts=() if evaluated is None else evaluated.verdicts,
         )
         return CaseResult(
             case,
@@ -196,8 +196,8 @@ class Judge:
             "" if outcome.ran else outcome.why,
             signals=signals,
             records_in=ready.records,
-            records_out=None if found is None else found.records,
-            verdicts=() if found is None else tuple(found.verdicts),
+            records_out=None if evaluated is None else evaluated.records,
+            verdicts=() if evaluated is None else tuple(evaluated.verdicts),
             output=left.output,
             stderr=said.stderr,
             component_errors=tuple(said.component_errors),

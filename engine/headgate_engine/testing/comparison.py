@@ -252,10 +252,10 @@ def _id(side: SideName, test: str) -> str:
     return f"{side}/{test}"
 
 
-def _case(name: SideName, side: Side, given: Test) -> Case:
-    test = of_text(given.text).gated(side.feature_gates)
+def _case(name: SideName, side: Side, named: Test) -> Case:
+    test = of_text(named.text).gated(side.feature_gates)
     return Case(
-        id=_id(name, given.name),
+        id=_id(name, named.name),
         yaml=side.yaml,
         target_pipeline=test.target_pipeline,
         signal_type=test.signal_type,
@@ -282,9 +282,9 @@ class _Comparing:
         self._bytes = _DIFFERENCES // len(asked.tests)
         self._deadline = time.monotonic() + _COMPARING_SECONDS
 
-    def test(self, given: Test, left: CaseResult, right: CaseResult) -> ComparedTest:
+    def test(self, test: Test, left: CaseResult, right: CaseResult) -> ComparedTest:
         """Raises Unworkable, Unavailable."""
-        own = of_text(given.text).ignore
+        own = of_text(test.text).ignore
         ignore = self._asked.ignore if self._asked.ignore is not None else None if own is None else list(own)
         reason, differences = _why_not(left, right), None
         if not reason and time.monotonic() > self._deadline:
@@ -299,7 +299,7 @@ class _Comparing:
             status = "equal" if differences.equal and not _lacks_pipeline(left, right) else "differs"
             reason = _lacks_pipeline(left, right)
         return ComparedTest(
-            name=given.name,
+            name=test.name,
             target_pipeline=left.case.target_pipeline,
             signal_type=left.case.signal_type,
             status=status,
@@ -327,19 +327,19 @@ def _saving(left: CaseResult, right: CaseResult, differences: Differences | None
     if left.records_in is None or differences is None:
         return None
     counts = differences.signals.values()
-    records = sum(one.left for one in counts), sum(one.right for one in counts)
+    records = sum(count.left for count in counts), sum(count.right for count in counts)
     sizes = len(left.output.encode()), len(right.output.encode())
     if records[1] >= records[0] and sizes[1] >= sizes[0]:
         return None
     sample = f"{left.records_in:,} record{'' if left.records_in == 1 else 's'}"
-    told = f"{_change(*records, 'records')} and {_change(*sizes, 'bytes')} of OTLP/JSON come out"
+    sentence = f"{_change(*records, 'records')} and {_change(*sizes, 'bytes')} of OTLP/JSON come out"
     return Saving(
         records_in=left.records_in,
         left_records=records[0],
         right_records=records[1],
         left_bytes=sizes[0],
         right_bytes=sizes[1],
-        words=f"of the same sample of {sample}, {told}",
+        words=f"of the same sample of {sample}, {sentence}",
         services=_by_service(left.output, right.output),
     )
 
@@ -374,8 +374,8 @@ def _change(before: int, after: int, unit: str) -> str:
 
 def _lacks_pipeline(left: CaseResult, right: CaseResult) -> str:
     """Why only one side has the pipeline, if that is so."""
-    for name, side, other in (("left", left, right), ("right", right, left)):
-        if side.status == "refused" and side.field == "target_pipeline" and other.status == "ran":
+    for name, side, opposite in (("left", left, right), ("right", right, left)):
+        if side.status == "refused" and side.field == "target_pipeline" and opposite.status == "ran":
             return f"{name}: {side.reason}"
     return ""
 
@@ -386,8 +386,8 @@ def _why_not(left: CaseResult, right: CaseResult) -> str:
         return ""
     if left.status != "ran" and right.status != "ran" and left.reason == right.reason:
         return left.reason
-    told = [f"{name}: {side.reason}" for name, side in (("left", left), ("right", right)) if side.status != "ran"]
-    return "; ".join(told)
+    reasons = [f"{name}: {side.reason}" for name, side in (("left", left), ("right", right)) if side.status != "ran"]
+    return "; ".join(reasons)
 
 
 def _outcome(result: CaseResult) -> SideOutcome:

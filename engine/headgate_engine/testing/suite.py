@@ -78,7 +78,7 @@ def request_of(
 def cases(request: JsonValue, _asker: Asker) -> Sequence[Case]:
     """One case for each test."""
     asked = Request.model_validate(request)
-    return [_case(asked, one.name, one.test()) for one in asked.tests]
+    return [_case(asked, test.name, test.test()) for test in asked.tests]
 
 
 def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
@@ -87,12 +87,12 @@ def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult],
     # Any time that the run made equals any time in the expected output.
     ran = Ran(begun, begun + LONGEST)
     deadline = time.monotonic() + _COMPARING_SECONDS
-    told = _DIFFERENCES // len(asked.tests)
+    listed = _DIFFERENCES // len(asked.tests)
     tests = []
-    for one, result in zip(asked.tests, results, strict=True):
+    for each, result in zip(asked.tests, results, strict=True):
         if time.monotonic() > deadline:
             raise Unworkable("its outputs take too long to compare; give it fewer tests, or smaller samples")
-        tests.append(_outcome(result, one.test(), ran, asker, told, with_output=asked.with_output))
+        tests.append(_outcome(result, each.test(), ran, asker, listed, with_output=asked.with_output))
     passed = all(test.status == "Success" for test in tests)
     concluded = SuiteResult(passed=passed, collector_version=asked.collector_version, tests=fitted(tests))
     document: JsonValue = concluded.model_dump(mode="json")
@@ -115,7 +115,7 @@ def _case(asked: Request, name: str, test: NamedTest) -> Case:
 
 
 def _outcome(
-    result: CaseResult, test: NamedTest, ran: Ran, asker: Asker, told: int, *, with_output: bool
+    result: CaseResult, test: NamedTest, ran: Ran, asker: Asker, listed: int, *, with_output: bool
 ) -> TestOutcome:
     """`told` is how many bytes of differences are told."""
     rules = [RuleOutcome.of(*pair) for pair in zip(result.case.rules, result.verdicts, strict=False)]
@@ -141,15 +141,15 @@ def _outcome(
     equal = True
     if test.expected is not None:
         try:
-            found = outputs.compare(
-                test.expected, result.output, asker=asker, ignore=test.ignore, right_ran=ran, max_bytes=told
+            differences = outputs.compare(
+                test.expected, result.output, asker=asker, ignore=test.ignore, right_ran=ran, max_bytes=listed
             ).whole()
         except Incomparable as error:
             reason = _about(error)
             stderr = f"headgate: {reason}\n{result.stderr}"
             field = "ignore" if error.code == "bad_path" else "expected"
             return outcome.model_copy(update={"reason": reason, "field": field, "stderr": stderr})
-        outcome.differences, equal = found, found.equal
+        outcome.differences, equal = differences, differences.equal
     outcome.status = "Success" if equal and all(rule.passed for rule in rules) else "Fail"
     return outcome
 

@@ -44,8 +44,8 @@ class RuleIn(Input):
 
     @model_validator(mode="after")
     def _bounds_fit(self) -> Self:
-        given = self.min is not None or self.max is not None
-        if given != (self.expect == "count"):
+        is_bounded = self.min is not None or self.max is not None
+        if is_bounded != (self.expect == "count"):
             raise ValueError("`expect: count` takes `min`, `max` or both, and no other takes any")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError("`min` is above `max`")
@@ -232,12 +232,12 @@ class TestsOfText(Input):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        require_distinct([one.name.lower() for one in self.tests])
+        require_distinct([test.name.lower() for test in self.tests])
         return self
 
     def named(self) -> list[tuple[str, NamedTest]]:
         """The tests by name. Raises SignalNotKnown."""
-        return [(one.name, one.as_test()) for one in self.tests]
+        return [(test.name, test.as_test()) for test in self.tests]
 
 
 class SuiteOfText(TestsOfText):

@@ -98,19 +98,19 @@ def to_tell(instance: Instance, group: Deployment, at: datetime) -> dict[str, ob
         return None
     if asked.stop or not group.captures_allowed:
         return {"id": asked.id, "stop": True}
-    found = None if asked.running else store.capture(instance.fleet_id, asked.id)
-    if found is None:
+    capture = None if asked.running else store.capture(instance.fleet_id, asked.id)
+    if capture is None:
         return None
-    wanted, rules = found.wanted, found.redaction
+    target, rules = capture.wanted, capture.redaction
     return {
-        "id": found.id,
-        "signal": wanted.signal_type,
-        "pipeline": wanted.pipeline,
-        "component": wanted.component,
-        "context": wanted.context,
-        "condition": wanted.condition,
-        "records": wanted.max_records,
-        "seconds": wanted.duration_seconds,
+        "id": capture.id,
+        "signal": target.signal_type,
+        "pipeline": target.pipeline,
+        "component": target.component,
+        "context": target.context,
+        "condition": target.condition,
+        "records": target.max_records,
+        "seconds": target.duration_seconds,
         "redaction": {"kinds": list(rules.kinds), "patterns": list(rules.patterns), "keys": list(rules.keys)},
     }
 
@@ -131,9 +131,9 @@ def _with_sample(instance: Instance, before: Capture, news: CaptureNews, at: dat
     )
     if news.sample is None:
         return _ended(instance, before, ended)
-    wanted = before.wanted
+    target = before.wanted
     try:
-        samples.require_sample(news.sample, wanted.signal_type, news.records, wanted.max_records)
+        samples.require_sample(news.sample, target.signal_type, news.records, target.max_records)
     except samples.NotASample as error:
         why = f"What the host sent is not a sample: {error}"
         return _ended(instance, before, replace(ended, reason="bad_sample", error=why))

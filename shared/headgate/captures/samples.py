@@ -82,7 +82,7 @@ def _points(metric: Mapping[str, object]) -> int:
 
 
 def _objects(value: object) -> Sequence[Mapping[str, object]]:
-    if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(each, Mapping) for each in value):
         raise NotASample("a list of it is not one of objects")
     return value
 
@@ -91,7 +91,11 @@ def _depth(value: object) -> int:
     """By levels and not by recursion."""
     depth, level = 0, [value]
     while level:
-        collections = [one for one in level if isinstance(one, Mapping | list)]
+        collections = [each for each in level if isinstance(each, Mapping | list)]
         depth += bool(collections)
-        level = [inner for one in collections for inner in (one.values() if isinstance(one, Mapping) else one)]
+        level = [
+            inner
+            for collection in collections
+            for inner in (collection.values() if isinstance(collection, Mapping) else collection)
+        ]
     return depth

@@ -107,8 +107,8 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
         _require_allowed(group)
         seen = _host_of(caller, group, at)
     version = _require_possible(seen, group, at)
-    wanted = _wanted(asked, version)
-    _require_condition(wanted, asker=Asker.of(caller))
+    target = _wanted(asked, version)
+    _require_condition(target, asker=Asker.of(caller))
     rules = store.redaction(caller.organization_id)[0]
 
     def once() -> Known:
@@ -126,7 +126,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
             instance_id=current.instance.id,
             host_name=current.instance.reported.name,
             version=version,
-            wanted=wanted,
+            wanted=target,
             created_at=now,
             created_by=caller.principal,
             redaction=rules,
@@ -136,7 +136,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
         event = replace(
             timeline.entry(after, "capture", now),
             version=version,
-            until=created.begins_by + timedelta(seconds=wanted.duration_seconds),
+            until=created.begins_by + timedelta(seconds=target.duration_seconds),
             actor=caller.principal,
             message=hosts.summary(created),
         )
@@ -152,7 +152,7 @@ def captures(caller: Caller, fleet_id: str, limit: int, after: str | None) -> Sl
     fleets.get(caller, fleet_id)
     at = clock.now()
     page = store.captures(fleet_id, limit, after)
-    return Slice([Known(one, at) for one in page.entries if at < one.expires_at], page.position)
+    return Slice([Known(each, at) for each in page.entries if at < each.expires_at], page.position)
 
 
 def get(caller: Caller, fleet_id: str, capture_id: str) -> Known:
@@ -254,10 +254,10 @@ def change_redaction(caller: Caller, rules: Redaction) -> Redaction:
 
 def _one(fleet_id: str, capture_id: str) -> Known:
     at = clock.now()
-    found = store.capture(fleet_id, capture_id) if is_id("cap", capture_id) else None
-    if found is None or at >= found.expires_at:
+    capture_ = store.capture(fleet_id, capture_id) if is_id("cap", capture_id) else None
+    if capture_ is None or at >= capture_.expires_at:
         raise CaptureNotFound
-    return Known(found, at)
+    return Known(capture_, at)
 
 
 def _require_allowed(group: Deployment) -> None:
@@ -267,15 +267,15 @@ def _require_allowed(group: Deployment) -> None:
 
 def _host_of(caller: Caller, group: Deployment, at: datetime) -> Seen:
     """The host of a group that was heard last among those that can be captured from; up to 1,000 are looked at."""
-    wanted = instances.Wanted(state="applied", deployment_id=group.id)
-    found = instances.instances(caller, group.fleet_id, instances.MOST_READ, None, wanted).entries
-    able = [seen for seen in found if "capture" in seen.instance.reported.host.can and not _is_open(seen, at)]
+    applied = instances.Wanted(state="applied", deployment_id=group.id)
+    hosts_ = instances.instances(caller, group.fleet_id, instances.MOST_READ, None, applied).entries
+    able = [seen for seen in hosts_ if "capture" in seen.instance.reported.host.can and not _is_open(seen, at)]
     if able:
         return max(able, key=lambda seen: seen.instance.contact.last_seen_at)
-    if not found:
+    if not hosts_:
         raise CaptureNotPossible(f"No host of the group {group.name} is Applied: a capture needs one that is")
     # For the reason.
-    return found[0]
+    return hosts_[0]
 
 
 def _is_open(seen: Seen, at: datetime) -> bool:
@@ -316,13 +316,13 @@ def _wanted(asked: Asked, version: Assignment) -> Wanted:
     text = published.text(version.configuration_id, version.version_number)
     if text is None:
         raise errors.Unavailable("The version that the host runs could not be read; try again shortly")
-    found = pipelines.members(text, asked.pipeline)
-    if found is None:
+    members = pipelines.members(text, asked.pipeline)
+    if members is None:
         named = ", ".join(pipelines.pipelines(text)[:20])
         raise CaptureInvalid(
             "pipeline", f"Version {version.version_number}, which the host runs, has no such pipeline. It has: {named}"
         )
-    receivers, processors = found
+    receivers, processors = members
     if asked.component not in (*receivers, *processors):
         named = ", ".join([*receivers, *processors][:50])
         raise CaptureInvalid(
@@ -344,8 +344,8 @@ def _signal(pipeline: str) -> StableSignal:
     raise CaptureInvalid("pipeline", "Captures are of pipelines of logs, traces and metrics")
 
 
-def _require_condition(wanted: Wanted, *, asker: Asker) -> None:
-    result = validation.lint_expressions(wanted.context, {"conditions": [wanted.condition]}, asker=asker)
+def _require_condition(target: Wanted, *, asker: Asker) -> None:
+    result = validation.lint_expressions(target.context, {"conditions": [target.condition]}, asker=asker)
     for item in result.items:
         if item.error is not None:
             raise CaptureInvalid("condition", item.error)
@@ -363,9 +363,9 @@ def _require_patterns(patterns: Sequence[str], *, asker: Asker) -> None:
 
 
 def _wrong(
-    patterns: Sequence[str], found: dict[str, str | None], conditions: Sequence[str]
+    patterns: Sequence[str], problems: dict[str, str | None], conditions: Sequence[str]
 ) -> Iterator[errors.FieldError]:
     for n, (pattern, condition) in enumerate(zip(patterns, conditions, strict=True)):
-        if found.get(condition) is not None:
+        if problems.get(condition) is not None:
             message = f"This is not a regular expression of RE2: {pattern[:100]}"
             yield errors.FieldError(("body", "patterns", n), message)

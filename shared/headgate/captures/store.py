@@ -21,8 +21,8 @@ _FOLDER: Final = "captures"
 def capture(fleet_id: str, capture_id: str) -> Capture | None:
     """One read."""
     # As the fleet service may read: it has no right to single items of a fleet.
-    found = table.get_all([keys.capture(fleet_id, capture_id)])
-    return _CAPTURES.read(found[0]) if found else None
+    rows = table.get_all([keys.capture(fleet_id, capture_id)])
+    return _CAPTURES.read(rows[0]) if rows else None
 
 
 def captures(fleet_id: str, limit: int, after: str | None) -> Slice[Capture]:

@@ -93,7 +93,7 @@ class CheckerFunction:
         """The installed versions."""
         match self.call("installed", {}, asker=asker):
             case {"versions": list(versions)}:
-                return _with_published(tuple(str(one) for one in versions))
+                return _with_published(tuple(str(version) for version in versions))
         raise CheckerUnreachable("The collector's function did not say what is installed")
 
     def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
@@ -105,8 +105,8 @@ class CheckerFunction:
         match self.call("described", {}, asker=asker):
             case {"collectors": list(entries)}:
                 here = tuple(map(_described, entries))
-                known = {one.version for one in here}
-                return (*here, *(one for one in published.described() if one.version not in known))
+                known = {each.version for each in here}
+                return (*here, *(each for each in published.described() if each.version not in known))
         raise CheckerUnreachable("The collector's function did not say what is installed")
 
     def _ask(self, question: Message, source: Message | None, asker: Asker) -> Message:
@@ -172,7 +172,7 @@ def _published_since(version: str | None, source: Message | None) -> Message | N
 
 def _with_published(installed: tuple[str, ...]) -> tuple[str, ...]:
     here = (version for version in installed if VERSION.fullmatch(version))
-    return tuple(sorted({*here, *(one.version for one in published.described())}, key=by_age))
+    return tuple(sorted({*here, *(each.version for each in published.described())}, key=by_age))
 
 
 def _ended_by_a_text(message: bytes) -> bool:
@@ -205,7 +205,7 @@ def _result(answer: Message) -> dict[str, object]:
         case {"error": {"kind": "no_checker", "message": str(message)}}:
             raise NoChecker(message)
         case {"error": {"kind": "not_installed", "code": str(version), "installed": list(installed)}}:
-            raise NotInstalled(version, tuple(str(one) for one in installed))
+            raise NotInstalled(version, tuple(str(each) for each in installed))
         case {"error": {"kind": "not_fetched", "message": str(message)}}:
             raise CollectorNotFetched(message)
         case {"error": {"kind": "not_started", "message": str(message)}}:

@@ -67,8 +67,8 @@ class MalformedDescriptor(CheckerUnreachable):
 
 def described() -> tuple[Described, ...]:
     """The published versions among those that this deployment names, in its order. Raises CheckerUnreachable."""
-    found = (_described(version) for version in settings().collector_versions)
-    return tuple(one for one in found if one is not None)
+    descriptions = (_described(version) for version in settings().collector_versions)
+    return tuple(each for each in descriptions if each is not None)
 
 
 def source(version: str, seconds: int) -> dict[str, object] | None:

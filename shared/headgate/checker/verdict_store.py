@@ -20,10 +20,10 @@ def put(at: Key, verdict: Verdict, ends_at: datetime) -> None:
     table.versions.put(at | _VERDICTS.item(verdict) | {"expires": int(ends_at.timestamp())})
 
 
-def verdicts(wanted: Iterable[Key]) -> dict[str, Verdict]:
+def verdicts(stored_as: Iterable[Key]) -> dict[str, Verdict]:
     """Those that are known, by `item`; one batch read for each hundred."""
     return {
         items.text(item, "item"): _VERDICTS.read(item)
-        for item in table.versions.get_all([*wanted])
+        for item in table.versions.get_all([*stored_as])
         if items.number(item, "expires") > clock.now().timestamp()
     }

@@ -57,8 +57,8 @@ def visible(caller: Caller, limit: int, after: str | None, archived: Archived = 
 
     queries = [_side_by_side().submit(query, archived) for query in (own, of_others) for archived in lists]
     # One that is archived between two queries may be in both.
-    found = {entry.id: entry for query in queries for entry in query.result()}
-    merged = sorted(found.values(), key=position, reverse=True)
+    visible = {entry.id: entry for query in queries for entry in query.result()}
+    merged = sorted(visible.values(), key=position, reverse=True)
     return Slice(merged[:limit], position(merged[limit - 1]) if len(merged) > limit else None)
 
 
@@ -86,7 +86,7 @@ def names(organization_id: str, ids: Iterable[str]) -> Mapping[str, str]:
 
     Only for what everybody in the organization may see: configurations of which a version is assigned.
     """
-    return {found.id: found.name for found in store.configurations(organization_id, set(ids))}
+    return {configuration.id: configuration.name for configuration in store.configurations(organization_id, set(ids))}
 
 
 def get_version(caller: Caller, configuration_id: str, n: int) -> Version:
@@ -333,8 +333,8 @@ def publish(
                 *_required(caller, known.settings, configuration_id, before, if_tests_pass=if_tests_pass),
             ]
             about = About(configuration_id=configuration_id, version_number=n)
-            told = events.write("configuration.published", caller.organization_id, about, clock.now())
-            store.publish(configuration, before, after, *conditions, told)
+            event = events.write("configuration.published", caller.organization_id, about, clock.now())
+            store.publish(configuration, before, after, *conditions, event)
         return after
 
     return retry(once)

@@ -40,8 +40,8 @@ def configuration(organization_id: str, configuration_id: str) -> Configuration 
 
 def configurations(organization_id: str, ids: Iterable[str]) -> list[Configuration]:
     """Those that exist, in no order; one batch read for each hundred."""
-    wanted = [keys.configuration(organization_id, configuration_id) for configuration_id in ids]
-    return [_CONFIGURATIONS.read(item) for item in table.configurations.get_all(wanted)]
+    item_keys = [keys.configuration(organization_id, configuration_id) for configuration_id in ids]
+    return [_CONFIGURATIONS.read(item) for item in table.configurations.get_all(item_keys)]
 
 
 def version(configuration_id: str, n: int) -> Version | None:
@@ -64,8 +64,8 @@ def stored_texts(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], I
 
     One batch read for each hundred; one that does not exist is missing.
     """
-    found = table.versions.get_all([keys.yaml(*version) for version in versions])
-    return {(items.text(item, "configuration_id"), keys.number(items.text(item, "item"))): item for item in found}
+    texts = table.versions.get_all([keys.yaml(*version) for version in versions])
+    return {(items.text(item, "configuration_id"), keys.number(items.text(item, "item"))): item for item in texts}
 
 
 def fingerprints(versions: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, str]]:
@@ -317,16 +317,16 @@ def _touch(
     """Change attributes of a configuration, and its place in the lists. None removes an attribute."""
     updated_at = clock.rfc3339(at)
     changed = {**changed, "updated_at": updated_at, "by_update": keys.by_update(updated_at, owner.id)}
-    given = [name for name, value in changed.items() if value is not None]
+    present = [name for name, value in changed.items() if value is not None]
     removed = [name for name, value in changed.items() if value is None]
-    change = "SET " + ", ".join(f"#{name} = :new_{name}" for name in given)
+    change = "SET " + ", ".join(f"#{name} = :new_{name}" for name in present)
     if removed:
         change += " REMOVE " + ", ".join(f"#{name}" for name in removed)
     return table.configurations.update(
         keys.configuration(owner.organization_id, owner.id),
         change,
         condition,
-        {**{f":new_{name}": changed[name] for name in given}, **values},
+        {**{f":new_{name}": changed[name] for name in present}, **values},
     )
 
 

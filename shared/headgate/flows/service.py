@@ -41,9 +41,9 @@ def example(kind: str, types: Sequence[str]) -> Example | None:
 
     The example has the first of the names, whichever the flow has.
     """
-    published = {(one.kind, one.type): one for one in store.examples()}
-    found = next((published[kind, name] for name in types if (kind, name) in published), None)
-    return found and found.renamed(types[0])
+    published = {(each.kind, each.type): each for each in store.examples()}
+    example = next((published[kind, name] for name in types if (kind, name) in published), None)
+    return example and example.renamed(types[0])
 
 
 def _behind(flows: Sequence[Flow], slug: str) -> int:

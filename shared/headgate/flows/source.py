@@ -169,7 +169,9 @@ def graphs(folder: Path) -> Graphs:
 
 def graphs_file(graphs: Graphs) -> str:
     """The content of the file, with a line for each flow."""
-    lines = (f"{json.dumps(slug)}: {json.dumps([asdict(one) for one in found])}" for slug, found in graphs.items())
+    lines = (
+        f"{json.dumps(slug)}: {json.dumps([asdict(each) for each in pipelines])}" for slug, pipelines in graphs.items()
+    )
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

@@ -35,7 +35,7 @@ def notices(caller: Caller, listed: Sequence[Configuration], *, check: bool) -> 
     verdict are checked, for some seconds; each costs a read of its text and a question to the collector, under one of
     the caller's places, and a put.
     """
-    own = [one for one in listed if one.owned_by(caller) and one.latest_version != one.published_version]
+    own = [each for each in listed if each.owned_by(caller) and each.latest_version != each.published_version]
     if not own:
         return []
     seen = verdicts.remembered(caller.organization_id, search.fingerprints(own))
@@ -43,14 +43,14 @@ def notices(caller: Caller, listed: Sequence[Configuration], *, check: bool) -> 
     checked = 0
     started = time.monotonic()
     for draft in own:
-        found: Verdict | str = seen.get(draft.id) or _NOT_CHECKED
+        verdict: Verdict | str = seen.get(draft.id) or _NOT_CHECKED
         if draft.id not in seen and check and checked < MOST and time.monotonic() - started < _SECONDS:
-            found = _checked(caller, draft)
+            verdict = _checked(caller, draft)
             checked += 1
-        if isinstance(found, str):
-            unchecked.append(_notice(draft, checked=False, reason=found))
-        elif not found.valid:
-            invalid.append(_notice(draft, checked=True, reason=_said(found)))
+        if isinstance(verdict, str):
+            unchecked.append(_notice(draft, checked=False, reason=verdict))
+        elif not verdict.valid:
+            invalid.append(_notice(draft, checked=True, reason=_said(verdict)))
     return [*invalid, *unchecked][:MOST]
 
 

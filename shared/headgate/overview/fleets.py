@@ -52,42 +52,42 @@ def notices(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> li
 
 def _silent(counted: Sequence[CountedFleet]) -> list[Notice]:
     """One notice for each fleet with collectors that are not heard, whatever they ran."""
-    numbers = [(one, sum(one.instances.get(state, 0) for state in _UNHEARD)) for one in counted]
+    numbers = [(each, sum(each.instances.get(state, 0) for state in _UNHEARD)) for each in counted]
     return [
         Notice(
             kind="hosts_silent",
-            subject=one.fleet.label,
-            reason=f"{number:,} of {one.total:,} {'collector is' if number == 1 else 'collectors are'} not heard",
+            subject=each.fleet.label,
+            reason=f"{number:,} of {each.total:,} {'collector is' if number == 1 else 'collectors are'} not heard",
             at=None,
-            fleet_id=one.fleet.id,
+            fleet_id=each.fleet.id,
         )
-        for one, number in numbers
+        for each, number in numbers
         if number
     ]
 
 
 def _rollouts(counted: Sequence[CountedFleet]) -> list[Notice]:
-    labels = {one.fleet.id: one.fleet.label for one in counted}
-    groups = {group.id: group for one in counted for group in one.groups}
-    told = []
+    labels = {each.fleet.id: each.fleet.label for each in counted}
+    groups = {group.id: group for each in counted for group in each.groups}
+    notices = []
     for rollout in rollouts.open_in(groups.values()):
         kind: NoticeKind | None = "rollback_failed" if rollout.not_back else _STANDING.get(rollout.status)
         if kind is not None:
             where = f"{labels[rollout.fleet_id]} / {groups[rollout.deployment_id].name}"
-            told.append(_of_rollout(kind, rollout, where))
-    return told
+            notices.append(_of_rollout(kind, rollout, where))
+    return notices
 
 
 def _rolled_back(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
     """Tell the newest rollout of each group that changed in the last days, if it was rolled back or was to be."""
-    labels = {one.fleet.id: one.fleet.label for one in counted}
-    ended = (group for one in counted for group in one.groups if group.rollout is None)
+    labels = {each.fleet.id: each.fleet.label for each in counted}
+    ended = (group for each in counted for group in each.groups if group.rollout is None)
     changed = sorted(
         (group for group in ended if at - group.updated_at < _ROLLED_BACK_FOR),
         key=lambda group: group.updated_at,
         reverse=True,
     )
-    told = []
+    notices = []
     for group in changed[:_GROUPS]:
         key = (group.id, group.revision)
         rollout = _newest.get(key) if _newest.has(key) else _newest.put(key, rollouts.newest_of(group))
@@ -95,8 +95,8 @@ def _rolled_back(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
             continue
         if rollout.not_back or rollout.status == "rolled_back":
             kind: NoticeKind = "rollback_failed" if rollout.not_back else "rollout_rolled_back"
-            told.append(_of_rollout(kind, rollout, f"{labels[group.fleet_id]} / {group.name}"))
-    return told
+            notices.append(_of_rollout(kind, rollout, f"{labels[group.fleet_id]} / {group.name}"))
+    return notices
 
 
 def _of_rollout(kind: NoticeKind, rollout: Rollout, where: str) -> Notice:
@@ -113,23 +113,23 @@ def _of_rollout(kind: NoticeKind, rollout: Rollout, where: str) -> Notice:
 
 def _failures(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
     failing = sorted(
-        (one for one in counted if one.instances.get("apply_failed")),
-        key=lambda one: one.instances["apply_failed"],
+        (each for each in counted if each.instances.get("apply_failed")),
+        key=lambda each: each.instances["apply_failed"],
         reverse=True,
     )
-    return [notice for one in failing[:MOST_FLEETS] for notice in _failures_in(caller, one, at)] + [
-        _only_counted(one) for one in failing[MOST_FLEETS:]
+    return [notice for each in failing[:MOST_FLEETS] for notice in _failures_in(caller, each, at)] + [
+        _only_counted(each) for each in failing[MOST_FLEETS:]
     ]
 
 
 def _failures_in(caller: Caller, counted: CountedFleet, at: datetime) -> list[Notice]:
     number = counted.instances["apply_failed"]
-    found_at, found = _failed.get((counted.fleet.id, number)) or (None, ())
+    found_at, failed = _failed.get((counted.fleet.id, number)) or (None, ())
     if found_at is None or at - found_at > _KEPT:
-        found = instances.instances(caller, counted.fleet.id, _HOSTS, None, Wanted(state="apply_failed")).entries
-        _failed.put((counted.fleet.id, number), (at, found))
-    told = [_of_host(counted, seen) for seen in found]
-    return told if number <= len(told) else [*told, _only_counted(counted)]
+        failed = instances.instances(caller, counted.fleet.id, _HOSTS, None, Wanted(state="apply_failed")).entries
+        _failed.put((counted.fleet.id, number), (at, failed))
+    notices = [_of_host(counted, seen) for seen in failed]
+    return notices if number <= len(notices) else [*notices, _only_counted(counted)]
 
 
 def _of_host(counted: CountedFleet, seen: Seen) -> Notice:

@@ -28,10 +28,10 @@ def notices(caller: Caller) -> list[Notice]:
         if run.finished_at is not None:
             newest.setdefault((run.configuration_id, run.target_pipeline), run)
     failed = [run for run in newest.values() if run.status in ("Fail", "Error")]
-    told = failed[:_MOST]
-    seen = {run.configuration_id or "" for run in told if run.is_of_version_seen_by(caller.principal)} - {""}
+    shown = failed[:_MOST]
+    seen = {run.configuration_id or "" for run in shown if run.is_of_version_seen_by(caller.principal)} - {""}
     names = configurations.names(caller.organization_id, seen) if seen else {}
-    return [_notice(run, names) for run in told]
+    return [_notice(run, names) for run in shown]
 
 
 def _notice(run: ListedRun, names: Mapping[str, str]) -> Notice:

@@ -31,7 +31,7 @@ def overview(caller: Caller, *, check: bool = False) -> Overview:
     failed_runs = _side_by_side().submit(runs.notices, caller)
     counted = counting.fleets(caller, MOST_FLEETS, None).entries
     listed = listing.result().entries
-    told = [
+    notices = [
         *fleets.notices(caller, counted, at),
         *tokens.notices(counted, at),
         *drafts.notices(caller, listed, check=check),
@@ -41,7 +41,9 @@ def overview(caller: Caller, *, check: bool = False) -> Overview:
         at=at,
         fleets=counted,
         # The most urgent kind first; within a kind, the newest first.
-        notices=sorted(told, key=lambda notice: (KINDS.index(notice.kind), -notice.at.timestamp() if notice.at else 0)),
+        notices=sorted(
+            notices, key=lambda notice: (KINDS.index(notice.kind), -notice.at.timestamp() if notice.at else 0)
+        ),
         has_configurations=bool(listed),
     )
 

@@ -22,12 +22,12 @@ def notices(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
 
 
 def _expiring(counted: Sequence[CountedFleet], at: datetime) -> Iterator[Notice]:
-    for one in counted:
-        fleet = one.fleet
+    for each in counted:
+        fleet = each.fleet
         known: list[tuple[str, datetime | None, str | None]] = [
             (f"token of {fleet.label}", fleet.token_expires_at, None)
         ]
-        known += [(f"token of {fleet.label} / {group.name}", group.token_expires_at, group.id) for group in one.groups]
+        known += [(f"token of {fleet.label} / {group.name}", group.token_expires_at, group.id) for group in each.groups]
         for subject, expires_at, deployment_id in known:
             if expires_at is not None and expires_at <= at + SOON:
                 yield Notice(

@@ -89,14 +89,16 @@ def build(version: str) -> Build:
         _, _, text = unpacked(asked("reference", {"form": "components"}, version, asker=ASKER))
         try:
             # By `messages`, which refuses what is nested too deeply.
-            told = _Components.model_validate(messages.parsed(text))
+            answer = _Components.model_validate(messages.parsed(text))
         except (messages.Malformed, ValidationError) as error:
             raise UnknownForm from error
-        components = sorted((entry.component() for entry in told.components), key=lambda one: one.position)
+        components = sorted((entry.component() for entry in answer.components), key=lambda each: each.position)
         named: dict[tuple[str, str], Component] = {}
-        for one in components:
-            named |= {(one.kind, alias): one for alias in one.aliases}
-        return Build(tuple(components), named | {(one.kind, one.type): one for one in components})
+        for component in components:
+            named |= {(component.kind, alias): component for alias in component.aliases}
+        return Build(
+            tuple(components), named | {(component.kind, component.type): component for component in components}
+        )
 
     return _builds.get(_key(version), ask)
 
@@ -116,10 +118,10 @@ def ottl_components(version: str) -> tuple[OttlComponent, ...]:
 
     def ask() -> tuple[OttlComponent, ...]:
         try:
-            told = _OttlComponents.model_validate(asked("ottl_reference", {}, version, asker=ASKER))
+            answer = _OttlComponents.model_validate(asked("ottl_reference", {}, version, asker=ASKER))
         except ValidationError as error:
             raise UnknownForm from error
-        return tuple(told.components)
+        return tuple(answer.components)
 
     return _ottl_components.get(_key(version), ask)
 

@@ -39,7 +39,7 @@ def listed(version: str | None, kind: Kind | None, limit: int, after: str | None
     The default collector's without a version. Raises CollectorVersionNotInstalled, ReferenceNotPossible and
     ReferenceUnavailable, as everything here.
     """
-    components = [one for one in found(version, kind) if after is None or one.position > after]
+    components = [each for each in found(version, kind) if after is None or each.position > after]
     page = components[:limit]
     return Slice(page, page[-1].position if len(components) > limit else None)
 
@@ -48,9 +48,9 @@ def found(version: str | None, kind: Kind | None = None, text: str = "") -> Sequ
     """The components of that kind in whose names or summary each word of the text occurs."""
     words = text.casefold().split()
     return [
-        one
-        for one in builds.build(_version(version)).components
-        if kind in (None, one.kind) and all(word in _searched(one) for word in words)
+        each
+        for each in builds.build(_version(version)).components
+        if kind in (None, each.kind) and all(word in _searched(each) for word in words)
     ]
 
 
@@ -61,14 +61,14 @@ def component(version: str | None, kind: Kind, type_: str) -> Component:
     named = build.named.get((kind, type_))
     if named is None:
         _require_in_build(kind, type_, version)
-        types = [name for of, name in build.named if of == kind]
+        types = [name for kind_, name in build.named if kind_ == kind]
         raise ComponentNotFound(kind, type_, version, difflib.get_close_matches(type_, types, n=3))
     return named
 
 
-def example(of: Component) -> Example | None:
+def example(component: Component) -> Example | None:
     """Returns the component as a flow of the gallery configures it; None if no flow uses it. One read."""
-    return flows.example(of.kind, (of.type, *of.aliases))
+    return flows.example(component.kind, (component.type, *component.aliases))
 
 
 def document(version: str | None) -> Document:
@@ -98,7 +98,7 @@ def ottl(component: str | None, context: str | None, version: str | None) -> Ott
     Nothing but names that the collector told goes to its process.
     """
     version = _version(version)
-    contexts = {one.component: one.contexts for one in builds.ottl_components(version)}
+    contexts = {each.component: each.contexts for each in builds.ottl_components(version)}
     if component not in contexts:
         if component is not None:
             _require_whole(f"component: this build of collector {version} may lack {component}", version)
@@ -114,8 +114,8 @@ def _version(version: str | None) -> str:
     return version or settings().collector_version
 
 
-def _searched(one: Component) -> str:
-    return " ".join((one.kind, one.type, *one.aliases, one.summary)).casefold()
+def _searched(component: Component) -> str:
+    return " ".join((component.kind, component.type, *component.aliases, component.summary)).casefold()
 
 
 def _require_in_build(kind: str, type_: str, version: str) -> None:
@@ -125,7 +125,7 @@ def _require_in_build(kind: str, type_: str, version: str) -> None:
     except Unavailable:
         # It told its components a moment ago; that it has no such one is right in any case.
         return
-    if any((one.kind, one.type) == (kind, type_) for one in lacks):
+    if any((each.kind, each.type) == (kind, type_) for each in lacks):
         _require_whole(f"this build of collector {version} lacks the {kind} {type_}", version)
         raise NotInThisBuild(kind, type_, version)
 

@@ -174,7 +174,7 @@ def get(caller: Caller, run_id: str) -> Run:
     return run
 
 
-def listed(caller: Caller, wanted: Wanted, limit: int, after: str | None) -> Slice[ListedRun]:
+def listed(caller: Caller, filters: Wanted, limit: int, after: str | None) -> Slice[ListedRun]:
     """The runs that the caller sees, newest first; one query or a few. On the way, those that are lost end as Error.
 
     Where many runs of others stand between the caller's, or few are wanted, a slice may be short, also empty, and still
@@ -182,8 +182,8 @@ def listed(caller: Caller, wanted: Wanted, limit: int, after: str | None) -> Sli
     """
     at = clock.now()
     seen_by = None if caller.is_admin else caller.principal
-    found = store.listed(caller.organization_id, seen_by, wanted, at, limit, after)
-    return replace(found, entries=[_as_it_ended(run) if run.is_lost(at) else run for run in found.entries])
+    page = store.listed(caller.organization_id, seen_by, filters, at, limit, after)
+    return replace(page, entries=[_as_it_ended(run) if run.is_lost(at) else run for run in page.entries])
 
 
 def newest(caller: Caller, most: int) -> list[ListedRun]:

@@ -80,7 +80,7 @@ def update(after: Run, /) -> None:
 def listed(
     organization_id: str,
     seen_by: Principal | None,
-    wanted: Wanted,
+    filters: Wanted,
     at: datetime,
     limit: int,
     after: str | None,
@@ -93,9 +93,9 @@ def listed(
     """
     conditions, values = ["#expires > :now"], Item({":now": int(at.timestamp())})
     for attribute, value in (
-        ("configuration_id", wanted.configuration_id),
-        ("target_pipeline", wanted.pipeline),
-        ("status", wanted.status),
+        ("configuration_id", filters.configuration_id),
+        ("target_pipeline", filters.pipeline),
+        ("status", filters.status),
     ):
         if value is not None:
             conditions.append(f"#{attribute} = :{attribute}")

@@ -38,8 +38,8 @@ def require_room(organization_id: str) -> None:
 
 
 def _require_room(queue: Queue, shared: Queue | None) -> None:
-    taken = shared is not None and len(shared.places) >= settings().all_runs_under_way
-    if taken and len(queue.waiting) >= settings().runs_waiting:
+    is_full = shared is not None and len(shared.places) >= settings().all_runs_under_way
+    if is_full and len(queue.waiting) >= settings().runs_waiting:
         raise TooManyRuns(len(queue.waiting), settings().all_runs_under_way)
     queue.require_room(settings().runs_waiting, settings().runs_under_way)
 

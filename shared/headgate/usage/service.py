@@ -117,5 +117,7 @@ def _uses(fleet: Fleet, group: Deployment, configuration_ids: Collection[str]) -
         yield _use("rollout", rollout.to, fleet, group)
 
 
-def _use(kind: Kind, of: Assignment, fleet: Fleet, group: Deployment) -> Use:
-    return Use(kind, of.configuration_id, of.version_number, fleet.id, fleet.label, group.id, group.name)
+def _use(kind: Kind, assignment: Assignment, fleet: Fleet, group: Deployment) -> Use:
+    return Use(
+        kind, assignment.configuration_id, assignment.version_number, fleet.id, fleet.label, group.id, group.name
+    )

@@ -118,36 +118,36 @@ class VersionTests:
     @cached_property
     def sha256(self) -> str:
         """The content of all tests, by name."""
-        return digest([(one.name, one.content.sha256) for one in self.tests])
+        return digest([(test.name, test.content.sha256) for test in self.tests])
 
     def named(self, name: str) -> Listed | None:
-        return next((one for one in self.tests if one.name == name), None)
+        return next((test for test in self.tests if test.name == name), None)
 
     def put(self, test: Listed) -> "VersionTests":
         """With the test added or replaced. Raises NameTakenInOtherCase, TooManyTests, TestsTooLarge."""
-        others = [one for one in self.tests if one.name != test.name]
-        same = next((one.name for one in others if one.name.lower() == test.name.lower()), None)
+        others = [each for each in self.tests if each.name != test.name]
+        same = next((each.name for each in others if each.name.lower() == test.name.lower()), None)
         if same is not None:
             raise NameTakenInOtherCase(same)
         if len(others) >= MAX_TESTS:
             raise TooManyTests
-        if sum(one.content.size for one in (*others, test)) > MAX_BYTES:
+        if sum(each.content.size for each in (*others, test)) > MAX_BYTES:
             raise TestsTooLarge
-        return VersionTests(tuple(sorted([*others, test], key=lambda one: one.name)), self.revision + 1)
+        return VersionTests(tuple(sorted([*others, test], key=lambda each: each.name)), self.revision + 1)
 
     def without(self, name: str) -> "VersionTests":
         """Raises NoSuchTest."""
         if self.named(name) is None:
             raise NoSuchTest
-        return VersionTests(tuple(one for one in self.tests if one.name != name), self.revision + 1)
+        return VersionTests(tuple(test for test in self.tests if test.name != name), self.revision + 1)
 
     def require_match(self, name: str, if_match: frozenset[str] | None) -> None:
         """Raises TestChanged if the request's `If-Match` names another state of the test."""
-        found = self.named(name)
+        test = self.named(name)
         if if_match is None:
             return
-        if found is None or if_match.isdisjoint(("*", found.etag)):
-            raise TestChanged(None if found is None else found.etag)
+        if test is None or if_match.isdisjoint(("*", test.etag)):
+            raise TestChanged(None if test is None else test.etag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +176,11 @@ class Evidence:
 
     @property
     def passed(self) -> bool:
-        return all(one.status == "Success" for one in self.tests)
+        return all(test.status == "Success" for test in self.tests)
 
-    def is_of(self, other: "Evidence") -> bool:
+    def is_of(self, evidence: "Evidence") -> bool:
         """True if both are of the same text, tests, collector and feature gates."""
-        return _subject(self) == _subject(other)
+        return _subject(self) == _subject(evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +195,13 @@ class Recorded:
 
         Recording the same suite again changes nothing, and a suite that ended earlier does not replace a later one.
         """
-        if any(one.job_id == evidence.job_id for one in self.entries):
+        if any(each.job_id == evidence.job_id for each in self.entries):
             return self
-        same = next((one for one in self.entries if one.is_of(evidence)), None)
+        same = next((each for each in self.entries if each.is_of(evidence)), None)
         if same is not None and same.finished_at > evidence.finished_at:
             return self
-        kept = [one for one in self.entries if one is not same]
-        entries = sorted([evidence, *kept], key=lambda one: one.finished_at, reverse=True)[:MAX_EVIDENCE]
+        remembered = [each for each in self.entries if each is not same]
+        entries = sorted([evidence, *remembered], key=lambda each: each.finished_at, reverse=True)[:MAX_EVIDENCE]
         return replace(self, entries=tuple(entries), revision=self.revision + 1)
 
 

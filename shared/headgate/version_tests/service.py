@@ -138,38 +138,38 @@ def _missing(tests: VersionTests, recorded: Recorded, subject: TestedText) -> It
         yield FieldError(_PLACE, "No suite of all tests of this version has ended yet", code="tests_not_run")
         return
 
-    def differs(one: Evidence) -> Sequence[FieldError]:
-        return [*_differences(one, tests, subject)]
+    def differs(evidence: Evidence) -> Sequence[FieldError]:
+        return [*_differences(evidence, tests, subject)]
 
     # The one that is nearest tells the most; of several, the newest.
-    nearest = min(recorded.entries, key=lambda one: len(differs(one)))
+    nearest = min(recorded.entries, key=lambda each: len(differs(each)))
     yield from differs(nearest)
     if not differs(nearest):
-        for one in nearest.tests:
-            if one.status != "Success":
-                yield FieldError((*_PLACE, one.name), f"The test {one.name} ended with {one.status}", code=NOT_PASSED)
+        for test in nearest.tests:
+            if test.status != "Success":
+                message = f"The test {test.name} ended with {test.status}"
+                yield FieldError((*_PLACE, test.name), message, code=NOT_PASSED)
 
 
-def _differences(one: Evidence, tests: VersionTests, subject: TestedText) -> Iterator[FieldError]:
+def _differences(evidence: Evidence, tests: VersionTests, subject: TestedText) -> Iterator[FieldError]:
     """The reason why the evidence does not count."""
-    yield from _changes(one, subject)
-    if one.tests_sha256 != tests.sha256:
+    yield from _changes(evidence, subject)
+    if evidence.tests_sha256 != tests.sha256:
         yield FieldError(_PLACE, "The tests have changed since they were run", code="tests_changed")
-    if one.first_build:
-        message = f"The tests were run while collector {one.collector_version} was being built: run them again"
+    if evidence.first_build:
+        message = f"The tests were run while collector {evidence.collector_version} was being built: run them again"
         yield FieldError(_PLACE, message, code="other_collector")
 
 
-def _changes(one: Evidence, subject: TestedText) -> Iterator[FieldError]:
+def _changes(evidence: Evidence, subject: TestedText) -> Iterator[FieldError]:
     """Differences between the version and the state in which its tests were run."""
-    if one.text_sha256 != subject.text_sha256:
+    if evidence.text_sha256 != subject.text_sha256:
         yield FieldError(_PLACE, "The text has changed since its tests were run", code="text_changed")
-    if one.collector_version != subject.collector_version:
-        message = (
-            f"The tests were run on collector {one.collector_version}; this version is for {subject.collector_version}"
-        )
+    if evidence.collector_version != subject.collector_version:
+        versions = evidence.collector_version, subject.collector_version
+        message = "The tests were run on collector {}; this version is for {}".format(*versions)
         yield FieldError(_PLACE, message, code="other_collector")
-    if not same_gates(one.feature_gates, subject.feature_gates):
-        ran, now = (", ".join(gates) or "none" for gates in (one.feature_gates, subject.feature_gates))
+    if not same_gates(evidence.feature_gates, subject.feature_gates):
+        ran, now = (", ".join(gates) or "none" for gates in (evidence.feature_gates, subject.feature_gates))
         message = f"The tests were run with other feature gates: {ran}; this version has {now}"
         yield FieldError(_PLACE, message, code="other_feature_gates")

@@ -78,7 +78,7 @@ def start(caller: Caller, asked: Ask) -> Job:
         caller,
         "comparison",
         request,
-        published=all(one.published for one in resolved.values()),
+        published=all(each.published for each in resolved.values()),
         configuration_id=right.configuration_id,
         version_number=right.version_number,
         secret=any(test.stand_ins.env for test in tests.values()),

@@ -53,7 +53,7 @@ def evidence(job: Job, request: JsonValue, result: JsonValue) -> Evidence | None
         text_sha256=text_digest(asked.yaml),
         tests_sha256=asked.all_tests_sha256,
         collector_version=asked.collector_version,
-        tests=tuple(TestVerdict(one.name, one.status) for one in SuiteResult.model_validate(result).tests),
+        tests=tuple(TestVerdict(test.name, test.status) for test in SuiteResult.model_validate(result).tests),
         finished_at=clock.now(),
         first_build=asked.first_build,
         feature_gates=tuple(asked.feature_gates),

@@ -82,7 +82,7 @@ def overview_of(configuration_id: str, version: Version) -> Overview:
     """The overview of a version that the caller may see; one read."""
     tests, recorded = version_tests.with_evidence(configuration_id, version.n)
     subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
-    return Overview(tests, [Shown(one, version_tests.is_current(one, tests, subject)) for one in recorded.entries])
+    return Overview(tests, [Shown(each, version_tests.is_current(each, tests, subject)) for each in recorded.entries])
 
 
 def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[Listed, NamedTest]:
@@ -97,8 +97,8 @@ def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[Liste
 def tests_of(configuration_id: str, n: int) -> dict[str, NamedTest]:
     """All tests of a version that the caller is known to see, by name; one read, and a GET for each large test."""
     listed = version_tests.of_version(configuration_id, n).tests
-    texts = version_tests.texts([one.content for one in listed])
-    return {one.name: of_text(text) for one, text in zip(listed, texts, strict=True)}
+    texts = version_tests.texts([each.content for each in listed])
+    return {each.name: of_text(text) for each, text in zip(listed, texts, strict=True)}
 
 
 def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] | None) -> Selection:
@@ -110,18 +110,20 @@ def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] |
     stored = version_tests.of_version(configuration_id, n)
     if not stored.tests:
         raise NoTests(n)
-    wanted = None if names is None else set(names)
-    chosen = [one for one in stored.tests if wanted is None or one.name in wanted]
+    required = None if names is None else set(names)
+    chosen = [test for test in stored.tests if required is None or test.name in required]
     unknown = [(place, name) for place, name in enumerate(names or ()) if stored.named(name) is None]
     if unknown:
         raise TestsNotFound(n, unknown)
-    texts = version_tests.texts([one.content for one in chosen])
+    texts = version_tests.texts([each.content for each in chosen])
     return Selection(
         yaml=version.yaml or "",
         collector_version=version.collector_version,
         feature_gates=version.feature_gates,
         published=version.status == "published",
-        tests=[(one.name, of_text(text).gated(version.feature_gates)) for one, text in zip(chosen, texts, strict=True)],
+        tests=[
+            (each.name, of_text(text).gated(version.feature_gates)) for each, text in zip(chosen, texts, strict=True)
+        ],
         tests_sha256=stored.sha256 if len(chosen) == len(stored.tests) else None,
         configuration_id=configuration_id,
         n=n,

@@ -37,7 +37,7 @@ def watch(since: datetime, until: datetime) -> int:
     Every ten minutes tokens end that no host uses any more.
     """
     everyone = [*fleets.all_fleets()]
-    found = [*_expiring_tokens(since, until), *_expiring_fleet_tokens(everyone, since, until)]
+    events_ = [*_expiring_tokens(since, until), *_expiring_fleet_tokens(everyone, since, until)]
     near = store.near_limits()
     if until.minute % _UNUSED_MINUTES == 0:
         for fleet in everyone:
@@ -59,12 +59,12 @@ def watch(since: datetime, until: datetime) -> int:
                 name=instance.reported.name,
             )
             known: EventType = "instance.silent" if kind == "silent" else "instance.stale"
-            found.append(_event(known, fleet.organization_id, of_host, at, instance.id))
+            events_.append(_event(known, fleet.organization_id, of_host, at, instance.id))
     for organization_id, number in Counter(fleet.organization_id for fleet in everyone).items():
         about = About(figures={"limit": settings().fleet_limit, "fleets": number})
         _limit(organization_id, organization_id, about, near, until)
-    store.put_all([events.put(event) for event in found])
-    return len(found)
+    store.put_all([events.put(event) for event in events_])
+    return len(events_)
 
 
 def _expiring_tokens(since: datetime, until: datetime) -> Iterator[Event]:
