@@ -1,4 +1,4 @@
-"""What operators run by hand and by `make`."""
+"""Scripts that operators run by hand and by `make`."""
 
 import os
 import sys

@@ -53,7 +53,7 @@ class MeasuredUse:
 
 @dataclass(frozen=True, slots=True)
 class StackBill:
-    """What the template creates that costs by itself, and the memory of functions in GB."""
+    """The template's resources that cost by themselves, and the memory of functions in GB."""
 
     endpoints: int
     alarm_metrics: int
@@ -121,7 +121,7 @@ def read() -> Prices:
 
 
 def bill(use: MeasuredUse, stack: StackBill, prices: Prices) -> Bill:
-    """What a month of that use costs."""
+    """The cost of a month of that use."""
     interval = use.interval if use.earlier else use.interval * _JITTER
     changes = use.hosts * use.assignments
     messages = use.hosts * _SECONDS / interval + changes * prices["assignment_messages"]
@@ -255,7 +255,7 @@ def intervals_table(stack: StackBill, prices: Prices) -> Iterator[str]:
 
 
 def series_table(stack: StackBill, prices: Prices) -> Iterator[str]:
-    """What numbers over time cost, in the same page."""
+    """The part of the page about the cost of numbers over time."""
     yield ""
     yield "With and without numbers over time, at 60 s:"
     yield ""

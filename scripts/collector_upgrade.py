@@ -38,7 +38,7 @@ Status = Literal["passed", "failed", "not run"]
 
 @dataclass(frozen=True, slots=True)
 class UpgradeOutcome:
-    """What came of a step: in a line, and what failed in it."""
+    """The result of a step: a line, and its failures."""
 
     status: Status
     text: str
@@ -203,7 +203,7 @@ def _folder(run: Raise, *, regenerate: bool) -> UpgradeOutcome:
 
 
 def _is_changed(folder: Path) -> bool:
-    """Whether git has another content of the folder. A folder that it does not have yet is one that this made."""
+    """True if git has another content of the folder. A folder that it does not have yet was made by this command."""
     command = ["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no", "--", str(folder)]
     return bool(subprocess.run(command, capture_output=True, check=False).stdout.strip())
 
@@ -218,7 +218,7 @@ def _build(run: Raise) -> UpgradeOutcome:
 
 
 def whole(described: Mapping[str, object]) -> UpgradeOutcome:
-    """Whether the build has every component of the official release, by what it says of itself."""
+    """True if the build has every component of the official release, by its own description."""
     lacks = len(_entries(described, "lacks"))
     if not described["reduced"] and not lacks:
         return UpgradeOutcome("passed", f"{len(_entries(described, 'components'))} components, none is lacking")
@@ -234,7 +234,7 @@ def _go_tests(run: Raise) -> UpgradeOutcome:
 
 
 def go_outcome(status: int, lines: Sequence[str]) -> UpgradeOutcome:
-    """What `go test` printed, counted."""
+    """Count the results that `go test` printed."""
     passed = sum(line.startswith("ok  \t") for line in lines)
     failed = [line.split("\t")[1].split(" ")[0] for line in lines if line.startswith("FAIL\t")]
     tests = [line.strip().removeprefix("--- FAIL: ") for line in lines if re.match(r"\s*--- FAIL: ", line)]
@@ -283,7 +283,7 @@ def _changes(run: Raise) -> UpgradeOutcome:
 
 
 def described_changes(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[str]:
-    """What is another in two answers of `describe`: components, and stages of feature gates."""
+    """Compare two answers of `describe`: components, and stages of feature gates."""
     old = {(entry["kind"], entry["type"]) for entry in _entries(before, "components")}
     new = {(entry["kind"], entry["type"]) for entry in _entries(after, "components")}
     renamed = {

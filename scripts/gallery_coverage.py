@@ -1,4 +1,4 @@
-"""What the rules of the gallery's flows notice: `python -m scripts.gallery_coverage --url URL [SLUG…]`.
+"""Coverage of the gallery's flows by their rules: `python -m scripts.gallery_coverage --url URL [SLUG…]`.
 
 A running service measures each flow, such as that of `make dev`; HEADGATE_TOKEN is a token of it with write access. It
 prints a line for each flow as it ends, what no rule notices, and a table of the scores, the lowest first.
@@ -64,7 +64,7 @@ def _answer(response: httpx.Response) -> Json:
 
 
 def lines(slug: str, result: Json) -> Iterator[str]:
-    """What is to say of a flow: what no rule notices, with its line and what would."""
+    """Report a flow's changes that no rule notices, each with its line and a rule that would."""
     yield f"{slug}: {score(result)}, {result['survived']} not noticed, {result['unreached']} not reached"
     for test in result["tests"]:
         if not test["usable"]:

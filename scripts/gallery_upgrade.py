@@ -1,4 +1,4 @@
-"""What another collector version changes for the flows of the gallery: `python -m scripts.gallery_upgrade 0.158.0`.
+"""Changes of the gallery's flows by another collector version: `python -m scripts.gallery_upgrade 0.158.0`.
 
 Both versions have to be installed in HEADGATE_COLLECTORS_DIR.
 """

@@ -1,4 +1,4 @@
-"""What the API's description says once for all operations: its sections, servers, credentials, headers and problems."""
+"""Parts of the API's description that all operations share: sections, servers, credentials, headers and problems."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -65,7 +65,7 @@ CREDENTIALS: Final[dict[str, list[Json]]] = {
     "session": [{"session": []}],
     "admin": [{"session": ["admin"]}],
 }
-"""What a route needs, by the name of its scheme in headgate.http.credentials, as the credentials that have it."""
+"""Credentials that fulfil the need of a route, by the name of its scheme in headgate.http.credentials."""
 
 _RATE_LIMIT: Final = {
     "RateLimit-Limit": ("Requests a minute", 60),

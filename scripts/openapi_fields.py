@@ -1,4 +1,4 @@
-"""What the fields and parameters of the API mean: docs/api-fields.yaml, written into the API's description."""
+"""Meanings of the API's fields and parameters: docs/api-fields.yaml, written into the API's description."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ Schema: TypeAlias = dict[str, Json]
 
 
 class Words(TypedDict, total=False):
-    """What a field means, with its unit, and an example."""
+    """The meaning of a field, with its unit, and an example."""
 
     means: str
     example: Json
@@ -145,7 +145,7 @@ def _obvious_example(field: Schema) -> Json:
 
 
 def _needs_example(field: Schema, schemas: Mapping[str, Schema]) -> bool:
-    """Whether the field is text, a number, or a list or map of these: what refers to a shape has its examples there."""
+    """True for text, a number, or a list or map of these: a field that refers to a shape has its examples there."""
     for choice in _choices(field):
         if choice.get("type") in ("string", "number", "integer"):
             return True

@@ -1,4 +1,4 @@
-"""What clients send and what they get, described apart: a request says its defaults, an answer what is always there.
+"""Separate descriptions of requests and answers: a request states its defaults, an answer its constant fields.
 
 Generators read `default` in two ways. openapi-typescript makes such a field required, which is right for an answer
 and wrong for a request, so a default stands in the words of the request's field, and an answer has none.

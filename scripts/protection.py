@@ -83,7 +83,7 @@ def refuse_losses(stack_name: str) -> None:
 
 
 def losses(changes: Iterable[Mapping[str, Any]], protected: Iterable[str]) -> list[str]:
-    """What the changes would replace or remove of the protected resources, a line each.
+    """Lines for the protected resources that the changes would replace or remove.
 
     `changes` are CloudFormation's ResourceChange structures. A replacement that is "Conditional" is left to the stack
     policy, since only the execution tells.

@@ -50,7 +50,7 @@ class TablePair:
 
 @dataclass(frozen=True, slots=True)
 class TableDifference:
-    """What is written to a table so that it is as the restored one: items to put, and keys to delete."""
+    """The writes that make a table equal the restored one: items to put, and keys to delete."""
 
     pair: TablePair
     puts: Sequence[Item]
@@ -109,7 +109,7 @@ def wait(tables: Sequence[TablePair], seconds: float = _POLL_SECONDS) -> None:
 
 
 def difference(pair: TablePair, *, only_missing: bool) -> TableDifference:
-    """What the stack's table lacks of the restored one. With `only_missing`, nothing that is there is touched."""
+    """The difference of the stack's table from the restored one. With `only_missing`, existing items stay."""
     client = _dynamodb()
     live = {_key(pair, item): item for item in _items(client, pair.live)}
     puts, seen = [], set()
@@ -189,7 +189,7 @@ def parsed(text: str) -> datetime:
 
 
 def _is_record(item: Item) -> bool:
-    """Whether it says who changed what: such items are never deleted."""
+    """True if it is an audit record: such items are never deleted."""
     return str(item.get("pk", {}).get("S", "")).startswith("audit#")
 
 

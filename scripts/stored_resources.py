@@ -1,4 +1,4 @@
-"""What an update of the stack may not do to the resources that hold data, by the template of the last release.
+"""Limits on updates of the resources that hold data, by the template of the last release.
 
     python -m scripts.stored_resources --write     # when a release is made: what the next ones are compared with
 
@@ -29,7 +29,7 @@ _REPLACING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def described(here: Template) -> dict[str, Any]:
-    """What has to stay of each resource that holds data, and of the table of runs."""
+    """The fixed properties of each resource that holds data, and of the table of runs."""
     resources: dict[str, Any] = {}
     for kind, names in _REPLACING.items():
         for logical_id, properties in here.of_type(kind):
@@ -45,7 +45,7 @@ def described(here: Template) -> dict[str, Any]:
 
 
 def refusals(released: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """What cannot be deployed over that release, a line each."""
+    """A line for each change that cannot be deployed over that release."""
     for logical_id, before in released.items():
         after = now.get(logical_id)
         if after is None or after["Type"] != before["Type"]:

@@ -1,4 +1,4 @@
-"""What we use of others: the page of licences in the site, and a CycloneDX 1.6 document.
+"""Third-party software in use: the page of licences in the site, and a CycloneDX 1.6 document.
 
 make sbom
 

@@ -1,4 +1,4 @@
-"""What several concepts have to know of the collector."""
+"""Facts of the collector that several concepts share."""
 
 import re
 from typing import Final, Literal

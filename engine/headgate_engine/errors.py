@@ -1,4 +1,4 @@
-"""What can be wrong with a request, or with what answers it. The errors are named for the domain."""
+"""Errors of a request, or of the parts that answer it. They are named for the domain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class HeadgateError(Exception):
 
 
 class NotFound(HeadgateError):
-    """It does not exist, or the caller may not see it; the answer is the same."""
+    """The thing does not exist, or the caller may not see it; the answer is the same."""
 
     code = "not_found"
     field: str = ""
@@ -75,9 +75,9 @@ class Unavailable(HeadgateError):
 
     code = "unavailable"
     no_fault = False
-    """Whether the request itself brought this about, while the deployment is as it should be."""
+    """True if the request itself caused this, while the deployment is as it should be."""
     may_pass = True
-    """Whether the same request may be answered later, without anyone changing the request or the deployment."""
+    """True if the same request may succeed later, without a change of the request or the deployment."""
 
     def add_consequence(self, consequence: str) -> None:
         """Add what it means for the request and what to do; the code that raised it knows neither."""

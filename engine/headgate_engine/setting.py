@@ -129,7 +129,7 @@ def _require_small(node: yaml.Node | None) -> None:
 
 
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
-    """How many values the node has with its aliases expanded; more than `_LARGEST` for one that contains itself."""
+    """Count the node's values with its aliases expanded; more than `_LARGEST` for one that contains itself."""
     import yaml
 
     if id(node) in sizes:
@@ -240,7 +240,7 @@ def _get(document: object, path: Sequence[str]) -> tuple[bool, object]:
 
 
 def _same(after: str, before: object, setting: Setting) -> bool:
-    """Whether the text is the document of before, with the setting and nothing else changed."""
+    """True if the text is the former document, with the setting and nothing else changed."""
     try:
         return _parse(after) == _changed(before, setting.path, setting.value)
     except NotYaml:

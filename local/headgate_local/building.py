@@ -117,7 +117,7 @@ class _Build:
         part.replace(self._state)
 
     def _run(self, module: str, *arguments: str) -> bool:
-        """Whether it succeeded; if not, and nobody has stopped it, the file says why."""
+        """True if the build succeeded; if not, and nobody has stopped it, the file says why."""
         environment = {**os.environ, "PYTHONPATH": self._path, "HEADGATE_COLLECTORS_DIR": str(self._local.collectors)}
         with self._lock:
             if self._stopped:

@@ -28,7 +28,7 @@ Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None
 
 @dataclass(frozen=True, slots=True)
 class DatabaseChange:
-    """What is at one key of a table or a bucket after a write: nothing if `value` is None. `content` is an object's."""
+    """The value at one key of a table or a bucket after a write, None if it is empty. `content` is an object's."""
 
     place: str
     key: str

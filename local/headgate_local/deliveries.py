@@ -43,7 +43,7 @@ def create(template: Template) -> None:
 
 @contextmanager
 def part(local: Local) -> Iterator[None]:
-    """What waits is delivered until the end of the `with` block; the queue is new, so what waited is put into it."""
+    """Deliver waiting messages until the end of the `with` block; the queue is new, so earlier ones are put into it."""
     create(local.template)
     deliveries.resume()
     (function,) = [entry for entry in local.template.functions() if entry.logical_id == _FUNCTION]
@@ -81,7 +81,7 @@ def take(handler: Handler) -> int:
 
 
 def waiting() -> int:
-    """How many messages the queue shows, as Lambda reads it to see how far it is behind."""
+    """The number of messages in the queue, as Lambda reads it to see how far it is behind."""
     with callers.acting(_FUNCTION):
         name = "ApproximateNumberOfMessages"
         answer = _sqs().get_queue_attributes(QueueUrl=settings().deliveries_queue, AttributeNames=[name])

@@ -132,7 +132,7 @@ def _head_bytes(scope: Scope) -> int:
 
 
 def _growth(content_type: bytes) -> Callable[[bytes], int]:
-    """How many bytes a part of a body of that type has in JSON."""
+    """The bytes that a part of a body of that type has in JSON."""
     if content_type.startswith(_TEXT):
         return lambda body: len(json.dumps(body.decode(errors="replace"), ensure_ascii=False).encode()) if body else 0
     return lambda body: (len(body) + 2) // 3 * 4
@@ -151,7 +151,7 @@ def _answer_bytes(messages: list[Message]) -> int:
 
 
 async def _refuse(send: Send, status: HTTPStatus) -> None:
-    """As API Gateway itself answers."""
+    """Refuse in API Gateway's own words."""
     content = json.dumps({"message": status.phrase.title()}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     await send({"type": "http.response.start", "status": int(status), "headers": headers})

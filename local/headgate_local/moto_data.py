@@ -31,7 +31,7 @@ class UnknownPlace(CannotStart):
 
 
 class MotoData:
-    """What moto holds in the given tables and buckets. Call it with moto's lock held."""
+    """Read moto's content of the given tables and buckets. Call it with moto's lock held."""
 
     def __init__(self, tables: list[TableTemplate], buckets: list[Bucket]) -> None:
         self._tables = tables

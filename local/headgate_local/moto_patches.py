@@ -1,4 +1,4 @@
-"""What moto needs to be a database: calls one at a time, failures that change nothing, and writes that are saved.
+"""Patches that make moto a database: calls one at a time, failures that change nothing, and saved writes.
 
 moto's DynamoDB is a dictionary that request threads change concurrently. A transaction copies whole tables and restores
 the copies if it fails, which undoes other requests' writes; a refused update can leave half of its changes. So every

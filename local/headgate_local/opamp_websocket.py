@@ -46,7 +46,7 @@ _GOING, _UNSUPPORTED, _REFUSED, _LATER = 1001, 1003, 1008, 1013
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the fleet service answered over HTTP."""
+    """The answer of the fleet service over HTTP."""
 
     status: int
     headers: Mapping[bytes, bytes]
@@ -183,7 +183,7 @@ class WithWebSocket:
         return (_LATER, "Come back later") if answer.retry_after else (0, "")
 
     async def _ask(self, scope: Scope, body: bytes) -> _Answer:
-        """What the fleet service answers to a message over HTTP."""
+        """Ask the fleet service over HTTP about a message."""
         passed = [(name, value) for name, value in scope["headers"] if name in _PASSED_ON]
         inner = {
             **scope,

@@ -1,4 +1,4 @@
-"""What runs beside the functions: stand-ins for AWS services that moto does not carry out.
+"""Parts beside the functions: stand-ins for AWS services that moto does not carry out.
 
 A part is entered after the saved data are back in moto and before the first request, so it can also finish what the
 last run of the service left unfinished. Parts are left, in reverse order, after the last request.

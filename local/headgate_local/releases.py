@@ -1,4 +1,4 @@
-"""What installs download: the collectors and the supervisor that were built on this machine, and the chart."""
+"""Downloads of installs: the collectors and the supervisor that were built on this machine, and the chart."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ def _artifact(program: Path) -> Artifact:
 
 
 def _supervisor_version(programs: Mapping[str, Artifact]) -> str:
-    """What the supervisor for this machine calls itself; empty if there is none."""
+    """The version that the supervisor for this machine reports; empty if there is no supervisor."""
     built = programs.get(f"supervisor-{_machine()}")
     if built is None:
         return ""

@@ -1,4 +1,4 @@
-"""What the parts of the local service (parts.py) know about the whole."""
+"""Facts of the whole local service for its parts (parts.py)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

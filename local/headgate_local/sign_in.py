@@ -14,7 +14,7 @@ _EMAIL: Final = "admin@example.com"
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """What to enter at the sign-in page."""
+    """The credentials for the sign-in page."""
 
     email: str
     password: str

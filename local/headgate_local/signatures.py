@@ -80,7 +80,7 @@ def check(request: SignedRequest, key: Key, at: datetime) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What a credential names: a key, and the scope of its signatures."""
+    """The parts of a credential: a key, and the scope of its signatures."""
 
     key_id: str
     day: str

@@ -29,7 +29,7 @@ _MOST: Final = 100_000
 
 @dataclass
 class Stream:
-    """What a function is told of a table: changes of items whose sort keys begin with `prefix`, in their order.
+    """A function's subscription to a table: changes of items whose sort keys begin with `prefix`, in their order.
 
     An item has to have the attributes `needed` after its change.
     """

@@ -68,14 +68,14 @@ def locked(architecture: str) -> list[Package]:
 
 
 def locked_at() -> int:
-    """When the packages were locked, in seconds since 1970: the time on every file of theirs."""
+    """The time at which the packages were locked, in seconds since 1970: the time of every file in them."""
     result = re.search(r"^# snapshot \S+ (\d+)$", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     assert result is not None
     return int(result[1])
 
 
 def entries(package: Package, cache: Path) -> Iterator[PackageEntry]:
-    """What the package brings, below `usr` where Debian has merged folders, and its description for scanners."""
+    """The package's files, below `usr` where Debian has merged folders, and its description for scanners."""
     parts = dict(_members(_fetched(package, cache)))
     with _tar(parts, "control") as control:
         described = control.extractfile(next(item for item in control if item.name.removeprefix("./") == "control"))
@@ -122,7 +122,7 @@ def _fetched(package: Package, cache: Path) -> bytes:
 
 
 def _first(addresses: list[str]) -> bytes:
-    """What the first of the addresses has that has anything."""
+    """The content of the first address that has any."""
     reasons = []
     for address in addresses:
         try:

@@ -70,7 +70,7 @@ class LayerBlob:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an image runs. `labels` go into the configuration, and as annotations into the manifest."""
+    """The command of an image. `labels` go into the configuration, and as annotations into the manifest."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-"""What is said of a release: the SBOM, how it was made, and the hashes of its files."""
+"""Papers of a release: the SBOM, its provenance, and the hashes of its files."""
 
 from __future__ import annotations
 

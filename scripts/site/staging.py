@@ -66,12 +66,12 @@ def generated() -> dict[str, str]:
 
 
 def built() -> dict[str, str]:
-    """What the built programs tell of themselves, by the page's path in the site."""
+    """Pages about the built programs from their own answers, by the page's path in the site."""
     return {**components.pages(default(ROOT)), "licences.md": third_party.written(third_party.components())}
 
 
 def place(source: Path) -> Path:
-    """Where a file of the repository is in the site."""
+    """The path in the site of a file of the repository."""
     if source.is_relative_to(DOCS):
         return source.relative_to(DOCS)
     path = Path("project") / source.relative_to(ROOT)

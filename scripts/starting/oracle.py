@@ -38,7 +38,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What trying has shown of one component: `valid` of `values` values were accepted by `validate`.
+    """Results of trying one component: `valid` of `values` values were accepted by `validate`.
 
     `refused` says why its settings cannot be tried, `by_itself` what a start with right settings shows.
     """
@@ -139,12 +139,12 @@ def _kind(code: str, message: str) -> str:
 
 
 def as_entry(result: Tried) -> Mapping[str, Any]:
-    """What trying a component has shown, as it is stored."""
+    """The stored form of the results of trying a component."""
     return asdict(result)
 
 
 def as_json(version: str, entries: Sequence[Mapping[str, Any]]) -> str:
-    """What is stored beside this code."""
+    """The results that are stored beside this code."""
     return json.dumps({"version": version, "components": entries}, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Who asks the collectors: it keeps organizations apart, and serves credentials fairly."""
+"""Turns at the collectors: organizations are kept apart, and credentials served fairly."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Collectors(Protocol):
         """The installed versions, oldest first. Raises Unavailable."""
 
     def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
-        """What that version's binary says of itself, asked once for each binary.
+        """Describe the build of that version, as its binary does; each binary is asked once.
 
         Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
         """

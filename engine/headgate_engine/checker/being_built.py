@@ -1,4 +1,4 @@
-"""What a build that is under way writes beside the collectors: `<version>.building`.
+"""Builds under way, as they report themselves beside the collectors: `<version>.building`.
 
 Its JSON has `percent` and `seconds_left`, and `first_seconds_left` until the version's first program is there, which
 lacks most components; or `failed` with the reason why there will be none (layers/collector/building/progress.py and
@@ -34,7 +34,7 @@ class Build:
     failed: str = ""
 
     def nothing_yet(self) -> NotReady:
-        """Why this version cannot be asked."""
+        """The reason why this version cannot be asked."""
         if self.failed:
             return BuildFailed(f"The collector {self.version} could not be built: {self.failed}", None)
         done = f"The collector {self.version} is being built on this machine: {self.percent} % done"
@@ -46,7 +46,7 @@ class Build:
         )
 
     def lacks(self, message: str) -> NotReady:
-        """Why there is no answer about a component that the first program lacks, as its `message` says."""
+        """The reason, for a `message`, why there is no answer about a component that the first program lacks."""
         lacking = message.removesuffix(", which the official release has").replace(
             "this build of", "the first build of"
         )
@@ -56,7 +56,7 @@ class Build:
 
     @property
     def whole_when(self) -> str:
-        """When the whole program is there, or why it never is: a clause."""
+        """A clause that says when the whole program is ready, or why it never is."""
         if self.failed:
             return f"the whole collector could not be built: {self.failed}"
         return f"the whole collector is ready in {_about(self.seconds_left)}"

@@ -113,7 +113,7 @@ class Child:
         return self._stderr.decode(errors="replace")
 
     def crash(self) -> str:
-        """What Go's runtime reported if the process has crashed, else empty. For use before `kill`."""
+        """The report of Go's runtime if the process has crashed, else empty. For use before `kill`."""
         self._listen()
         return crashes.report(self.last_words)
 

@@ -1,4 +1,4 @@
-"""What the Go runtime writes to standard error when it ends a process that has crashed."""
+"""Reports that the Go runtime writes to standard error when it ends a process that has crashed."""
 
 import re
 from typing import Final

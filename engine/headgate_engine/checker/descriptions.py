@@ -1,4 +1,4 @@
-"""What the installed binaries say of themselves, each asked once: the answer of a binary never changes."""
+"""Descriptions of the installed binaries, each asked once: the answer of a binary never changes."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""How a question to the collector can fail."""
+"""Failures of a question to the collector."""
 
 from typing import Final
 
@@ -84,7 +84,7 @@ class Unusable(CheckerFailed):
 
 
 def not_started(error: ProcessFailed) -> CheckerFailed:
-    """Why nothing can be asked of a collector whose process did not get ready."""
+    """The reason why a collector whose process did not get ready cannot be asked."""
     kind = Unusable if isinstance(error, OtherProtocol) else CheckerNotStarted
     return kind(f"The collector's checker {error}")
 

@@ -60,7 +60,7 @@ NAMES: Final = frozenset(
 
 
 def fits(value: str) -> bool:
-    """Whether a process can have the value in its environment."""
+    """True if a process can have the value in its environment."""
     return "\0" not in value and len(value.encode(errors="surrogatepass")) <= LONGEST
 
 

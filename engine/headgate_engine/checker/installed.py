@@ -1,4 +1,4 @@
-"""Where the collectors of this machine are."""
+"""Collectors that are installed on this machine."""
 
 import os
 import tempfile
@@ -20,7 +20,7 @@ _FIRST = ".first"
 
 
 class Identity(NamedTuple):
-    """What tells a binary from another one that takes its place."""
+    """The identity of a binary, which differs from that of another one that takes its place."""
 
     path: Path
     size: int
@@ -108,7 +108,7 @@ class Installed:
         return tuple(sorted(here | self._named.keys(), key=by_age))
 
     def is_here(self, version: str) -> bool:
-        """Whether that version is in the folder."""
+        """True if that version is in the folder."""
         folder = self._collectors / version
         return any(path.is_file() for path in (folder / BINARY, folder / _COMPRESSED, self._first(version)))
 
@@ -120,14 +120,14 @@ class Installed:
             return ""
 
     def is_whole(self, version: str) -> bool:
-        """Whether no first program answers for this version, now or until its build has ended."""
+        """True if no first program answers for this version, now or until its build has ended."""
         first = VERSION.fullmatch(version) and (
             self._first(version).is_file() or being_built.under_way(self._collectors, version)
         )
         return not first or (self._collectors / version / BINARY).is_file()
 
     def is_first(self, binary: Path) -> bool:
-        """Whether this executable is the first program of a version, which lacks most components."""
+        """True if this executable is the first program of a version, which lacks most components."""
         return binary.parent.name.endswith(_FIRST)
 
     def whole_build(self, version: str) -> Build | None:

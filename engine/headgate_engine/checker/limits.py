@@ -8,7 +8,7 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many check processes there are, how long they may take and how much they may hold.
+    """Limits on check processes: their number, time and memory.
 
     One organization may ask `processes` at once, and all together `spares` more. A spare is warm, has read nothing, and
     is for an organization that has no process yet. `queue_length` questions of a credential may wait; each occupies one

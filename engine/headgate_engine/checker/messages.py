@@ -17,7 +17,7 @@ from typing import Final, TypeAlias, cast
 Message: TypeAlias = Mapping[str, object]
 
 PROTOCOL: Final = 1
-"""What an engine and a check process say to each other; the process states its number first.
+"""The messages between an engine and a check process; the process states its protocol's number first.
 
 It rises when an engine could misread an answer (layers/collector/internal/operation/operation.go).
 """

@@ -87,7 +87,7 @@ class PlainCommand:
 
 
 def _read(process: Confined, deadline: float) -> str:
-    """What the process wrote to its standard error, once it has ended. Raises CheckerFailed past the deadline."""
+    """Returns the process's standard error, once it has ended. Raises CheckerFailed past the deadline."""
     said = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(process.stderr, selectors.EVENT_READ)

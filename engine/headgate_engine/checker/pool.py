@@ -77,7 +77,7 @@ class Pool:
             return next((child.held_by for child in self._serving), "")
 
     def has_idle(self) -> bool:
-        """Whether a process waits for a question."""
+        """True if a process waits for a question."""
         with self._changed:
             return bool(self._idle)
 
@@ -130,7 +130,7 @@ class Pool:
                     self._take_out(child)
 
     def is_at_rest(self) -> bool:
-        """Whether there is no process, and none is starting or wanted."""
+        """True if there is no process, and none is starting or requested."""
         with self._changed:
             return not (self._starting or self._wanting or self._serving)
 

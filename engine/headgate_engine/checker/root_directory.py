@@ -8,7 +8,7 @@ from pathlib import Path
 
 FOLDER = "run"
 TIME_ZONES = "/zones.zip"
-"""Where a collector that brings no time zones of its own finds the machine's, by its variable ZONEINFO."""
+"""The machine's time zones, for a collector that brings none: its variable ZONEINFO names them."""
 
 # A memory_limiter with percentages reads the total; no verdict depends on its size.
 _MEMORY = "".join(f"{name}: {1 << 20} kB\n" for name in ("MemTotal", "MemFree", "MemAvailable"))

@@ -71,7 +71,7 @@ class Confined:
 
 
 MEANS = ("namespaces", "root", "landlock", "user")
-"""What may hold a process besides the filter of its system calls; `launch` takes what the machine permits of it."""
+"""Restrictions of a process besides its filter of system calls; `launch` applies those that the machine permits."""
 
 
 def spawn(

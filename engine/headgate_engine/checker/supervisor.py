@@ -158,7 +158,7 @@ class Checker:
         return self.collectors.versions()
 
     def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
-        """What that version's binary says of itself, asked once for each binary.
+        """Describe the build of that version, as its binary does; each binary is asked once.
 
         Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
         """
@@ -182,10 +182,10 @@ class Checker:
             return Described(version, None, error.detail)
 
     def fell_back(self) -> None:
-        """Nothing has to be noted: the log has why the process failed."""
+        """The failure needs no note: the log has the reason."""
 
     def pids(self, version: str | None = None) -> list[int]:
-        """That version's processes that serve now, the default one's without a version."""
+        """Returns the processes that serve that version now, the default one without a version."""
         if version in (None, self.default_version):
             return self._pool(None).pids()
         return self._others.pids(self.collectors.binary(str(version)))
@@ -195,7 +195,7 @@ class Checker:
         return self._pool(None).held_by()
 
     def has_idle(self) -> bool:
-        """Whether a process of the default version waits for a question."""
+        """True if a process of the default version waits for a question."""
         return self._pool(None).has_idle()
 
     def waiting(self) -> int:

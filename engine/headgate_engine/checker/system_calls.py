@@ -1,4 +1,4 @@
-"""Which system calls a process of the collector may make, as the program that Linux runs at each of its calls.
+"""System calls that a process of the collector may make, as the program that Linux runs at each of its calls.
 
 It lists what is allowed: the calls that Go programs make, measured over 366 configurations. Every other call fails with
 EACCES. So the process cannot write a file, execute a program, start or signal a process, or open a socket, whichever
@@ -167,7 +167,7 @@ def assemble(machine: str, rules: tuple[Rule, ...] = RULES) -> list[Instruction]
 
 
 def _body(rule: Rule) -> list[Instruction]:
-    """What follows once the number fits: the action if every condition holds, else the number again for later rules."""
+    """Instructions after a matching number: the action if every condition holds, else the number for later rules."""
     if not rule.when:
         return [(_RETURN, 0, 0, rule.action)]
     length = 3 * len(rule.when)

@@ -1,4 +1,4 @@
-"""Who asks the collector next: fair between credentials, and never all processes for one organization."""
+"""Order of questions to the collector: fair between credentials, and never all processes for one organization."""
 
 import math
 import threading

@@ -59,7 +59,7 @@ def version_of(binary: Path) -> str | None:
 
 
 def is_unchanged(binary: Path) -> bool:
-    """Whether the file behind that path is the verified one, and nobody has written to it since.
+    """True if the file behind that path is the verified one, and nobody has written to it since.
 
     The kernel notes the time of each write, and a process cannot choose that time.
     """

@@ -18,7 +18,7 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What can be asked of a version besides its verdict.
+    """Operations of a version besides its verdict.
 
     `lines`: findings have a code, a line and a column. `lint`: its OTTL parser can be asked. `runs`: a test run can use
     it. `steps`: a test run can record what each component does. `upgrade_check`: an upgrade to it or from it can be

@@ -1,4 +1,4 @@
-"""Which collector versions are installed, and what each can do."""
+"""Installed collector versions, and their abilities."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -42,7 +42,7 @@ def require_installed(version: str, field: str, *, asker: Asker, within: tuple[s
 
 
 def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:
-    """What that version's build lacks of the official release; nothing for an official release itself.
+    """Components of the official release that the version's build lacks; none for an official release itself.
 
     Raises NotInstalled, and Unavailable if the binary could not be asked.
     """
@@ -57,7 +57,7 @@ def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:
 
 
 def records_steps(version: str, *, asker: Asker) -> bool:
-    """Whether that version's build can record what each component does.
+    """True if that version's build can record the steps of each component.
 
     Raises NoChecker for an official release, NotInstalled, and Unavailable if the binary could not be asked.
     """

@@ -59,7 +59,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the operation `policies` answers."""
+    """The answer of the operation `policies`."""
 
     findings: Sequence[Found]
     suppressions: Sequence[Suppression]
@@ -75,7 +75,7 @@ class TriedExample:
 
 @dataclass(frozen=True, slots=True)
 class TriedRule:
-    """Why a rule cannot be used, None if it can, and what its examples came to."""
+    """The reason why a rule cannot be used, None if it can, and the results of its examples."""
 
     name: str
     error: str | None
@@ -111,7 +111,7 @@ def question(text: Text, organization: Settings) -> dict[str, object]:
 
 
 def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float | None = None) -> Answer:
-    """What the text breaks, suppressed findings included.
+    """Findings of the policies in the text, suppressed ones included.
 
     Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
     """

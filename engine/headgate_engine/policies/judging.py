@@ -1,4 +1,4 @@
-"""What a text breaks, as an organization judges it."""
+"""Judgement of a text by an organization's policies."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ from headgate_engine.policies.model import (
 
 
 def judge(settings: Settings, text: Text, *, asker: Asker, timeout: float | None = None) -> PolicyResult:
-    """What a text breaks by these settings; one question to the collector. Raises what `engine.broken` does."""
+    """Judge a text by these settings; one question to the collector. Raises what `engine.broken` does."""
     answer = engine.broken(text, settings, asker=asker, timeout=timeout)
     own = {rule.name: rule.severity for rule in settings.rules}
     findings = [*_judged(answer.findings, settings, own)]

@@ -58,7 +58,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an organization makes of policies.
+    """An organization's settings of policies.
 
     `severities` has the built-in policies that it judges otherwise than the default, `not_suppressible` those that no
     comment suppresses, `publish_requires` what has to be fulfilled to publish.
@@ -70,7 +70,7 @@ class Settings:
     publish_requires: Sequence[Requirement] = ()
 
     def severity(self, policy: str, own: Severity) -> Setting:
-        """How a built-in policy counts, whose own severity is `own`: nothing is an error unless Admins say so."""
+        """The severity of a built-in policy, whose own one is `own`: no finding is an error unless Admins decide so."""
         return self.severities.get(policy, "warning" if own == "error" else own)
 
 
@@ -111,7 +111,7 @@ class PolicyFinding:
 
     @property
     def counts(self) -> bool:
-        """Whether it is an error that no comment suppresses."""
+        """True if it is an error that no comment suppresses."""
         return self.severity == "error" and self.suppressed is None
 
     def judged(self, severity: Severity) -> "PolicyFinding":

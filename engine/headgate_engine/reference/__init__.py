@@ -1,1 +1,1 @@
-"""What each component and OTTL context of a collector version takes, as its binary tells it."""
+"""Reference of each component and OTTL context of a collector version, from its binary."""

@@ -33,7 +33,7 @@ class UnknownForm(ReferenceUnavailable):
 
 
 def asked(op: str, fields: Mapping[str, object], version: str, *, asker: Asker) -> Mapping[str, object]:
-    """What that version's check process answers.
+    """Ask that version's check process, and return its answer.
 
     Raises CollectorVersionNotInstalled and ReferenceNotPossible, about the parameter `version`, and
     ReferenceUnavailable on an outage.

@@ -1,4 +1,4 @@
-"""What a collector build says of its components and of OTTL, and why it may not be known."""
+"""Reference of a collector build's components and OTTL, and reasons why it may not be known."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class OttlEnum:
 
 @dataclass(frozen=True, slots=True)
 class OttlReference:
-    """What OTTL offers in one context of one component."""
+    """OTTL of one context of one component."""
 
     component: str
     kind: str
@@ -136,7 +136,7 @@ class NotInThisBuild(Unavailable):
 
 
 class ComponentNotFound(NotFound):
-    """That collector has no such component, by this name or by a former one."""
+    """The collector has no such component, by this name or by a former one."""
 
     code = "component_not_found"
 

@@ -1,4 +1,4 @@
-"""What pipeline tests ask the collector's checker: `prepare`, `compile` and `evaluate`.
+"""Operations of the collector's checker for pipeline tests: `prepare`, `compile` and `evaluate`.
 
 The checker is that of the collector version that runs. An official release has none, and a version may not be installed
 any more: the default collector's answers in its place.
@@ -71,7 +71,7 @@ class Sample:
 
 
 class Prepared(BaseModel):
-    """What a run needs: the collector's configuration and input, and the signals that rules can test.
+    """The input of a run: the collector's configuration and sample, and the signals that rules can test.
 
     `nothing_out` is why nothing may have come out, if nothing does; it may be empty. A collector that has read its
     input and then done nothing for `idle_milliseconds` puts nothing more out; 0 if only the run's end tells.
@@ -127,7 +127,7 @@ class _Evaluation(BaseModel):
 
 
 class ComponentError(BaseModel):
-    """What a component of a run complained of in its log, with the first message of this kind, and how often.
+    """A complaint of a run's component in its log: the first message of this kind, and how often it came.
 
     `record` is the number of the first record that it is about, from 1; null where the component does not tell.
     """
@@ -146,7 +146,7 @@ class RunNote(BaseModel):
 
 
 class Said(BaseModel):
-    """What a run says: on standard error, and the parts of it that have a form."""
+    """The words of a run: its standard error, and the parts of it that have a form."""
 
     stderr: str
     component_errors: list[ComponentError] = []
@@ -260,7 +260,7 @@ def evaluate(
 
 
 def tell(said: Mapping[str, object], *, asker: Asker) -> Said:
-    """What a run says; `said` are the fields of the operation `tell`. Raises Unavailable."""
+    """Ask for the words of a run; `said` are the fields of the operation `tell`. Raises Unavailable."""
     return _ask("tell", said, Said, _Judge(None, asker))
 
 

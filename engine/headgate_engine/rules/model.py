@@ -17,7 +17,7 @@ Context = Literal[
     "profilesample",
     "component_error",
 ]
-"""What a condition is about. A component error is what a component complained of in the collector's log."""
+"""The subject of a condition. A component error is a complaint of a component in the collector's log."""
 
 
 Expect = Literal["any", "all", "none", "count"]

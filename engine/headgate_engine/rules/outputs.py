@@ -41,7 +41,7 @@ class Incomparable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """When a run took place, or may have. Times within it were made by the run, and equal each other."""
+    """The period of a run. Times within it were made by the run, and equal each other."""
 
     since: datetime
     until: datetime
@@ -95,7 +95,7 @@ class Difference(BaseModel):
 
 
 class Differences(BaseModel):
-    """What differs. `left_out` more records do; `profiles` documents with profiles were not compared."""
+    """Differences of outputs. `left_out` counts further records, `profiles` documents that were not compared."""
 
     equal: bool
     signals: dict[Signal, SignalSummary]
@@ -120,7 +120,7 @@ def compare(
     right_ran: Ran | None = None,
     max_bytes: int = 0,
 ) -> Differences:
-    """What differs between two outputs, OTLP/JSON documents one after the other.
+    """Compare two outputs, OTLP/JSON documents one after the other.
 
     `ignore` are paths as OTTL has them; None stands for the default. Without `left_ran`, as for an expected output, any
     time there equals one that the right side's run made. `max_bytes` bounds the fields that are told, to 1 MB at most.

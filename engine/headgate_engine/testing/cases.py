@@ -26,7 +26,7 @@ _LARGEST_NOTES: Final = 64_000
 
 
 class Ready(BaseModel):
-    """What is known of a case before it runs. It is refused if there is a reason."""
+    """The facts of a case before it runs. It is refused if there is a reason."""
 
     id: str
     reason: str = ""
@@ -40,7 +40,7 @@ class Ready(BaseModel):
 
 
 def not_installed(version: str, asker: Asker) -> str | None:
-    """Why that collector cannot run, None if it can: the test runner has the checker's versions. Raises Unavailable."""
+    """The reason why that collector cannot run, None if it can. Raises Unavailable."""
     if version == asker.default_version:
         return None
     installed = asker.collectors.installed(asker=asker)
@@ -75,14 +75,14 @@ def task_of(prepared: Iterable[tuple[Case, Prepared]]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Startable:
-    """What a run starts with. `refusal` is why it is not run, though nothing is wrong with the request."""
+    """The start of a run. `refusal` is why it is not run, though nothing is wrong with the request."""
 
     prepared: Prepared | None
     refusal: str | None
 
 
 def startable(case: Case, *, asker: Asker, yaml_at: tuple[str, ...] = YAML_IN_BODY) -> Startable:
-    """What a run of this case starts with. Raises Invalid for what cannot be run at all, and Unavailable."""
+    """Prepare the start of a run of this case. Raises Invalid for one that cannot be run at all, and Unavailable."""
     try:
         prepared = Preparing(asker).prepared(case, yaml_at)
         engine.require_compilable(prepared.signals, case.rules, asker=asker, version=case.collector_version)
@@ -105,7 +105,7 @@ class Preparing:
         self._compiled: dict[tuple[object, ...], errors.Invalid | None] = {}
 
     def prepare(self, case: Case) -> tuple[Ready, Prepared | None]:
-        """What there is to know of a case before it runs; nothing to run if it is refused. Raises Unavailable."""
+        """Ask for the facts of a case before it runs; it has no input if it is refused. Raises Unavailable."""
         version = case.collector_version
         if version not in self._not_installed:
             self._not_installed[version] = not_installed(version, self._asker)
@@ -124,7 +124,7 @@ class Preparing:
         return self.ready(case, prepared), prepared
 
     def prepared(self, case: Case, yaml_at: tuple[str, ...] = YAML_IN_BODY) -> Prepared:
-        """What the collector is to run. Raises what `engine.prepare` does."""
+        """Prepare the collector's configuration and input. Raises what `engine.prepare` does."""
         return engine.prepare(
             case.yaml,
             case.target_pipeline,
@@ -139,7 +139,7 @@ class Preparing:
         )
 
     def ready(self, case: Case, prepared: Prepared) -> Ready:
-        """What `Judge` needs of a case that runs."""
+        """The facts that `Judge` needs of a case that runs."""
         return Ready(
             id=case.id,
             signals=prepared.signals,
@@ -171,7 +171,7 @@ class Judge:
         self._known: dict[tuple[object, ...], Results] = {}
 
     def result(self, case: Case, ready: Ready, left: Left | None) -> CaseResult:
-        """What came of a case; `left` is None if it did not run. Raises Unworkable, Unavailable."""
+        """Evaluate a case; `left` is None if it did not run. Raises Unworkable, Unavailable."""
         signals = tuple(ready.signals)
         if left is None:
             why = NEVER_EXECUTED + ready.reason

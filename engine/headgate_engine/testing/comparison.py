@@ -61,7 +61,7 @@ class Request(BaseModel):
 
 
 class ComparedSide(BaseModel):
-    """What was compared: a stored version, or a text if it has no id."""
+    """A compared side: a stored version, or a text if it has no id."""
 
     collector_version: str
     configuration_id: str | None
@@ -69,7 +69,7 @@ class ComparedSide(BaseModel):
 
 
 class SideOutcome(BaseModel):
-    """How a test went on one side. `refused`: it cannot be run there; `reason` says why, and `line` where."""
+    """A test on one side. `refused`: it cannot be run there; `reason` says why, and `line` where."""
 
     status: Literal["ran", "refused", "error"]
     reason: str
@@ -93,7 +93,7 @@ class RecordCounts(BaseModel):
 
 
 class ServiceSaving(BaseModel):
-    """What the right side puts out less of one service, as its resources name it."""
+    """The reduction of one service's output on the right side, by the name in its resources."""
 
     service: str
     left_records: int
@@ -104,7 +104,7 @@ class ServiceSaving(BaseModel):
 
 
 class Saving(BaseModel):
-    """What the right side puts out less than the left one, of the same sample of `records_in` records.
+    """The reduction of the output on the right side, for the same sample of `records_in` records.
 
     Bytes are those of the output as OTLP/JSON, which is longer than what exporters send, on both sides alike. `words`
     says it all in a sentence. `services` are those that put out less, the largest saving first, 20 at most.
@@ -145,7 +145,7 @@ class LoggedMessage(BaseModel):
 
 
 class StartDifferences(BaseModel):
-    """What only one of the collectors logs while it starts, and how many messages both log. `left_out` are not told."""
+    """Start messages of only one collector, and how many both log. `left_out` more are not listed."""
 
     left: list[LoggedMessage]
     right: list[LoggedMessage]
@@ -154,7 +154,7 @@ class StartDifferences(BaseModel):
 
 
 class ComparisonResult(BaseModel):
-    """What came of a comparison. `compared` is false if a test is `not_compared`; `equal` if every one is `equal`.
+    """A comparison's result. `compared` is false if a test is `not_compared`; `equal` if every test is `equal`.
 
     `signals` counts the records of all tests. `starts` is there if the collector versions differ.
     """
@@ -181,7 +181,7 @@ class _Component(BaseModel):
 
 
 class _Inspection(BaseModel):
-    """What is needed of the answer to `inspect`."""
+    """The fields of the answer to `inspect` that are needed."""
 
     components: list[_Component]
 
@@ -224,7 +224,7 @@ def cases(request: JsonValue, _asker: Asker) -> Sequence[Case]:
 
 
 def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
-    """What differs, test by test."""
+    """The differences, test by test."""
     asked = Request.model_validate(request)
     by_id = {result.case.id: result for result in results}
     comparing = _Comparing(asked, Ran(begun, begun + LONGEST), asker)
@@ -323,7 +323,7 @@ class _Comparing:
 
 
 def _saving(left: CaseResult, right: CaseResult, differences: Differences | None) -> Saving | None:
-    """What the right side saves; None if it was not compared, the sample was not counted, or no less comes out."""
+    """The reduction on the right side; None without a comparison, a counted sample or a smaller output."""
     if left.records_in is None or differences is None:
         return None
     counts = differences.signals.values()
@@ -373,7 +373,7 @@ def _change(before: int, after: int, unit: str) -> str:
 
 
 def _lacks_pipeline(left: CaseResult, right: CaseResult) -> str:
-    """Why only one side has the pipeline, if that is so."""
+    """The reason why only one side has the pipeline; empty if both have it."""
     for name, side, opposite in (("left", left, right), ("right", right, left)):
         if side.status == "refused" and side.field == "target_pipeline" and opposite.status == "ran":
             return f"{name}: {side.reason}"
@@ -381,7 +381,7 @@ def _lacks_pipeline(left: CaseResult, right: CaseResult) -> str:
 
 
 def _why_not(left: CaseResult, right: CaseResult) -> str:
-    """Why there is nothing to compare; empty if there is."""
+    """The reason why there is no comparison; empty if there is one."""
     if _lacks_pipeline(left, right):
         return ""
     if left.status != "ran" and right.status != "ran" and left.reason == right.reason:
@@ -414,7 +414,7 @@ def _signals(tests: Sequence[ComparedTest]) -> dict[Signal, RecordCounts]:
 
 
 def _starts(asked: Request, results: Sequence[CaseResult], asker: Asker) -> StartDifferences | None:
-    """What only one of two collector versions logs while it starts; None for one version. Raises Unavailable."""
+    """Messages that only one of two collector versions logs at its start; None for one version. Raises Unavailable."""
     if asked.left.collector_version == asked.right.collector_version:
         return None
     request: dict[str, object] = {
@@ -433,7 +433,7 @@ def _starts(asked: Request, results: Sequence[CaseResult], asker: Asker) -> Star
 
 
 def _built(side: Side, asker: Asker) -> dict[str, object]:
-    """What the components of the whole configuration log while they are built, and which have a new name.
+    """Logs of the whole configuration's components while they are built, and the components with a new name.
 
     A test replaces some of them. Nothing of a collector without a checker. Raises Unavailable.
     """

@@ -45,7 +45,7 @@ class Request(BaseModel):
 
 
 class Noticed(BaseModel):
-    """What noticed a mutant: a rule of a test by its name, or the expected output, or the run that ends in error."""
+    """The cause that ended a mutant: a rule of a test by its name, the expected output, or a run that ends in error."""
 
     test: str
     rule: str
@@ -83,7 +83,7 @@ class Mutant(BaseModel):
 
 
 class TestScore(BaseModel):
-    """What a test contributes. `usable`: it passes without a change, each time; else `reason` says why it is not used.
+    """A test's part in the coverage. `usable`: it passes without a change, each time; else `reason` says why not.
 
     `steady` is false if two runs without a change put out different records: then a change of the output may be chance.
     """
@@ -98,7 +98,7 @@ class TestScore(BaseModel):
 
 
 class CoverageResult(BaseModel):
-    """How much of a configuration its tests notice.
+    """The share of a configuration that its tests notice.
 
     `score` is the percentage of killed among the killed and survived, null with a `reason` if there are none.
     `places` are all at which something can be changed; `not_loaded` those where the collector would not load it, and
@@ -272,7 +272,7 @@ class _Questions:
         self._version = asked.collector_version
 
     def mutants(self, tests: Mapping[str, NamedTest]) -> _Making:
-        """As many as are asked for and as there is room for. Raises Unworkable, Unavailable."""
+        """Make as many mutants as are asked for and as there is room for. Raises Unworkable, Unavailable."""
         room = (MAX_CASES - 2 * len(tests)) // len(tests)
         most = min(self._asked.max_mutants, room)
         pipelines = sorted({test.target_pipeline for test in tests.values()})
@@ -295,7 +295,7 @@ class _Questions:
         return making
 
     def judged(self, runs: _Runs) -> _Judged:
-        """What a test made of the mutants. Raises Unworkable, Unavailable."""
+        """Judge the mutants by a test. Raises Unworkable, Unavailable."""
         whole: _Judged | None = None
         for question in runs.parts():
             part = self._ask("mutants_judge", question, _Judged)

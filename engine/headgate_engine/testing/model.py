@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What came of a case.
+    """The result of a case.
 
     `ran`: the collector ran as it should, and `output` is complete. `refused`: it cannot be run as asked; `field` says
     which of `yaml`, `target_pipeline`, `signal_type`, `sample`, … is at fault, and `line` where in it, if it is known.

@@ -1,4 +1,4 @@
-"""What a test says, and its one form as a text."""
+"""The content of a test, and its one form as a text."""
 
 import json
 import re
@@ -67,7 +67,7 @@ def signal_of(pipeline: str) -> Signal:
 
 
 def to_document(test: NamedTest) -> dict[str, JsonValue]:
-    """What the test says, without what is not given."""
+    """The content of the test, without empty fields."""
     fields: dict[str, object] = {
         "target_pipeline": test.target_pipeline,
         "signal_type": test.signal_type,

@@ -1,4 +1,4 @@
-"""What a run says on its standard error: notes of this service, then the collector's words for a reader.
+"""The words of a run on its standard error: notes of this service, then the collector's words for a reader.
 
 The collector's program composes it (the operation `tell`), so that it is the same without a service.
 """
@@ -33,7 +33,7 @@ def told(
     rules: Sequence[Rule] = (),
     verdicts: Sequence[Verdict] = (),
 ) -> Said:
-    """What a run says that ended with `outcome`: what its collector has `written`, and what was `noted`.
+    """Compose the words of a run that ended with `outcome`: its collector's `written`, and the notes in `noted`.
 
     `nothing_out` says why the output may be empty. `records` counts the records in the output; None if they were not
     counted. If the checker cannot be asked, the collector's own words are returned, so that the run does

@@ -1,4 +1,4 @@
-"""How a collector of a test ended."""
+"""Ends of a test's collector."""
 
 import re
 from datetime import UTC, datetime
@@ -37,13 +37,13 @@ class Outcome(BaseModel):
 
 
 class CaseOutcome(Outcome):
-    """How a case's collector ended. `idle` if that was because the sample was through and nothing moved any more."""
+    """The end of a case's collector. `idle` if the sample was through and nothing moved any more."""
 
     idle: bool = False
 
 
 class Left(BaseModel):
-    """What the test runner left of one case."""
+    """The files that the test runner left of one case."""
 
     id: StrictStr
     outcome: CaseOutcome

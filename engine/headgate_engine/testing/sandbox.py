@@ -36,7 +36,7 @@ class NoSandbox(Unavailable):
 
 
 def results(cases: Sequence[Case], binary: Callable[[str], Path], *, asker: Asker) -> list[CaseResult]:
-    """What came of each case, in their order, each on the program of its version. Raises Unworkable, Unavailable."""
+    """Run each case on the program of its version; results in their order. Raises Unworkable, Unavailable."""
     preparing, judge = Preparing(asker), Judge(asker)
     ready = [preparing.prepare(case) for case in cases]
     left = run([(case, prepared) for case, (_, prepared) in zip(cases, ready, strict=True) if prepared], binary)
@@ -44,7 +44,7 @@ def results(cases: Sequence[Case], binary: Callable[[str], Path], *, asker: Aske
 
 
 def run(prepared: Sequence[tuple[Case, Prepared]], binary: Callable[[str], Path]) -> dict[str, Left]:
-    """What is left of each case, by its id. Ctrl-C ends the collectors. Raises NoSandbox, SandboxFailed."""
+    """Run the cases; the files of each, by its id. Ctrl-C ends the collectors. Raises NoSandbox, SandboxFailed."""
     if not prepared:
         return {}
     programs = {case.collector_version: binary(case.collector_version) for case, _ in prepared}

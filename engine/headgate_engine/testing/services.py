@@ -1,4 +1,4 @@
-"""What an output has of each service: records and bytes by the resource attribute `service.name`."""
+"""An output by services: records and bytes by the resource attribute `service.name`."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def _outcome(
 
 
 def _about(error: Incomparable) -> str:
-    """Why the output cannot be compared, with the test's own names of fields."""
+    """The reason why the output cannot be compared, with the test's own names of fields."""
     if error.message.startswith(_LEFT):
         return f"expected: {error.message.removeprefix(_LEFT)}"
     return error.message if error.code == "bad_path" else f"expected: {error.message}"

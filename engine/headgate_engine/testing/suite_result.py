@@ -1,4 +1,4 @@
-"""What comes of a suite, and how it stays within the size of a job's result."""
+"""The result of a suite, cut to the size of a job's result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RuleOutcome(BaseModel):
 
 
 class TestOutcome(BaseModel):
-    """What came of one test. In `Error`, `reason` says why, and the first line of `stderr`.
+    """The result of one test. In `Error`, `reason` says why, and the first line of `stderr`.
 
     `field` is the field of the test that is at fault, or `yaml`, and `line` the line in it; null if none is known.
     `differences` are those of the expected output (left) and this one (right), if the test expects one. `output` is
@@ -77,7 +77,7 @@ class TestOutcome(BaseModel):
 
 
 class SuiteResult(BaseModel):
-    """What came of a suite: `passed` if every test is a Success."""
+    """The result of a suite: `passed` if every test is a Success."""
 
     passed: bool
     collector_version: str

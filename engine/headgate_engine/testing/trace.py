@@ -1,4 +1,4 @@
-"""What a traced run recorded: each step of its pipelines, and what it did to each record.
+"""The trace of a run: each step of its pipelines, and the step's effect on each record.
 
 The operation `steps` of the checker makes the document (layers/collector/internal/steps/document.go); nothing here
 reads a meaning into it.
@@ -16,7 +16,7 @@ from headgate_engine.collector import Signal
 from headgate_engine.errors import Unavailable
 
 ENDED_BEFORE: Final = "the run ended before its steps were recorded"
-"""Why a run has no steps whose collector was not started, or did not get far."""
+"""The reason why a run whose collector was not started, or did not get far, has no steps."""
 LARGEST_DOCUMENT: Final = 8 << 20
 """In bytes. The operation answers at most half of it."""
 _SECONDS: Final = 20.0
@@ -28,7 +28,7 @@ Outcome = Literal["unchanged", "changed", "dropped", "created", "split", "merged
 
 
 class LeftOut(BaseModel):
-    """What a trace does not have: the oldest records, and bytes."""
+    """The parts that a trace left out: the oldest records, and bytes."""
 
     records: Count = 0
     bytes: Count = 0
@@ -62,7 +62,7 @@ class Statement(BaseModel):
 
 
 class Reason(BaseModel):
-    """What changed or dropped a record: one of a statement, a condition and a component, and where it is."""
+    """The cause of a change or a drop: a statement, a condition or a component, and its place."""
 
     statement: str | None = None
     condition: str | None = None
@@ -83,7 +83,7 @@ class FieldChange(BaseModel):
 
 
 class StepRecord(BaseModel):
-    """What a step did to one record.
+    """The effect of a step on one record.
 
     `record` is its number in the sample, from 1, and null for one that was created; `records` are those of all that it
     was made of. `outputs` is how many records came out for it.

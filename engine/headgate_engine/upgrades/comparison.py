@@ -1,4 +1,4 @@
-"""What differs between two versions' answers about the same text: the default collector compares them."""
+"""Differences between two versions' answers about the same text: the default collector compares them."""
 
 from functools import cache
 from typing import Final

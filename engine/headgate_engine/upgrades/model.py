@@ -1,4 +1,4 @@
-"""What an upgrade changes for one configuration, and what the collectors say that this is derived from.
+"""Changes of one configuration by an upgrade, and the answers of the collectors that they are derived from.
 
 Lines and columns count from 1, in characters, in the text that was sent.
 """
@@ -21,7 +21,7 @@ NewType: TypeAlias = Annotated[str, Field(alias="to")]
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """What a component logged while it was built."""
+    """A log message of a component while it was built."""
 
     level: str
     message: str
@@ -208,7 +208,7 @@ class ChangedDefault:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBehaviour:
-    """What a component does otherwise from the version `since` on, with the same settings; from the releases' notes."""
+    """A changed behaviour of a component from the version `since` on, with the same settings; from release notes."""
 
     component_path: str
     line: int

@@ -56,7 +56,7 @@ class Text:
 
 
 def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -> Report:
-    """What moving from `source` (the text's own version without one) to `target` changes; nothing is saved.
+    """Compare `source` (the text's own version without one) with `target` for the text; nothing is saved.
 
     With the same version twice, only the renames and deprecations that are due already. Raises
     CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
@@ -177,7 +177,7 @@ class _Questions:
 
 @dataclass(frozen=True, slots=True)
 class _Answers(Generic[_Answer]):
-    """What a thread finds out from one version."""
+    """The answers of one version, which a thread collects."""
 
     future: Future[_Answer]
     questions: _Questions

@@ -83,7 +83,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What is asked for beside the verdict."""
+    """The parts of a check beside the verdict."""
 
     lint: bool = False
     policies: bool = False

@@ -1,4 +1,4 @@
-"""What a check found, as one list in the order of the text, in which one mistake is one entry."""
+"""Findings of a check, as one list in the order of the text, in which one mistake is one entry."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _errors(lint: LintResult | None) -> Sequence[LintItem]:
 
 
 def _same(finding: Finding, item: LintItem) -> bool:
-    """Whether the linter says the same of an expression of the component, at the expression's own place."""
+    """True if the linter reports the same about an expression of the component, at the expression's own place."""
     if finding.code not in _OF_A_VALUE or not finding.component_path or not item.error:
         return False
     if item.location.path.split("::")[:2] != finding.component_path.split("::")[:2]:

@@ -1,4 +1,4 @@
-"""What was found in several texts, an entry for each thing to decide: many findings are often one decision."""
+"""Findings in several texts, grouped by the decision that they need: many findings are often one decision."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _key(finding: ListedFinding) -> _Key:
 
 
 def of_platform(name: str) -> bool:
-    """Whether charts and operators of Kubernetes set a variable of this name."""
+    """True if charts and operators of Kubernetes set a variable of this name."""
     return bool(_OF_PLATFORM.fullmatch(name))
 
 

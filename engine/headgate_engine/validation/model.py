@@ -43,7 +43,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What a finding comes from, where it is not the text alone.
+    """The source of a finding, where it is not the text alone.
 
     `names` are a component's type, a key, a feature gate, or variables. `instead` is what this release calls it, what
     replaced it, or the distribution that has it; empty where that is not known.
@@ -116,7 +116,7 @@ class ValidationResult:
 
 @dataclass(frozen=True, slots=True)
 class StartResult:
-    """What starting the processors and connectors of a configuration has shown.
+    """The result of starting the processors and connectors of a configuration.
 
     `started` are the paths of those that were started, also if they failed. It is empty for a text of which nothing can
     be built.
@@ -128,7 +128,7 @@ class StartResult:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the collector accepted a text, and when; the number of errors, and the first one up to a length."""
+    """The verdict on a text and its time; the number of errors, and the first one up to a length."""
 
     valid: bool
     errors: int
@@ -147,7 +147,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class LintNote:
-    """What there is to say about an expression that is valid, with a stable code, and what to write instead."""
+    """Advice on an expression that is valid, with a stable code and a proposal."""
 
     code: str
     message: str

@@ -1,4 +1,4 @@
-"""What other installed collector versions know of a key that a text's version does not know."""
+"""Knowledge of other installed collector versions about a key that a text's version does not know."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REST_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a version knows of a key. `component` is False if its build lacks the component."""
+    """A version's knowledge of a key. `component` is False if its build lacks the component."""
 
     component: bool
     known: bool
@@ -87,7 +87,7 @@ def _with(finding: Finding, words: Mapping[_Path, _Told]) -> Finding:
 
 
 def _words(paths: Sequence[_Path], version: str, asker: Asker) -> dict[_Path, _Told]:
-    """What the nearest of the other versions know, the newer ones first."""
+    """The knowledge of the nearest other versions, the newer ones first."""
     words: dict[_Path, _Told] = {}
     for neighbour in _nearest(version, asker):
         left = [path for path in paths if path not in words]
@@ -123,7 +123,7 @@ _resting: dict[str, float] = {}
 
 
 def _asked(paths: Sequence[_Path], version: str, asker: Asker) -> Sequence[Setting]:
-    """What a version knows of each key; nothing if it cannot be asked."""
+    """Ask a version about each key; empty if it cannot be asked."""
     if not paths or _resting.get(version, 0.0) > time.monotonic():
         return ()
     try:

@@ -13,7 +13,7 @@ from headgate_engine.checker.errors import CheckerFailed, Refused
 from headgate_engine.errors import Unavailable
 
 Ends = Mapping[tuple[int, int], tuple[int, int]]
-"""Where the key, value or word ends that begins at a line and column."""
+"""The end of the key, value or word that begins at a line and column."""
 _ENDS: Final = TypeAdapter(list[tuple[int, int, int, int]])
 _MOST_ENDS: Final = 10_000
 
@@ -42,7 +42,7 @@ def asked(question: Mapping[str, object], parts: Sequence[str], version: str, *,
 
 
 def _ends(answer: object) -> Ends:
-    """Nothing for an answer in another form: findings do without."""
+    """Read the ends of words; empty for an answer in another form: findings do without."""
     try:
         ends = _ENDS.validate_python(answer)
     except ValidationError:

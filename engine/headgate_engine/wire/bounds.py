@@ -1,4 +1,4 @@
-"""What every input has: bounds that are checked before its entries are, and an end of its errors.
+"""Bounds of every input, which are checked before its entries are, and an end of its list of errors.
 
 pydantic compares a list's or an object's length after it has validated the entries, and reports every entry and every
 unknown field that is wrong: a megabyte of them is 500,000 errors, which take seconds in which nobody else is answered.
@@ -17,7 +17,7 @@ from pydantic import model_validator as validator_of_model
 from pydantic_core import CoreSchema, PydanticKnownError, PydanticOmit, core_schema
 
 MOST_ERRORS: Final = 100
-"""That a body makes, whatever is in it."""
+"""Errors that an answer lists at most, whatever is in the body."""
 MOST_UNKNOWN: Final = 10
 """Unknown fields of an object that are named one by one."""
 MOST_CHARACTERS: Final = 1_000

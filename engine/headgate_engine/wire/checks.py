@@ -47,7 +47,7 @@ class LintedText(Input):
 
 
 class PartProblem(BaseModel):
-    """Why it could not be had: `code` and `detail` of the problem that it alone would be answered with."""
+    """The reason why the part is missing: `code` and `detail` of the problem that it alone would be answered with."""
 
     code: str
     detail: str

@@ -1,4 +1,4 @@
-"""What is wrong with a field, in plain words: pydantic's error types as sentences of ours.
+"""Refusals of fields in plain words: pydantic's error types as sentences of ours.
 
 A sentence begins with a capital letter, says what the field must be, and with it the way out.
 """
@@ -10,7 +10,7 @@ from typing import Any, Final
 from headgate_engine.errors import FieldError
 
 HIDDEN: Final = "~"
-"""How the tag of a union begins that is not to be shown as a part of a place."""
+"""The prefix of a union's tag that is not shown as a part of a place."""
 # How `foundation.ids.id_pattern` begins, wherever a pattern has it.
 _ID_PREFIX: Final = re.compile(r"\^([a-z]+_)\[0-7\]")
 _LONGEST_PART: Final = 200

@@ -1,4 +1,4 @@
-"""What a run leaves out, replaces and records, and its variables: the fields of requests, tests and answers."""
+"""Stand-ins of a run: components left out, replaced and recorded, and variables, in requests, tests and answers."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What requests for runs, suites, comparisons and coverage say, of texts that are not stored."""
+"""Requests for runs, suites, comparisons and coverage of texts that are not stored."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -97,7 +97,7 @@ _TRACE: Final = "Record what each component of the pipelines does to each record
 
 
 class RunFields(StandIns):
-    """What a request for a run says beside what is run."""
+    """The fields of a request for a run, beside the text."""
 
     sample: SampleIn
     signal_type: Signal

@@ -56,14 +56,14 @@ class CheckTextUpgrade(CheckUpgrade):
 
 
 class Verdicts(BaseModel):
-    """What each collector version says of the text."""
+    """Each collector version's answer about the text."""
 
     source: Verdict = Field(alias="from")
     target: Verdict = Field(alias="to")
 
 
 class UpgradeReport(BaseModel):
-    """What moving a configuration from one collector version to another changes.
+    """Changes of a configuration by moving it from one collector version to another.
 
     `outputs` is null: what the pipelines put out is not compared.
     """
