@@ -65,18 +65,20 @@ class NotInTheReference(NotFound):
 def list_operations(who: Visit, q: Annotated[str, Query()] = "", if_none_match: IfNoneMatch = None) -> Response:
     searched, whole = q[:_LONGEST_TEXT], document()
     words = searched.lower().split()
-    found = [one for one in whole.operations.values() if _has(whole.words[one.id], words)]
+    matching = [each for each in whole.operations.values() if _has(whole.words[each.id], words)]
     shapes = [
-        name for name, one in whole.components.schemas.items() if words and _has(f"{name.lower()} {one.words}", words)
+        name
+        for name, schema in whole.components.schemas.items()
+        if words and _has(f"{name.lower()} {schema.words}", words)
     ]
     content = html(
         _LIST,
         description=prose(whole.info.description),
         document=f"{PUBLIC}/openapi.json",
         text=text("q", "Text", searched, most=_LONGEST_TEXT, required=False, kind="search"),
-        count=f"{len(found)} operation{'' if len(found) == 1 else 's'}",
-        groups=_groups(whole, found)
-        if found
+        count=f"{len(matching)} operation{'' if len(matching) == 1 else 's'}",
+        groups=_groups(whole, matching)
+        if matching
         else empty("Nothing has all of these words in its path, description or fields. Leave some out."),
         shapes=html(_SHAPES, entries=_links(shapes)) if shapes else NOTHING,
     )
@@ -99,7 +101,7 @@ def show(who: Visit, name: Name, if_none_match: IfNoneMatch = None) -> Response:
 
 def prose(written: str) -> Html:
     """Paragraphs, with what stands between backticks as code."""
-    return joined(html("<p>{text}</p>", text=_inline(one)) for one in written.strip().split("\n\n"))
+    return joined(html("<p>{text}</p>", text=_inline(each)) for each in written.strip().split("\n\n"))
 
 
 def _inline(written: str) -> Html:
@@ -111,8 +113,8 @@ def _has(searched: str, words: Sequence[str]) -> bool:
     return all(word in searched for word in words)
 
 
-def _groups(whole: Document, found: Sequence[Operation]) -> Html:
-    rows = {tag.name: [_row(one) for one in found if one.tags[0] == tag.name] for tag in whole.tags}
+def _groups(whole: Document, matching: Sequence[Operation]) -> Html:
+    rows = {tag.name: [_row(each) for each in matching if each.tags[0] == tag.name] for tag in whole.tags}
     return joined(
         html(_GROUP, tag=tag.name, about=tag.description, table=table(_OPERATIONS, rows[tag.name]))
         for tag in whole.tags
@@ -147,7 +149,7 @@ def operation(whole: Document, shown: Operation) -> Html:
         credentials=" or ".join(shown.credentials) or "no credential",
         parameters=_table("Parameters", map(_parameter, shown.parameters)) if shown.parameters else NOTHING,
         body=_table(f"Body: {schema.name}", _fields(body)) if schema and body else NOTHING,
-        answers=table(_ANSWERS, [_answer(status, one) for status, one in sorted(shown.answers.items())]),
+        answers=table(_ANSWERS, [_answer(status, answer) for status, answer in sorted(shown.answers.items())]),
         command=command(shown, body),
     )
 

@@ -88,11 +88,11 @@ def list_components(
     version: OfVersion = "",
 ) -> Response:
     searched = text_[:LONGEST_TEXT]
-    found = reference.found(version or None, kind or None, searched)
+    components = reference.found(version or None, kind or None, searched)
     typed, view = {"text": searched, "kind": kind, "version": version}, replace(view, sort=view.sort or "type")
-    listed = read(view, lambda _limit, _after: Slice(found, None), _KEYS)
+    listed = read(view, lambda _limit, _after: Slice(components, None), _KEYS)
     path = components_path(caller)
-    kinds = [("", "All kinds"), *((one, one.capitalize()) for one in KINDS)]
+    kinds = [("", "All kinds"), *((kind, kind.capitalize()) for kind in KINDS)]
     whole_when = reference.whole_when(version or None)
     content = html(
         _LIST,
@@ -107,7 +107,7 @@ def list_components(
         chips=chips(path, typed, _LABELS),
         pages=pages(view, listed, typed, "component"),
         list=table(_COLUMNS, [_row(path, version, component) for component in listed.entries], view=view, filters=typed)
-        if found
+        if components
         else empty("Nothing has these words in its name or description. Leave some out, or choose all kinds."),
     )
     return page(frame(who, caller, _TAB), "Components", content, script="search")
@@ -115,25 +115,25 @@ def list_components(
 
 @router.get("/organizations/{organization_id}/components/{kind}/{type}")
 def show_component(who: Visit, caller: Member, kind: Kind, type: Type, version: OfVersion = "") -> Response:
-    found = reference.component(version or None, kind, type)
-    rows = [_field(one) for one in fields(json.loads(found.schema))]
+    component = reference.component(version or None, kind, type)
+    rows = [_field(field) for field in fields(json.loads(component.schema))]
     content = html(
         _COMPONENT,
         back=f"{components_path(caller)}{_query(kind=kind, version=version)}",
-        type=found.type,
-        kind=found.kind,
-        deprecated=tag("deprecated", "bad") if found.deprecated is not None else NOTHING,
-        summary=found.summary,
-        reason=html(_REASON, text=found.deprecated) if found.deprecated else NOTHING,
-        versions=_other_versions(f"{components_path(caller)}/{found.kind}/{found.type}", version),
+        type=component.type,
+        kind=component.kind,
+        deprecated=tag("deprecated", "bad") if component.deprecated is not None else NOTHING,
+        summary=component.summary,
+        reason=html(_REASON, text=component.deprecated) if component.deprecated else NOTHING,
+        versions=_other_versions(f"{components_path(caller)}/{component.kind}/{component.type}", version),
         version=version or settings().collector_version,
-        stability=_stability(found),
-        aliases=_former(found),
-        module=found.module,
-        example=_example(reference.example(found)),
+        stability=_stability(component),
+        aliases=_former(component),
+        module=component.module,
+        example=_example(reference.example(component)),
         fields=table(_FIELDS, rows) if rows else empty("It has no settings."),
     )
-    return page(frame(who, caller, _TAB), f"{found.type} {found.kind}", content)
+    return page(frame(who, caller, _TAB), f"{component.type} {component.kind}", content)
 
 
 def _other_versions(path: str, version: str) -> Html:
@@ -186,7 +186,7 @@ def _stability(component: Component) -> Html:
 
 
 def _of(component: Component, level: str) -> Sequence[str]:
-    return [signal.replace("_", " ") for signal, found in component.stability.items() if found == level]
+    return [signal.replace("_", " ") for signal, stability in component.stability.items() if stability == level]
 
 
 def _former(component: Component) -> str:
@@ -218,5 +218,5 @@ def breakable(path: str) -> Html:
 
 
 def _query(**parameters: str) -> str:
-    given = {name: value for name, value in parameters.items() if value}
-    return f"?{urlencode(given)}" if given else ""
+    filled = {name: value for name, value in parameters.items() if value}
+    return f"?{urlencode(filled)}" if filled else ""

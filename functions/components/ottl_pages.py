@@ -44,9 +44,9 @@ def show_ottl(
     path, searched = components_path(caller), text_[:LONGEST_TEXT]
     component, _, context = place.partition("/")
     places = [
-        (f"{one.component}/{each}", f"{one.component}: {each}")
-        for one in reference.ottl_components(version or None)
-        for each in one.contexts
+        (f"{component.component}/{each}", f"{component.component}: {each}")
+        for component in reference.ottl_components(version or None)
+        for each in component.contexts
     ]
     shown = reference.ottl(component, context, version or None) if place else None
     content = html(
@@ -68,20 +68,24 @@ def _reference(shown: OttlReference, words: Sequence[str]) -> Html:
         _part(
             "Paths",
             (Column("Path", kind="path"), Column("Type", kind="small"), _DESCRIPTION),
-            [_path(one) for one in shown.paths if _has(words, one.path, one.description)],
+            [_path(path) for path in shown.paths if _has(words, path.path, path.description)],
         ),
         _part(
             "Functions",
             (Column("Function", kind="path"), _DESCRIPTION),
-            [_function(one) for one in shown.functions if _has(words, one.signature, one.description)],
+            [
+                _function(function)
+                for function in shown.functions
+                if _has(words, function.signature, function.description)
+            ],
         ),
         _part(
             "Enums",
             ("Enum", "Value", _DESCRIPTION),
             [
-                (html(_NAME, name=one.name, tag=NOTHING), one.value, one.description)
-                for one in shown.enums
-                if _has(words, one.name, one.description)
+                (html(_NAME, name=enum.name, tag=NOTHING), enum.value, enum.description)
+                for enum in shown.enums
+                if _has(words, enum.name, enum.description)
             ],
         ),
     ]

@@ -169,10 +169,10 @@ def _deliveries(caller: Caller, webhook_id: str, view: View | None = None) -> Li
 def _changes(posted: Posted) -> Mapping[str, object] | None:
     before, form = webhooks.get(posted.caller, posted.ids["webhook_id"]), posted.form
     # A field without a change is not sent: a fleet that is gone may stay, and another Admin's change as well.
-    wanted = {"name": form.get("name", "").strip(), "types": _types(form), "fleet_ids": _fleet_ids(form)}
+    settings = {"name": form.get("name", "").strip(), "types": _types(form), "fleet_ids": _fleet_ids(form)}
     now = {"name": before.name, "types": list(before.types), "fleet_ids": list(before.fleet_ids)}
     changed: dict[str, object] = {
-        name: value for name, value in wanted.items() if _in_order(value) != _in_order(now[name])
+        name: value for name, value in settings.items() if _in_order(value) != _in_order(now[name])
     }
     return changed | given(form, "url", "routing_key") or None
 
@@ -341,7 +341,7 @@ def _told(refused: errors.HeadgateError) -> str:
 
 def _labels(caller: Caller) -> dict[str, str]:
     """The labels of the organization's fleets by their ids."""
-    return {one.id: one.label for one in fleets.fleets(caller, ENTRIES, None).entries}
+    return {fleet.id: fleet.label for fleet in fleets.fleets(caller, ENTRIES, None).entries}
 
 
 def _edit(webhook: Webhook, own: str, csrf: Html, labels: Mapping[str, str], typed: Mapping[str, str] | None) -> Html:
