@@ -134,13 +134,18 @@ def test_a_setting_that_is_written_is_not_a_changed_default() -> None:
 
 
 @needs_second_version
-def test_a_downgrade_says_that_the_older_version_does_not_know_the_new_names() -> None:
+def test_a_downgrade_says_that_the_older_version_does_not_know_the_new_names_and_writes_the_old_ones() -> None:
     fixed = check(SECRETS, NEWER).proposed_yaml
     assert fixed is not None
     report = check(fixed, OLDER, NEWER)
 
     assert {error.code for error in report.new_errors} >= {"unknown_component"}
-    assert list(report.renames) == []
+    assert {(one.old_type, one.new_type) for one in report.renames} >= {
+        ("otlp_grpc", "otlp"),
+        ("otlp_http", "otlphttp"),
+    }
+    assert report.proposed_yaml == SECRETS
+    assert check(SECRETS, OLDER).target_verdict.valid
 
 
 @needs_second_version

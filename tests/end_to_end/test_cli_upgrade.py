@@ -117,6 +117,8 @@ def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_
     assert done.err.splitlines()[0] == "edge.yaml: filelog → file_log (4 places), otlphttp → otlp_http (2 places)"
     again = cli.run("upgrade", "check", "edge.yaml", "--from", NEWER, "--to", NEWER)
     assert (again.code, again.out) == (0, f"edge.yaml: works on {NEWER}, with nothing to rename\n")
+    back = cli.run("upgrade", "fix", "edge.yaml", "--to", OLDER)
+    assert (back.code, file.read_bytes()) == (0, RENAMED.encode()), back
 
 
 @needs_second_version

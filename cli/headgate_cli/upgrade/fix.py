@@ -1,4 +1,4 @@
-"""`upgrade fix`: the names that a collector version uses, in place of the deprecated ones."""
+"""`upgrade fix`: the names that a collector version uses, in place of those of releases before and after it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
 from headgate_cli.upgrade.targets import Stored
 
+_CHECK: Final = "/validate/upgrade-check"
 _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 
 
@@ -47,7 +48,7 @@ def fix(
     env: Sequence[tuple[str, str]],
     as_json: bool,
 ) -> None:
-    """Replace deprecated component names in files, as the collector version itself names them.
+    """Write component names in files as the collector version itself does, a newer or an older one.
 
     Every other byte stays as it is. For a stored version (shop@3), the command shows the differences; --save saves them
     as a new draft with the collector version. Ends with 1 if the collector refuses the text also with the new names, or
@@ -94,8 +95,9 @@ def fix(
 
 def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: str, quiet: bool) -> Entity:
     before = read(file)
-    answer = api.post("/validate/upgrade-check", {"yaml": before, **request})
+    answer = api.post(_CHECK, {"yaml": before, **request})
     after = _renamed(before, answer, name(file))
+    result = {"file": name(file), **_result(api, before, after, answer, request)}
     if output:
         _write(output, after)
     elif dry_run:
@@ -107,7 +109,7 @@ def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: st
         _write(file, after)
     undone = "" if not dry_run else "would be renamed: "
     say(f"{one_line(name(file))}: {undone}{_summary(answer)}")
-    return {"file": name(file), **_result(answer)}
+    return result
 
 
 def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, output: str, quiet: bool) -> Entity:
@@ -116,7 +118,7 @@ def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, outpu
     before = text(stored, "yaml")
     answer = api.post(f"{version.path}/upgrade-check", request)
     after = _renamed(before, answer, version.label)
-    result = {**version.named, **_result(answer)}
+    result = {**version.named, **_result(api, before, after, answer, request)}
     if output:
         _write(output, after)
         say(f"{one_line(version.label)}: {_summary(answer)}")
@@ -198,12 +200,20 @@ def _summary(answer: Entity) -> str:
     return "; ".join(summary)
 
 
-def _result(answer: Entity) -> dict[str, object]:
-    verdict = answer.get("verdict")
-    target = verdict.get("to") if isinstance(verdict, dict) else None
+def _result(api: Api, before: str, after: str, answer: Entity, request: Entity) -> dict[str, object]:
+    valid = _valid(answer)
+    if valid is False and after != before:
+        # An older release does not know the names of before, which a newer one takes as deprecated.
+        valid = _valid(api.post(_CHECK, {"yaml": after, **request}))
     return {
         "to": answer.get("to"),
-        "valid": target.get("valid") if isinstance(target, dict) else None,
+        "valid": valid,
         "renames": answer.get("renames"),
         "not_renamed": answer.get("not_renamed"),
     }
+
+
+def _valid(answer: Entity) -> object:
+    verdict = answer.get("verdict")
+    target = verdict.get("to") if isinstance(verdict, dict) else None
+    return target.get("valid") if isinstance(target, dict) else None

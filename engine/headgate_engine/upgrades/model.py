@@ -5,7 +5,7 @@ Lines and columns count from 1, in characters, in the text that was sent.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import AliasPath, Field
 
@@ -17,6 +17,8 @@ Setting: TypeAlias = str | int | float | bool | Sequence[object] | None
 # As the collectors and the API write them.
 OldType: TypeAlias = Annotated[str, Field(alias="from")]
 NewType: TypeAlias = Annotated[str, Field(alias="to")]
+
+_UNKNOWN: Final = "unknown_component"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,12 @@ class Inspection:
     components: Sequence[Component]
     not_in_build: Sequence[Lacking]
     incomplete: bool
+
+    @property
+    def may_rename(self) -> bool:
+        """Whether a type is deprecated there, or unknown: it may be the name of a release before or after it."""
+        deprecated = any(component.renamed_to for component in self.components)
+        return deprecated or any(error.code == _UNKNOWN for error in self.errors)
 
 
 @dataclass(frozen=True, slots=True)

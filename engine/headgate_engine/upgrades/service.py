@@ -111,7 +111,7 @@ class _Questions:
         return self._ends + _LAST_SECONDS - time.monotonic()
 
     def renaming(self, version: Version) -> Renaming:
-        if not any(component.renamed_to for component in version.inspection.components):
+        if not version.inspection.may_rename:
             return Renaming()
         try:
             return Renaming(self._ask("rename", self._request, Renamed, may_refuse=True))
