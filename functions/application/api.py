@@ -39,7 +39,7 @@ router = application_router()
 
 @router.get("/session")
 def get_session(session: SignedIn) -> Person:
-    """Who is signed in, and their organizations."""
+    """Show the person who is signed in, and their organizations."""
     return Person.of(session, organizations=sessions.organizations(session))
 
 
@@ -95,7 +95,7 @@ def add_member(body: AddMember, caller: SessionAdmin, request: Request, response
 
 @router.get("/invitations")
 def list_invitations(session: SignedIn) -> Invitations:
-    """What the person is invited to."""
+    """List the person's invitations."""
     return Invitations(items=[InvitationShown.of(invitation) for invitation in invitations.of(session)])
 
 

@@ -1,4 +1,4 @@
-"""Which records of changes a list shows, as query parameters."""
+"""Filters of the record of changes, as query parameters."""
 
 from datetime import datetime
 from typing import Annotated

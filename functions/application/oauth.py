@@ -1,4 +1,4 @@
-"""How a command line gets a session: the endpoints of RFC 8628 and RFC 6749, which take forms and answer JSON."""
+"""Sessions of command lines: the endpoints of RFC 8628 and RFC 6749, which take forms and answer JSON."""
 
 from urllib.parse import urlencode
 

@@ -89,7 +89,7 @@ class OrganizationShown(Answer):
 
 
 class Person(Answer):
-    """Who is signed in, and where they are a member."""
+    """The person who is signed in, and their memberships."""
 
     user_id: Annotated[str, at("user", "id")]
     email: Annotated[str, at("user", "email")]
@@ -157,7 +157,7 @@ class Tokens(BaseModel):
 
 
 class Change(Answer):
-    """Who changed what, when, and from which credential."""
+    """A change: who changed what, when, and with which credential."""
 
     id: str
     at: Time

@@ -19,7 +19,7 @@ _CREDENTIALS: Final = {
 
 
 class Reference(BaseModel):
-    """What refers to another part of the document, if `ref` is not empty."""
+    """A reference to another part of the document, if `ref` is not empty."""
 
     ref: str = Field("", alias="$ref")
 
@@ -73,7 +73,7 @@ class Schema(Reference):
 
 
 class Parameter(Reference):
-    """What is sent in the path, the query or a header."""
+    """A parameter in the path, the query or a header."""
 
     parameter: str = Field("", alias="name")
     place: str = Field("", alias="in")

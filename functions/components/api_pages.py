@@ -56,7 +56,7 @@ Name = Annotated[str, Path(pattern="^[A-Za-z0-9]{1,80}$")]
 
 
 class NotInTheReference(NotFound):
-    """There is no operation and no shape of this name."""
+    """The API has no operation and no shape of this name."""
 
     detail = "The API has no operation and no shape of this name; search for it at /docs"
 
@@ -137,7 +137,7 @@ def _links(names: Iterable[str]) -> list[Html]:
 
 
 def operation(whole: Document, shown: Operation) -> Html:
-    """What an operation takes and answers, and an example of it."""
+    """An operation's parameters, body and answers, with an example."""
     schema = shown.body.schema_ if shown.body else None
     body = whole.components.schemas[schema.name] if schema and schema.ref else None
     return html(
@@ -159,7 +159,7 @@ def _answer(status: str, answer: Body) -> Sequence[Cell]:
 
 
 def shape(schema: Schema) -> Html:
-    """What a shape means, and its fields."""
+    """A shape: its meaning and its fields."""
     description = prose(schema.description) if schema.description else NOTHING
     return html("{a}{b}", a=description, b=_table("Fields", _fields(schema)) if schema.properties else NOTHING)
 

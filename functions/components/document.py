@@ -1,4 +1,4 @@
-"""How the schema of a whole configuration is sent: compressed, and cached for as long as possible."""
+"""Answers with the schema of a whole configuration: compressed, and cached for as long as possible."""
 
 from typing import Final
 

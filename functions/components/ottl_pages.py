@@ -63,7 +63,7 @@ def show_ottl(
 
 
 def _reference(shown: OttlReference, words: Sequence[str]) -> Html:
-    """What has all of the words in its name or description."""
+    """The entries of the reference that have all of the words in their name or description."""
     parts = [
         _part(
             "Paths",

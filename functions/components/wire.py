@@ -131,7 +131,7 @@ class OttlEnumOut(Answer):
 
 
 class OttlReferenceOut(Answer):
-    """What OTTL offers in a context of a component: the same parsers read it as lint."""
+    """OTTL in a context of a component: lint has the same parsers."""
 
     component: str
     kind: str

@@ -226,7 +226,7 @@ def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, calle
 def check_upgrade(
     configuration_id: ConfigurationId, n: VersionNumber, body: CheckUpgrade, caller: Reader
 ) -> UpgradeReport:
-    """What changes if a version moves from its collector version to another, by dry runs on both. Nothing is saved.
+    """Compare a version's collector version with another, by dry runs on both. Nothing is saved.
 
     503 means that one of the collectors could not be asked.
     """

@@ -121,13 +121,13 @@ def list_versions(who: Visit, caller: Member, configuration_id: ConfigurationId,
 
 
 def _validity(caller: Caller, version: Version) -> Html:
-    """What the collector last said of this text."""
+    """The last verdict on this text."""
     text = (verdicts.digest(version.yaml or ""), version.collector_version)
     return validity(verdicts.remembered(caller.organization_id, {version.n: text}).get(version.n))
 
 
 def _tests(configuration_id: str, version: Version) -> Html:
-    """How many tests the version has, and what its last suite came to."""
+    """The number of the version's tests, and the result of its last suite."""
     tests, recorded = version_tests.with_evidence(configuration_id, version.n)
     if not tests.tests:
         return html('<span class="soft small">none yet</span>')
@@ -153,7 +153,7 @@ def _hosts(uses: Sequence[CountedUse]) -> Html:
 
 
 def _day_of(uses: Sequence[CountedUse]) -> dict[str, Series]:
-    """What each group that uses it did in each hour of the last day."""
+    """Traffic of each group that uses it, in each hour of the last day."""
     now = clock.now()
     groups = [*dict.fromkeys(counted.use.deployment_id for counted in uses)][:_MOST_RATES]
     known = series.of_groups(groups, Range.of(now - _DAY, now, HOUR))
@@ -193,7 +193,7 @@ def _use(caller: Caller, counted: CountedUse, numbers: Series | None) -> Row:
 
 
 def _costs(caller: Caller, uses: Sequence[CountedUse], view: View) -> Html:
-    """What the groups that are assigned it, or that a rollout takes to it, send."""
+    """Exports of the groups that are assigned it, or that a rollout takes to it."""
     groups = dict.fromkeys((counted.use.fleet_id, counted.use.deployment_id) for counted in uses)
     if not groups:
         return NOTHING

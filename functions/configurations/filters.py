@@ -1,4 +1,4 @@
-"""Which configurations a list shows, as query parameters."""
+"""Filters of the list of configurations, as query parameters."""
 
 from typing import Annotated
 

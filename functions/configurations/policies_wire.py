@@ -68,7 +68,7 @@ class OwnRuleIn(Input):
 
 
 class PolicySettings(Input):
-    """What an organization makes of policies, whole: `PUT` replaces all of it.
+    """An organization's settings of policies: `PUT` replaces all of them.
 
     `severities` says how built-in policies count, by their codes; `not_suppressible` has the codes that no comment
     suppresses; `publish_requires` has what a version needs to be published.
@@ -137,7 +137,7 @@ class RuleOut(Answer):
 
 
 class PolicySettingsOut(Answer):
-    """As `PUT /policies` takes them."""
+    """The settings in the form that `PUT /policies` takes."""
 
     severities: dict[str, Setting]
     not_suppressible: list[str]

@@ -17,7 +17,7 @@ _USE: Final = """\
 
 
 def validity(verdict: Verdict | None) -> Html:
-    """What the collector last said of a version. It is green only if the collector accepted exactly this text."""
+    """The last verdict on a version. It is green only if the collector accepted exactly this text."""
     if verdict is None:
         return tag("not checked")
     errors = f"{verdict.errors} error{'' if verdict.errors == 1 else 's'}"

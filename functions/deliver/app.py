@@ -39,7 +39,7 @@ def handler(event: JsonValue, _context: object) -> JsonValue:
 
 
 def _try(record: _Record) -> bool:
-    """Whether the message is done with. If not, it is hidden until its time comes."""
+    """Attempt a delivery; True if the message is done with. If not, it is hidden until its time comes."""
     seconds = deliveries.attempt(Ticket.of(record.body))
     if seconds is not None:
         queue.postpone(record.receipt, seconds)
@@ -47,7 +47,7 @@ def _try(record: _Record) -> bool:
 
 
 def _is_through(ended: Future[bool]) -> bool:
-    """Whether the message is done with. A defect in one delivery does not stop the others."""
+    """Attempt a delivery; True if the message is done with. A defect in one delivery does not stop the others."""
     error = ended.exception()
     if error is None:
         return ended.result()

@@ -1,4 +1,4 @@
-"""What comes in and goes out through the flows endpoints."""
+"""Answers of the flows endpoints."""
 
 from typing import Annotated, Self
 

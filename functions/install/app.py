@@ -1,4 +1,4 @@
-"""What signed install links serve: scripts, a chart's values, and the files that these fetch. A signature grants it."""
+"""Downloads by signed install links: scripts, a chart's values, and the files that these fetch."""
 
 from pathlib import PurePath
 from typing import Annotated, Final

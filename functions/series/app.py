@@ -49,7 +49,7 @@ def handler(event: JsonValue, _context: object) -> JsonValue:
 
 
 def _saved(change: _Change) -> Saved | None:
-    """What the change says; nothing if it is none of an instance that counts."""
+    """The counts in a change of an item; None unless the item is an instance with counts."""
     if change.after is None:
         return None
     try:

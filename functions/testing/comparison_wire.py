@@ -1,4 +1,4 @@
-"""What the endpoints of comparisons take and give."""
+"""Requests and answers of the endpoints of comparisons."""
 
 from typing import Annotated, Literal, Self
 
@@ -14,7 +14,7 @@ from testing.suite_wire import JobOut
 
 
 class ComparedSourceIn(Input):
-    """What is compared: `configuration_id` with `version_number`, or `yaml`; on the collector of `collector_version`.
+    """A compared side: `configuration_id` with `version_number`, or `yaml`; on the collector of `collector_version`.
 
     Without it, that is the version's own, and the server's default one for a text.
     """

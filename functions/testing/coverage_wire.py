@@ -1,4 +1,4 @@
-"""What the endpoints of coverage take and give."""
+"""Requests and answers of the endpoints of coverage."""
 
 from typing import Annotated
 
@@ -26,6 +26,6 @@ class StartCoverage(TakesTests):
 
 
 class CoverageOut(JobOut):
-    """How much of a configuration its tests notice. `result` is there once it is `Done`."""
+    """The share of a configuration that its tests notice. `result` exists once it is `Done`."""
 
     result: CoverageResult | None

@@ -1,4 +1,4 @@
-"""What the list of test runs takes and gives."""
+"""Filters and answers of the list of test runs."""
 
 from typing import Annotated, Self
 
@@ -32,7 +32,7 @@ WantedRuns = Annotated[Wanted, Depends(wanted_runs)]
 
 
 class RuleCountOut(BaseModel):
-    """How many rules a run has, and how many of them passed; `passed` is null until the run is final."""
+    """The number of a run's rules, and of those that passed; `passed` is null until the run is final."""
 
     total: int
     passed: int | None

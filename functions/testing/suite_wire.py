@@ -1,4 +1,4 @@
-"""What the endpoints of suites take and give, field by field."""
+"""Requests and answers of the endpoints of suites."""
 
 from typing import Annotated, Literal, Self
 
@@ -85,7 +85,7 @@ class StartSuite(TakesTests):
 
 
 class JobFields(Answer):
-    """What every kind of job has beside its status."""
+    """The fields of every kind of job beside its status."""
 
     id: str
     reason: str

@@ -75,7 +75,7 @@ def _delete(test: Listed, path: str, csrf: Html) -> Html:
 
 
 def _history(name: str, overview: Overview) -> Html:
-    """What came of the test in each suite that left evidence with the version, of whichever text and collector."""
+    """The test's outcomes in each suite that left evidence with the version, of any text and collector."""
     outcomes = [
         Part(f"{outcome.status} on {outcome.collector_version}", 1, "good" if outcome.status == "Success" else "bad")
         for outcome in overview.history(name)

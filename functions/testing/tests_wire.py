@@ -1,4 +1,4 @@
-"""What the endpoints of a version's tests take and give."""
+"""Requests and answers of the endpoints of a version's tests."""
 
 from typing import Annotated, Self
 
@@ -39,7 +39,7 @@ class ListedTestOut(Answer):
 
 
 class TestOutcomeOut(Answer):
-    """What came of a test in one suite; `current` as in the evidence."""
+    """The outcome of a test in one suite; `current` as in the evidence."""
 
     __test__ = False
     status: Verdict
@@ -86,7 +86,7 @@ class TestVerdictOut(Answer):
 
 
 class EvidenceOut(Answer):
-    """What a suite of all tests came to.
+    """The outcome of a suite of all tests.
 
     `current`: the version still has this text, these tests, this collector and these feature gates.
     """

@@ -1,4 +1,4 @@
-"""What the endpoints of a run's steps give, field by field."""
+"""Answers of the endpoints of a run's steps."""
 
 from collections.abc import Callable
 from typing import Annotated, Final, Self

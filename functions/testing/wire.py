@@ -1,4 +1,4 @@
-"""What the testing endpoints and those of saved rules take and give, field by field."""
+"""Requests and answers of the testing endpoints and of those of saved rules."""
 
 from typing import Annotated, Self
 

@@ -99,7 +99,7 @@ def validate_batch(
 
 @router.post("/validate/upgrade-check", operation_id="checkTextUpgrade")
 def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
-    """What changes if a configuration moves to another collector version, by dry runs on both. Nothing is saved.
+    """Compare a configuration's collector version with another, by dry runs on both. Nothing is saved.
 
     503 means that one of the versions could not be asked. Both versions count as one check under way.
     """

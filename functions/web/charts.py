@@ -169,7 +169,7 @@ def strip(title: str, parts: Sequence[Part], begin: datetime, end: datetime) -> 
 
 
 def outcomes(values: Sequence[Part], what: str) -> Html:
-    """What came of the same thing again and again, the newest at the end: what is bad is twice as high, and hatched."""
+    """A chart of repeated outcomes, the newest at the end: bad ones are twice as high, and hatched."""
     if not values:
         return NOTHING
     marks: list[Html] = []
@@ -184,7 +184,7 @@ def outcomes(values: Sequence[Part], what: str) -> Html:
 
 
 def bullet(value: float, target: float, what: str, *, good: bool) -> Html:
-    """How far a value is towards its target, both of 100; `good` is whether that is well."""
+    """A bar of a value beside its target, both of 100; `good` is whether that is well."""
     words = f"{what}: {value:.0f} %, target {target:.0f} %"
     kind = "part good" if good else "part bad"
     place = {name: f"{min(100.0, max(0.0, number)):.1f}" for name, number in (("value", value), ("target", target))}

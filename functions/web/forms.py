@@ -22,7 +22,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Filters(Generic[Wanted]):
-    """What a person typed into the form that filters a list, what it asks for, and what is wrong with it, by field."""
+    """The typed values of a form that filters a list, the filter that they ask for, and the errors by field."""
 
     typed: Mapping[str, str]
     wanted: Wanted
@@ -30,7 +30,7 @@ class Filters(Generic[Wanted]):
 
 
 def by_field(error: errors.HeadgateError | None) -> dict[str, str]:
-    """What is wrong, by the last part of each place: the name of the form's field."""
+    """The errors by the last part of each place: the name of the form's field."""
     match error:
         case errors.Invalid() | errors.Conflict():
             return {str(wrong.loc[-1]): wrong.message for wrong in error.errors}
@@ -40,7 +40,7 @@ def by_field(error: errors.HeadgateError | None) -> dict[str, str]:
 
 
 def model_of(model: type[Model], given: Mapping[str, object]) -> Model:
-    """What the API takes, of a form's values. Raises Invalid with the API's sentences."""
+    """Build the API's model from a form's values. Raises Invalid with the API's sentences."""
     try:
         return model.model_validate(given)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What all pages share: head, sidebar, and the headers that protect a browser against attacks."""
+"""The frame of all pages: head, sidebar, and the headers that protect a browser against attacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ _SIGN_OUT: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a page shows around its content: the person and the organization. `csrf` goes into every form.
+    """The surroundings of a page's content: the person and the organization. `csrf` goes into every form.
 
     `person` is the user's id, empty like `email` if nobody is signed in.
     """

@@ -1,4 +1,4 @@
-"""How a person wants pages to look: theme, density and time zone, in a cookie of the browser."""
+"""Preferences for pages: theme, density and time zone, in a cookie of the browser."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

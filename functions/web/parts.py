@@ -161,7 +161,7 @@ def empty(text: Html | str) -> Html:
 
 
 def nothing_yet(purpose: str, first_step: Html | str) -> Html:
-    """What an empty list says: what it is for, and how its first entry comes about."""
+    """The text of an empty list: its purpose, and how its first entry comes about."""
     return html(_NOTHING_YET, purpose=purpose, first_step=first_step)
 
 
@@ -171,7 +171,7 @@ def tag(text: str, kind: str = "") -> Html:
 
 
 def managed(by: str | None) -> Html:
-    """What created it, if that was said: somebody who changes it by hand should know."""
+    """The name of the program that manages it, if one does: somebody who changes it by hand should know."""
     return html(" · managed by <code>{by}</code>", by=by) if by else NOTHING
 
 

@@ -1,4 +1,4 @@
-"""What flows through groups and hosts, as numbers a minute for charts."""
+"""Rates of groups and hosts, as numbers a minute for charts."""
 
 from headgate.instances.series.model import HOUR, MINUTE
 from headgate.instances.series.service import Line, Series

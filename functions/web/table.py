@@ -121,7 +121,7 @@ class Listed(Generic[Entry]):
 
 
 Keys: TypeAlias = Mapping[str, Callable[[Any], Any]]
-"""What a list is sorted by, for each column that sorts it."""
+"""The sort keys of a list, for each column that sorts it."""
 
 
 async def _view(
@@ -195,7 +195,7 @@ def table(
 
 
 def pages(view: View, listed: Listed[Any], filters: Mapping[str, str], noun: str, most: int = ENTRIES) -> Html:
-    """How many entries there are, and the links to the previous and the next page."""
+    """The number of entries, and the links to the previous and the next page."""
     by_number = bool(view.sort) and listed.total is not None and listed.position is None
     links = _by_number(view, listed.total or 0, most) if by_number else _by_cursor(view, listed)
     steps = [

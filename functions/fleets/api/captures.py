@@ -29,7 +29,7 @@ _ONE: Final = f"{_ALL}/{{capture_id}}"
 
 @router.get("/capture-redaction", operation_id="getCaptureRedaction")
 def get_redaction(caller: Reader) -> RedactionOut:
-    """What hosts of the organization take out of samples before anything leaves them."""
+    """Show the redaction that hosts of the organization apply to samples before anything leaves them."""
     return RedactionOut.of(captures.redaction(caller))
 
 

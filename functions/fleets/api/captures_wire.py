@@ -1,4 +1,4 @@
-"""What the endpoints of captures take and give, field by field."""
+"""Requests and answers of the endpoints of captures."""
 
 from typing import Annotated, Final, Self
 
@@ -108,13 +108,13 @@ class CaptureOut(Answer):
 
 
 class PutCaptures(Input):
-    """Whether writers may ask hosts of the group for captures."""
+    """The switch that lets writers ask hosts of the group for captures."""
 
     allowed: bool
 
 
 class RedactionSettings(Input):
-    """What hosts take out of samples before anything leaves them. It counts for captures that are started later."""
+    """The redaction of samples by hosts, before anything leaves them. It counts for captures that are started later."""
 
     kinds: list[Kind] = Field(
         default=list(KINDS), max_length=len(KINDS), description="Secrets that hosts know", examples=[["credentials"]]
@@ -132,7 +132,7 @@ class RedactionSettings(Input):
 
 
 class RedactionOut(Answer):
-    """What hosts take out of samples."""
+    """The redaction of samples by hosts."""
 
     kinds: list[Kind]
     patterns: list[str]

@@ -1,4 +1,4 @@
-"""What the endpoints of deployment groups take and give, field by field."""
+"""Requests and answers of the endpoints of deployment groups."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, Self
@@ -193,7 +193,7 @@ class CheckAssignment(Input):
 
 
 class AssignmentCheck(BaseModel):
-    """What an assignment of the version would warn of."""
+    """Warnings about an assignment of the version."""
 
     warnings: list[WarningOut]
 
@@ -251,7 +251,7 @@ class GroupEventOut(Answer):
 
 
 class AssignedThenOut(Answer):
-    """What a group was assigned `at` a time, and `since` when. `event` assigned it; null if it is over 90 days old."""
+    """The assignment of a group `at` a time, and `since` when. `event` made it; null if it is over 90 days old."""
 
     at: Time
     assigned: NamedVersionOut | None

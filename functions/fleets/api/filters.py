@@ -1,4 +1,4 @@
-"""Which of a fleet's instances a list shows, as query parameters."""
+"""Filters of the list of a fleet's instances, as query parameters."""
 
 from typing import Annotated, cast
 

@@ -131,7 +131,7 @@ def delete_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Wr
     responses=documented(409),
 )
 def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpgrade, caller: Reader) -> UpgradeReport:
-    """What changes if the group's assigned version moves to another collector version. Nothing is saved.
+    """Compare the collector version of the group's assigned version with another. Nothing is saved.
 
     409 if no version is assigned; 503 means that one of the collectors could not be asked.
     """
@@ -145,7 +145,7 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
 def check_assignment(
     fleet_id: FleetId, deployment_id: DeploymentId, body: CheckAssignment, caller: Reader
 ) -> AssignmentCheck:
-    """What assigning a published version would warn of: findings of the collector, and what hosts of the group lack.
+    """Check an assignment of a published version: the collector's findings, and abilities that hosts of the group lack.
 
     Nothing is saved.
     """
@@ -162,7 +162,7 @@ def check_assignment(
 def list_history(
     fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, paging: Paging, at: AtTime = None
 ) -> Page[GroupEventOut] | AssignedThenOut:
-    """Who assigned what, when and why, newest first; with `at`, what the group was assigned then.
+    """List the group's assignments, newest first: who, what, when and why; with `at`, the assignment at that time.
 
     Events are kept for 90 days, those of a deleted group too. 404 `not_known` is a time before anything was recorded.
     """

@@ -55,7 +55,7 @@ def get_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> 
 def list_history(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, paging: Paging, at: AtTime = None
 ) -> Page[HappenedOut] | ThenOut:
-    """What happened on the instance, newest first; with `at`, what it ran then, and its state.
+    """List the instance's events, newest first; with `at`, what it ran at that time, and its state.
 
     Events are kept for 90 days, those of an instance that is gone too. At most 30 an hour are written, and the others
     counted. 404 `not_known` is a time before anything was recorded.

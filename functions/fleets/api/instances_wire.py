@@ -1,4 +1,4 @@
-"""What the endpoints of one collector instance give, field by field."""
+"""Answers of the endpoints of one collector instance."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -51,7 +51,7 @@ class VersionAt(VersionOut):
 
 
 class AttemptOut(VersionAt):
-    """What the host tried last; `reason` says why it failed."""
+    """The host's last attempt; `reason` says why it failed."""
 
     outcome: Literal["applying", "applied", "failed"]
     reason: str | None
@@ -116,7 +116,7 @@ class ReplaceInstance(Input):
 
 
 class OverrideOut(VersionOut):
-    """What the instance runs instead of its group's version, until a time."""
+    """An override: a version that the instance runs instead of its group's, until a time."""
 
     until: Time
     created_at: Time
@@ -253,7 +253,7 @@ class HappenedOut(Answer):
 
 
 class ThenOut(BaseModel):
-    """What was so at the time `at`: after the event `last`, the last one until then.
+    """The instance at the time `at`: after the event `last`, the last one until that time.
 
     The state is that of the host's last message. If it was not heard for long, it is `silent`, `stale` or `unknown`.
     `covered` is false if it changed so often then that not all was recorded: state and version may be others.

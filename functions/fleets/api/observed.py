@@ -40,7 +40,7 @@ To = Annotated[CollectorVersion | None, Query(description="Also say what moving 
 
 @router.get("/{fleet_id}/inventory")
 def list_inventory(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[InventoryOut]:
-    """What runs where: the fleet's collectors by the time they first started, with the components that they use."""
+    """List the fleet's collectors by the time of their first start, with the components that they use."""
     return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after), InventoryOut.of_seen)
 
 
@@ -53,7 +53,7 @@ def export_inventory(fleet_id: FleetId, caller: Reader) -> Response:
 
 @router.get("/{fleet_id}/configurations", operation_id="listReportedConfigurations")
 def list_configurations(fleet_id: FleetId, caller: Reader) -> SharedConfigurationsOut:
-    """Which collectors of an observed fleet report the same configuration, up to 200 configurations."""
+    """Group the collectors of an observed fleet by the configuration that they report, up to 200 configurations."""
     groups = observed.shared(caller, fleet_id)
     items = [SharedConfigurationOut.of_group(group) for group in groups[:MOST_SHARED]]
     return SharedConfigurationsOut(items=items, left_out=max(0, len(groups) - MOST_SHARED))
@@ -72,7 +72,7 @@ def get_configuration(
 
 @router.get("/{fleet_id}/instances/{instance_id}/findings", operation_id="getReportedFindings")
 def get_findings(fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to: To = None) -> FindingsOut:
-    """What is wrong with the configuration that an observed collector reports: verdict, OTTL and policies.
+    """Check the configuration that an observed collector reports: verdict, OTTL and policies.
 
     The collector of the host's version is asked, else the nearest one that is installed here. With `to`, the answer
     also says what moving to that version changes.
@@ -99,5 +99,5 @@ def get_findings(fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to:
 
 @router.get("/{fleet_id}/instances/{instance_id}/adoption")
 def get_adoption(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> AdoptionOut:
-    """What to create so that Headgate manages what an observed collector runs. Nothing is saved."""
+    """Propose a configuration with which Headgate would manage an observed collector. Nothing is saved."""
     return AdoptionOut.of_adoption(adopting.adoption(caller, fleet_id, instance_id))

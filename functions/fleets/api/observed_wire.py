@@ -1,4 +1,4 @@
-"""What the endpoints of observed collectors give, field by field."""
+"""Answers of the endpoints of observed collectors."""
 
 from typing import Annotated, Final, Self
 
@@ -18,7 +18,7 @@ Sha256 = Annotated[str, Field(description=_SHA256)]
 
 
 class ReportedConfigurationOut(Answer):
-    """What a collector reports to run, without secrets: `[REDACTED]` stands in their place.
+    """The configuration that a collector reports, without secrets: `[REDACTED]` stands in their place.
 
     `former` is the text before it, or for an earlier text the present one; `difference` goes from the earlier text to
     the later, null if one of them is not known or has over 5,000 lines.
@@ -90,7 +90,7 @@ class SharedConfigurationsOut(BaseModel):
 
 
 class FindingsOut(BaseModel):
-    """What a collector of `version` says of the configuration that a host reports.
+    """Findings of a collector of `version` in the configuration that a host reports.
 
     `exact` is whether that is the host's own version, else it is the nearest one that is installed here. Redacted
     values are variables without values. `upgrade` is what changes with another version, if one was asked for.

@@ -22,7 +22,7 @@ Check = Annotated[
 
 @router.get("/overview")
 def get_overview(caller: Reader, check: Check = False) -> OverviewOut:
-    """What needs somebody now, and every fleet's collectors by state.
+    """List what needs somebody now, and every fleet's collectors by state.
 
     Told are rollouts that halted, were rolled back, could not be, or wait for an approval, collectors that could not
     apply their version, up to five of your drafts that are not valid or not checked yet, pipelines whose newest test

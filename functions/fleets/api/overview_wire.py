@@ -1,4 +1,4 @@
-"""What the overview gives, and where in the console each thing of it is mended."""
+"""The answer of the overview, with the console's page for each notice."""
 
 from typing import Annotated, Self
 
@@ -41,7 +41,7 @@ class NoticeOut(Answer):
 
 
 class OverviewOut(BaseModel):
-    """What needs somebody, the most urgent first, and the newest hundred fleets with their collectors by state."""
+    """Notices, the most urgent first, and the newest hundred fleets with their collectors by state."""
 
     has_configurations: bool = Field(description="Whether the caller sees any configuration", examples=[True])
     notices: list[NoticeOut]

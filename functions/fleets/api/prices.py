@@ -26,7 +26,7 @@ Days = Annotated[
 
 @router.get("/prices")
 def get_prices(caller: Reader, response: Response) -> PricesOut:
-    """What the organization pays per gigabyte or million records, by exporter and host."""
+    """Show the organization's prices per gigabyte or million records, by exporter and host."""
     known = prices.get(caller)
     response.headers["ETag"] = known.etag
     return PricesOut.of(known)
@@ -43,13 +43,13 @@ def put_prices(body: PutPrices, caller: SessionAdmin, response: Response, if_mat
 
 @router.get("/{fleet_id}/costs", operation_id="getFleetCosts")
 def fleet_costs(fleet_id: FleetId, caller: Reader, days: Days = 7) -> CostsOut:
-    """What sending costs by day and exporter: the sums of the fleet's groups, up to twenty of them."""
+    """Compute the costs of sending by day and exporter: the sums of the fleet's groups, up to twenty of them."""
     return CostsOut.of_costs(costs.of_fleet(caller, fleet_id, days))
 
 
 @router.get("/{fleet_id}/deployments/{deployment_id}/costs", operation_id="getGroupCosts")
 def group_costs(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, days: Days = 7) -> CostsOut:
-    """What sending costs by day and exporter of a group.
+    """Compute a group's costs of sending by day and exporter.
 
     Records and bytes are what the group's collectors counted, in hours; the host is what the versions say that the
     group was assigned then. Nothing is listed as long as no price is set.

@@ -18,7 +18,7 @@ _DIGITS = 6
 
 
 class PriceIn(Input):
-    """What a unit costs that exporters of a type send to a host."""
+    """The price of a unit that exporters of a type send to a host."""
 
     exporter: Annotated[str, StringConstraints(pattern=EXPORTER)] = Field(
         description="The type of the exporter", examples=["otlphttp"]
@@ -78,7 +78,7 @@ class PricesOut(Answer):
 
 
 class ExportDayOut(Answer):
-    """What an exporter sent in a day."""
+    """The traffic of an exporter in a day."""
 
     at: datetime
     records: int
@@ -91,7 +91,7 @@ class ExportDayOut(Answer):
 
 
 class ExportOut(Answer):
-    """What an exporter sent to a host by day, and what that costs at the organization's prices."""
+    """The traffic of an exporter to a host by day, and its cost at the organization's prices."""
 
     pipelines: list[str]
     component: str

@@ -1,4 +1,4 @@
-"""What the endpoints of rollouts take and give, field by field."""
+"""Requests and answers of the endpoints of rollouts."""
 
 import re
 from typing import Annotated, Final, Literal, Self
@@ -119,7 +119,7 @@ class StrategyIn(Input):
 
 
 class GatesIn(Input):
-    """What stops a rollout, if more than `tolerated_percent` of a step's instances do it; null or false: not that.
+    """Gates that stop a rollout if more than `tolerated_percent` of a step's instances fail them; null or false is off.
 
     `apply_failed`: the version could not be applied, or not within five minutes. `crash_loop`: it was applied, and
     failed later. `silent`: nothing is heard. `left`: more instances than that stopped or left the group after they got
@@ -249,7 +249,7 @@ class FailureOut(Answer):
 
 
 class ReachOut(Answer):
-    """How far an assignment at once is. Without collectors it is `completed`, and after a later one `superseded`."""
+    """The reach of an assignment at once: `completed` without collectors, and `superseded` after a later one."""
 
     state: ReachState
     total: int

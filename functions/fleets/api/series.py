@@ -31,7 +31,7 @@ Split = Annotated[By, Query(description="One series for all, or one for each of 
 def fleet_series(
     fleet_id: FleetId, caller: Reader, begin: From = None, to: To = None, step: Step = None, by: Split = "none"
 ) -> SeriesOut:
-    """What flowed through the fleet's collectors over time: the sums of its groups, up to a hundred of them."""
+    """Read the traffic of the fleet's collectors over time: the sums of its groups, up to a hundred of them."""
     return SeriesOut.of_series(service.of_fleet(caller, fleet_id, Range.of(begin, to, step, of_host=by == "host"), by))
 
 
@@ -45,7 +45,7 @@ def group_series(
     step: Step = None,
     by: Split = "none",
 ) -> SeriesOut:
-    """What flowed through a group's collectors over time.
+    """Read the traffic of a group's collectors over time.
 
     Minutes are kept for 7 days, hours for 90 days, and by host five minutes for a day. At most 1,500 points a series,
     10,000 in all and 50 series: the smallest series beyond that are one, `other`.
@@ -58,14 +58,14 @@ def group_series(
 def instance_series(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, begin: From = None, to: To = None, step: Step = None
 ) -> SeriesOut:
-    """What flowed through one collector over the last day, in steps of five minutes or more."""
+    """Read the traffic of one collector over the last day, in steps of five minutes or more."""
     asked = Range.of(begin, to, step, of_host=True)
     return SeriesOut.of_series(service.of_host(caller, fleet_id, instance_id, asked))
 
 
 @router.get("/{fleet_id}/states", operation_id="getFleetStates")
 def fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
-    """How many of the fleet's collectors had each state over the last day, and ran each version, every half an hour.
+    """Count the fleet's collectors by state and by version over the last day, every half an hour.
 
     It follows from the events of their timelines. If more than 50 collectors changed in that time, the first
     50 by id are counted.

@@ -16,7 +16,7 @@ MOST_VERSIONS: Final = 50
 
 
 class PointOut(Answer):
-    """What was counted in one step. A point is there only if a host counted then; zero is a counted zero."""
+    """The counts of one step. A point exists only if a host counted at that time; zero is a counted zero."""
 
     at: datetime
     hosts: float
@@ -69,7 +69,7 @@ class SeriesOut(Answer):
 
 
 class VersionThenOut(Answer):
-    """How many collectors ran a version; nulls for those that ran nothing, or a text that Headgate did not send."""
+    """The number of collectors on a version; nulls for those without one, or with a text that Headgate did not send."""
 
     configuration_id: str | None
     name: str | None
@@ -78,7 +78,7 @@ class VersionThenOut(Answer):
 
 
 class StatesThenOut(Answer):
-    """How the collectors stood at a time; those of which nothing is known by then are not counted."""
+    """The collectors' states at a time; those of which nothing was known at that time are not counted."""
 
     at: Time
     states: dict[InstanceState, int]

@@ -1,4 +1,4 @@
-"""What the fleets endpoints take and give, field by field."""
+"""Requests and answers of the fleets endpoints."""
 
 import re
 from collections.abc import Mapping
@@ -145,7 +145,7 @@ class ObserveOut(Answer):
 
 
 class RenewToken(Input):
-    """How long the previous token stays valid, so that hosts can be installed again meanwhile."""
+    """The grace of the previous token, during which hosts can be installed again."""
 
     grace: Grace = "1d"
 
@@ -222,7 +222,7 @@ class ExporterCounters(Answer):
 
 
 class CountersOut(Answer):
-    """What the collector counted in the last interval of `seconds`: log records, spans and data points together."""
+    """The collector's counts of the last interval of `seconds`: log records, spans and data points together."""
 
     seconds: int
     accepted: int

@@ -189,7 +189,7 @@ def _fields(
 
 
 def _graphs(groups: Sequence[Deployment]) -> list[Html]:
-    """Where the graphs of what the groups are assigned are drawn, with scripts."""
+    """The place of the graphs of the groups' assigned versions, which a script draws."""
     return [
         html(
             _GRAPH,

@@ -45,7 +45,7 @@ def state_tag(state: InstanceState) -> Html:
 
 
 def state_tags(counts: Mapping[InstanceState, int]) -> list[Html]:
-    """How many collectors are in each state; those without any are left out."""
+    """The number of collectors in each state; states without any are left out."""
     return [
         html("{tag} ", tag=tag(f"{counts[state]} {state.replace('_', ' ')}", KINDS.get(state, "")))
         for state in INSTANCE_STATES
@@ -62,7 +62,7 @@ def version(caller: Caller, assignment: Assignment | None, names: Mapping[str, s
 
 
 def shares_at_once(fleet_id: str, collectors: int, *, asked: bool) -> Shares | None:
-    """What a fleet's collectors run; None for a large fleet, until a page asks for it behind its first content."""
+    """The versions of a fleet's collectors; None for a large fleet, until a page asks behind its first content."""
     return shares.of_fleet(fleet_id) if asked or collectors <= AT_ONCE else None
 
 
@@ -79,7 +79,7 @@ def bars(
     counted: Shares | None,
     names: Mapping[str, str],
 ) -> Html:
-    """What the group's collectors run, the version of most of them first; a link that counts them, if nobody has.
+    """The versions of the group's collectors, that of most of them first; a link that counts them, if nobody has.
 
     `path` is that of the page.
     """
@@ -106,7 +106,7 @@ def bars(
 
 
 def no_collectors(path: str, fleet_id: str) -> Html:
-    """What a list of a fleet's collectors says if it is empty; `path` is the fleet's page."""
+    """The text of an empty list of a fleet's collectors; `path` is the fleet's page."""
     return nothing_yet(_COLLECTORS_FOR, html(_FIRST_COLLECTOR, path=path, id=fleet_id))
 
 

@@ -47,7 +47,7 @@ def show_prices(who: Visit, caller: Member) -> Response:
 
 
 def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    """What was typed; after a change by somebody else, what they have set."""
+    """The page with the typed prices; after a change by somebody else, with the saved ones."""
     typed = None if isinstance(error, errors.PreconditionFailed) else posted.form
     return _page(posted.who, posted.caller, prices.get(posted.caller), typed, error)
 

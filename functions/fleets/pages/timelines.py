@@ -1,4 +1,4 @@
-"""What a page shows of a timeline: its entries, newest first, and what was so at a time that somebody chooses."""
+"""Timelines on pages: entries, newest first, and the state at a chosen time."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime

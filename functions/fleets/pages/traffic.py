@@ -1,4 +1,4 @@
-"""What flows through a group, a fleet or a host over the last day, drawn; and a line of it for lists and for Home."""
+"""Charts of the traffic of a group, a fleet or a host over the last day; and a line of it for lists and for Home."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -78,7 +78,7 @@ def of_host(caller: Caller, fleet_id: str, instance_id: str) -> Html:
 
 
 def day_of(fleet_ids: Iterable[str]) -> Mapping[str, Series]:
-    """What each fleet that the caller is known to see did in each hour of the last day."""
+    """The traffic of each fleet in each hour of the last day. The caller is known to see them."""
     return {id: series for id, series in service.of_fleets(fleet_ids, _hours()).items() if series.lines}
 
 

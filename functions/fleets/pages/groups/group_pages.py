@@ -176,7 +176,7 @@ def _group_page(
 
 
 def _graph(caller: Caller, group: Deployment) -> Html:
-    """Where the graph of what is assigned is drawn, with scripts."""
+    """The place of the graph of the assigned version, which a script draws."""
     if group.assignment is None:
         return NOTHING
     configuration_id, n = group.assignment.configuration_id, group.assignment.version_number
@@ -192,7 +192,7 @@ def _selected(group: Deployment) -> Html:
 def _versions(
     caller: Caller, path: str, group: Deployment, counters: Counters, *, count: bool
 ) -> dict[str, Html | str | list[Html]]:
-    """What the group is assigned, and what its collectors run, by version and by state."""
+    """The group's assignment, and its collectors by version and by state."""
     counted = shares_at_once(group.fleet_id, counters.census.total(counters.at), asked=count)
     instances = counters.of(group).instances
     names = names_of(caller, [group.assignment, *(counted.by_group.get(group.id, {}) if counted else ())])
@@ -218,7 +218,7 @@ def _rollouts(caller: Caller, path: str, csrf: Html, group: Deployment, instance
 
 
 def _captures(caller: Caller, path: str, csrf: Html, group: Deployment) -> Html:
-    """Whether samples may be taken on the group's hosts, and for Admins the switch."""
+    """The permission to take samples on the group's hosts, with the switch for Admins."""
     label, allowed = ("Forbid them", "no") if group.captures_allowed else ("Allow them", "yes")
     return html(
         _CAPTURES,

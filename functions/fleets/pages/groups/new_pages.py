@@ -49,7 +49,7 @@ def show_form(who: Visit, caller: Member, fleet_id: FleetId) -> Response:
 
 
 def _asked(posted: Posted) -> Mapping[str, object]:
-    """What the form asks for; the newest published version if it names none. Raises Invalid, naming the fields."""
+    """The version that the form names; the newest published one if it names none. Raises Invalid, naming the fields."""
     caller, form = posted.caller, posted.form
     typed = given(form, "name", "role", "namespace", "message")
     found = search.called(caller, form.get("configuration_id", "").strip(), "configuration_id")

@@ -1,4 +1,4 @@
-"""What assigning a version to a group changes, before it is assigned: hosts, components, text, and what it ends."""
+"""Review of an assignment before it is made: hosts, components, text, and the rollout or overrides that it ends."""
 
 from collections.abc import Iterable, Sequence
 from difflib import unified_diff
@@ -83,7 +83,7 @@ def show_review(
 
 
 def review(caller: Caller, fleet: str, group: Deployment, target: Target) -> Html:
-    """What the assignment changes, without what the collector says of the text. Five reads."""
+    """The changes of the assignment, without the collector's findings in the text. Five reads."""
     counted = counting.group(caller, group.fleet_id, group.id)
     hosts = sum(counted.instances.values())
     before = f"{counted.configuration_name or group.assignment.configuration_id}" if group.assignment else "nothing"
@@ -118,7 +118,7 @@ def _ends(caller: Caller, group: Deployment, rollout: Rollout) -> Html:
 
 
 def _warnings(caller: Caller, group: Deployment, target: Target) -> Iterable[str]:
-    """What somebody who picked the wrong entry would want to know."""
+    """Warnings for somebody who picked the wrong entry."""
     if group.assignment and group.assignment.configuration_id != target.configuration.id:
         yield "It is another configuration than the group runs"
     if lost := assignments.undelivered(caller, group, target):

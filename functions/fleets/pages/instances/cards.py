@@ -1,4 +1,4 @@
-"""What the page of one collector shows: what it is to run and runs, how it fares, and each event of its timeline."""
+"""Cards of one collector's page: its versions, its health, and each event of its timeline."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
 
 
 def truth_card(caller: Caller, known: Known) -> Html:
-    """What it is to run, was offered, tried and runs, each with its time."""
+    """The desired, offered, tried and running versions, each with its time."""
     truth, names = known.truth, known.names
     offered, attempted, running = truth.offered, truth.attempted, truth.running
     ended: Html = NOTHING
@@ -106,7 +106,7 @@ def truth_card(caller: Caller, known: Known) -> Html:
 
 
 def health_card(known: Known) -> Html:
-    """How its collector fares by its last report, and each of its exporters."""
+    """The health of the collector by its last report, and of each of its exporters."""
     instance, host = known.seen.instance, known.seen.instance.reported.host
     facts: list[tuple[str, Html | str | list[Html]]] = [
         ("Collector", _health(known.seen)),
@@ -154,7 +154,7 @@ def happened(caller: Caller, listed: Listed) -> Html:
 
 
 def then_shown(caller: Caller, found: Then) -> Html:
-    """What was so at a time."""
+    """The state of the collector at a time."""
     running = found.last.event.running
     assignment = running.assignment if running else None
     return html(

@@ -1,4 +1,4 @@
-"""What an observed collector reports to run, on its page."""
+"""Card of the configuration that an observed collector reports, on its page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOO_LONG: Final = "The text is too long for a page: `headgate fleet configurati
 
 
 def reported_card(caller: Caller, group: Deployment, instance: Instance) -> Html:
-    """Nothing for a collector that Headgate configures. Up to five reads."""
+    """The card, empty for a collector that Headgate configures. Up to five reads."""
     if not group.observed:
         return NOTHING
     try:

@@ -115,7 +115,7 @@ def _planned(steps: Sequence[Step], at: int, total: int) -> int:
 
 
 def _judged(rollout: Rollout, strategy: Strategy) -> Html:
-    """When the step under way is judged, or what that waits for."""
+    """The time at which the step under way is judged, or the reason why that waits."""
     step, since = rollout.progress.step, rollout.progress.soaking_since
     if rollout.status == "halted":
         return html('<p class="last">Halted in step {step}. Nothing changes until somebody decides.</p>', step=step)
@@ -155,7 +155,7 @@ def gates(rollout: Rollout, hosts: Sequence[Host], collectors: str, acts: Html) 
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What hosts that have the version counted, and how many they are."""
+    """The counts of hosts that have the version, and the number of these hosts."""
 
     series: Series
     hosts: int
@@ -186,7 +186,7 @@ def _over_time(rollout: Rollout, counted: _Counted) -> Html:
 
 
 def _line(gate: Gate, counted: _Counted) -> Html:
-    """What the gate judges, over time; nothing for gates whose figures are not kept."""
+    """The gate's figures over time; empty for gates whose figures are not stored."""
     if gate not in _OF_POINT:
         return NOTHING
     unit, measure = _OF_POINT[gate]
@@ -225,7 +225,7 @@ def _gate(gate: Evidence, collectors: str, counted: _Counted | None) -> Sequence
 
 
 def _bullet(one: Evidence) -> Html:
-    """How near the figure is to its limit, for figures in percent."""
+    """A bar that compares the figure with its limit, for figures in percent."""
     if one.measured is None or one.unit != "%":
         return NOTHING
     what = f"{gate_words(one.gate)} now"

@@ -1,4 +1,4 @@
-"""What pages show of a rollout: its status and step, why it waits or stopped, and what can be done, as forms."""
+"""Parts of pages about a rollout: its status and step, the reason why it waits or stopped, and forms for actions."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def gate_words(name: str) -> str:
 
 
 def step_size(step: Step) -> str:
-    """How far a step goes."""
+    """The share of collectors that a step reaches."""
     if step.hosts is not None:
         return "1 collector" if step.hosts == 1 else f"{step.hosts} collectors"
     return f"{step.percent} %" if step.percent is not None else "the canaries"

@@ -88,7 +88,7 @@ class _Listed:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What became of one group: the page of its rollout, or why none was started, with the page of the group."""
+    """The result for one group: the page of its rollout, or the reason why none was started."""
 
     path: str
     group: str
