@@ -16,6 +16,11 @@ MOST_VAGUE_NAMES = {"cli": 476, "engine": 9, "functions": 77, "local": 2, "scrip
 """How many variables, arguments and functions have such a name, by folder. A limit only falls: name the new one."""
 MOST_CLASSES_OF_ONE_NAME = 95
 """How many names two public classes or more have. The limit only falls."""
+MOST_ODD_DOCSTRINGS = {"cli": 175, "engine": 2, "functions": 8, "local": 1, "scripts": 0, "shared": 273}
+"""How many docstrings begin with a word that begins a question or a clause, by folder. A limit only falls: begin with a
+verb or a noun of the field."""
+CLAUSE = re.compile(r"(What|Whether|Who|Whose|Which|Where|When|How|Why|That|It|As|Of|Whatever|They|There|Nothing)\b")
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 LEVELS = ("debug", "info", "warning", "error", "exception", "critical")
 
 
@@ -51,6 +56,15 @@ def test_names_say_what_they_are(folder: str) -> None:
     assert len(vague) <= MOST_VAGUE_NAMES[folder], vague
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_docstrings_begin_with_a_verb_or_a_noun(folder: str) -> None:
+    odd = [
+        f"{path}: {text}" for path, tree in trees(folder).items() for text in _docstrings(tree) if CLAUSE.match(text)
+    ]
+
+    assert len(odd) <= MOST_ODD_DOCSTRINGS[folder], odd
+
+
 def test_a_class_has_one_name_in_the_whole_project() -> None:
     classes: dict[str, list[str]] = {}
     for folder in FOLDERS:
@@ -72,3 +86,12 @@ def _bound(tree: ast.Module) -> Iterator[str]:
                 yield name
             case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name):
                 yield name
+
+
+def _docstrings(tree: ast.Module) -> Iterator[str]:
+    """The first line of each, those of constants and fields included."""
+    for node in ast.walk(tree):
+        for statement in getattr(node, "body", []) if isinstance(node, ast.Module | ast.ClassDef | FUNCTION) else []:
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str() as text)):
+                    yield text.strip().partition("\n")[0]

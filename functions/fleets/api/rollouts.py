@@ -69,7 +69,7 @@ def get_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: Roll
 def _shown(
     caller: Caller, fleet_id: str, deployment_id: str, entries: Sequence[Rollout]
 ) -> Callable[[Rollout], RolloutOut]:
-    """Returns how each rollout is shown. The group's collectors are counted only if some of them were assigned at once."""
+    """Returns the answer for each rollout. The collectors are counted only if some of them were assigned at once."""
     if all(rollout.strategy for rollout in entries):
         return RolloutOut.of_rollout
     group = deployments.of_fleet(fleet_id, deployment_id)
