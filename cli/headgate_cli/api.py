@@ -29,7 +29,7 @@ Entity = Mapping[str, object]
 
 # API Gateway answers within 30 s.
 _SECONDS: Final = 35.0
-_PAGE: Final = 100
+PAGE: Final = 100
 # Bounds for a list that repeats itself or never ends; no organization holds as much.
 _MOST_PAGES: Final = 1_000
 _MOST_LIST_BYTES: Final = 64 * 1_048_576
@@ -206,7 +206,7 @@ class Api(ABC):
         """All entries of a list, page by page. Raises Unreachable for a list that does not end."""
         cursor, seen, size = "", set[str](), 0
         for _ in range(_MOST_PAGES):
-            place: dict[str, str | int] = {"limit": _PAGE} | ({"cursor": cursor} if cursor else {})
+            place: dict[str, str | int] = {"limit": PAGE} | ({"cursor": cursor} if cursor else {})
             answer = self._answer(Request("GET", path, parameters={**parameters, **place}))
             page = self._entity(answer)
             yield from entities(page, "items")

@@ -40,8 +40,8 @@ def with_api(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
 
 
 def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
-    """Pass a command the API, chosen by the options `--url` and `--token` that this adds."""
-    return server_options(with_api(command))
+    """Pass a command the API and `as_json`, as the options `--json`, `--url` and `--token` that this adds say."""
+    return as_json(server_options(with_api(command)))
 
 
 def api(url: str, token: str, *, waits: bool = True) -> Api:

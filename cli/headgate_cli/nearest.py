@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
-from headgate_cli.api import Api, entities, optional
+from headgate_cli.api import PAGE, Api
 
 
 def did_you_mean(wanted: str, names: Iterable[str]) -> str:
@@ -18,4 +19,4 @@ def did_you_mean(wanted: str, names: Iterable[str]) -> str:
 
 def names_of(api: Api, path: str, field: str) -> list[str]:
     """The names on the first page of a list: those that were changed last, or all of a short one."""
-    return [optional(entry, field) for entry in entities(api.get(path, limit=100), "items")]
+    return [str(entry.get(field) or "") for entry in islice(api.items(path), PAGE)]

@@ -10,13 +10,15 @@ import stat
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
 
 import click
 
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import command, harmless, harmless_json, holds_command, printable
+
+T = TypeVar("T")
 
 _GAP: Final = "  "
 _BARS: Final = "▁▂▃▄▅▆▇█"
@@ -97,6 +99,24 @@ def print_text(content: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(content.encode(errors="replace"))
     sys.stdout.buffer.flush()
+
+
+def show_list(
+    entries: Iterable[T],
+    as_json: bool,
+    nothing: str,
+    columns: Mapping[str, Callable[[T], object]],
+    *,
+    answer: object = None,
+    whole: bool = False,
+) -> None:
+    """Print entries as JSON, or as a `table` with a column for each heading; `answer` is the JSON if there is more."""
+    entries = list(entries)
+    if as_json:
+        print_json(entries if answer is None else answer)
+        return
+    rows = [[cell(entry) for cell in columns.values()] for entry in entries]
+    table(list(columns), rows, nothing=nothing, whole=whole)
 
 
 def table(

@@ -45,6 +45,23 @@ def each(shape: type[T], entities: Iterable[Mapping[str, object]]) -> Iterator[T
     return (shaped(shape, entity) for entity in entities)
 
 
+def listed(shape: type[T], answer: Mapping[str, object], name: str = "items") -> list[T]:
+    """Give the objects of an answer's list their type; an answer without the list has none."""
+    entries = answer.get(name)
+    return [shaped(shape, entry) for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+def checked(value: T) -> T:
+    """Read every field that an answer has, at any depth. Raises Failed for one of another type."""
+    if isinstance(value, list):
+        for entry in value:
+            checked(entry)
+    elif isinstance(value, Mapping):
+        for name in value:
+            checked(value[name])
+    return value
+
+
 class _Shaped(dict[str, object]):
     """An object of an answer. Written as JSON it is what the server sent."""
 
@@ -92,6 +109,8 @@ def _read(value: object, kind: str, name: str) -> object:
         elif choice.startswith("dict["):
             if isinstance(value, dict):
                 return {key: _read(entry, choice[10:-1], name) for key, entry in value.items()}
+        elif _shape(choice) is object:
+            return value
         elif isinstance(value, dict):
             return _Shaped(value, _shape_of(value, [choice for choice in choices if choice not in _KINDS]))
     raise Failed(

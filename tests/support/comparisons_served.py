@@ -13,15 +13,16 @@ COUNTS = {"left": 2, "right": 2, "same": 1, "changed": 1, "added": 0, "missing":
 EQUAL_COUNTS = {**COUNTS, "same": 2, "changed": 0}
 FIELD = {"path": "body", "change": "changed", "left": {"stringValue": "a"}, "right": {"stringValue": "b"}}
 RECORD = {"signal": "logs", "change": "changed", "left": 0, "right": 0, "name": "a", "fields": [FIELD]}
+RECORD |= {"fields_left_out": 0}
 SIDE = {"collector_version": "0.139.0", "configuration_id": None, "version_number": None}
 RAN = {"status": "ran", "reason": "", "line": None, "records_in": 2, "stderr": "", "seconds": 0.1}
 
 
 def compared(status: str = "equal", **changes: object) -> dict[str, Any]:
     """What the server says of one test."""
-    found = {"equal": True, "signals": {"logs": EQUAL_COUNTS}, "differences": [], "left_out": 0}
+    found = {"equal": True, "signals": {"logs": EQUAL_COUNTS}, "differences": [], "left_out": 0, "profiles": 0}
     if status == "differs":
-        found = {"equal": False, "signals": {"logs": COUNTS}, "differences": [RECORD], "left_out": 0}
+        found = {"equal": False, "signals": {"logs": COUNTS}, "differences": [RECORD], "left_out": 0, "profiles": 0}
     test = {"name": "one", "target_pipeline": "logs", "signal_type": "logs", "status": status, "reason": ""}
     return {**test, "left": RAN, "right": RAN, "differences": found, **changes}
 

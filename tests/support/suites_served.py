@@ -14,6 +14,7 @@ TEST = "sample: one\nrules:\n  - name: loud\n    condition: log.body != nil\n"
 RULE: dict[str, Any] = {"name": "loud", "expect": "any", "min": None, "max": None, "condition": "log.body != nil"}
 PASSED: dict[str, Any] = {"status": "Success", "validation_results": [RULE | {"passed": True}], "differences": None}
 PASSED |= {"records": {"in": {"logs": 2}, "out": {"logs": 1}}, "stderr": "", "seconds": 1.25}
+PASSED |= {"reason": "", "field": None, "output": None}
 MESSAGE = "0 of 1 log records matched; expected at least 1"
 FAILED = PASSED | {"status": "Fail", "validation_results": [RULE | {"passed": False, "message": MESSAGE}]}
 ERRORED = PASSED | {"status": "Error", "validation_results": [], "stderr": "headgate: the collector exited\nmore"}
@@ -22,13 +23,15 @@ CHANGED |= {
     "fields": [
         {"path": 'attributes["a"]', "change": "changed", "left": {"stringValue": "x"}, "right": {"stringValue": "y"}},
         {"path": "severity_number", "change": "missing", "left": 9},
-    ]
+    ],
+    "fields_left_out": 0,
 }
 DIFFERENT = {
     "equal": False,
     "signals": {"logs": {"left": 3, "right": 2, "same": 1, "changed": 1, "added": 0, "missing": 1}},
     "differences": [CHANGED, {"signal": "logs", "change": "missing", "name": "GET /healthz"}],
     "left_out": 4,
+    "profiles": 0,
 }
 OUTPUT = '{"resourceLogs":[{"a":1}]}\n{"resourceMetrics":[]}\n'
 

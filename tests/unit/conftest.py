@@ -8,7 +8,6 @@ import pytest
 from headgate import checker
 from headgate.checker import Checker
 from headgate.foundation.settings import settings
-from headgate_cli.comparisons import run as comparing
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support import bucket_stand_in, cli_in_process, comparisons_served, faulty, suites_served, upgrade_reports
@@ -89,7 +88,7 @@ def upgrade(run: Run, server: Server, tmp_path: Path) -> Upgrade:
 @pytest.fixture
 def suites_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line waits for no suite."""
-    monkeypatch.setattr("headgate_cli.suites.run.time.sleep", lambda _: None)
+    monkeypatch.setattr("headgate_cli.jobs.time.sleep", lambda _: None)
 
 
 @pytest.fixture
@@ -105,8 +104,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def comparisons_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line waits for no comparison."""
-    monkeypatch.setattr(comparing, "_SECONDS_AT_FIRST", 0.0)
-    monkeypatch.setattr(comparing, "_SECONDS_A_JOB", 0.0)
+    monkeypatch.setattr("headgate_cli.jobs.time.sleep", lambda _: None)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`headgate test diff --base`: what it takes from a git checkout."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,7 +165,7 @@ def test_histories_without_a_common_commit(server: Server, checkout: Run) -> Non
 
 def test_many_comparisons_wait_for_each_other(server: Server, checkout: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     answers(server, result(compared()))
-    monkeypatch.setattr(comparing, "_AT_ONCE", 2)
+    monkeypatch.setattr(comparing, "_KIND", replace(comparing._KIND, at_once=2))
     for n in range(5):
         Path(f"c{n}.yaml").write_text(YAML)
         Path(f"c{n}.tests").mkdir()

@@ -18,7 +18,7 @@ HOSTILE = (
 
 def test_markdown_holds_whatever_a_name_contains(server: Server, run: Run) -> None:
     record = {**RECORD, "name": HOSTILE, "fields": [{**FIELD, "path": HOSTILE, "left": HOSTILE}]}
-    found = {"equal": False, "signals": {"logs": COUNTS}, "differences": [record], "left_out": 0}
+    found = {"equal": False, "signals": {"logs": COUNTS}, "differences": [record], "left_out": 0, "profiles": 0}
     answers(server, result(compared("differs", name=HOSTILE, reason=HOSTILE, differences=found)))
 
     code_, out, _ = run("test diff b.yaml a.yaml --markdown")

@@ -26,7 +26,7 @@ RESULT |= {"mutants": [MUTANT | {"outcome": "survived"}, MUTANT | {"outcome": "u
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate_cli.coverage.run.time.sleep", lambda _: None)
+    monkeypatch.setattr("headgate_cli.jobs.time.sleep", lambda _: None)
 
 
 @pytest.fixture

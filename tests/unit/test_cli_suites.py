@@ -310,7 +310,7 @@ def test_an_interrupt_names_the_jobs_that_continue(
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("headgate_cli.suites.run.time.sleep", interrupt)
+    monkeypatch.setattr("headgate_cli.jobs.time.sleep", interrupt)
     serve(server, {"one": PASSED})
     code, _, err = run("test suite")
 

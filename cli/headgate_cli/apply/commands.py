@@ -19,7 +19,7 @@ from headgate_cli.apply.plan_fleets import SECRETS
 from headgate_cli.apply.state import Recorder, State
 from headgate_cli.apply.steps import Plan
 from headgate_cli.checks.gate import require_valid_texts
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
 from headgate_cli.fleets.assignable import STAND_IN, env_of
 from headgate_cli.output import print_json, say
@@ -45,7 +45,6 @@ _TESTS_STAY: Final = (
 @click.option("--no-validate", is_flag=True, help="Do not validate the texts first.")
 @variables.env
 @click.option("-m", "--message", default="", help="Why; new versions, assignments and rollouts show it.")
-@as_json
 @connected
 def apply(
     api: Api,

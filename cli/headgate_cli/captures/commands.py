@@ -12,10 +12,19 @@ from headgate_cli.api import Api
 from headgate_cli.captures import saving
 from headgate_cli.command_group import Group
 from headgate_cli.configurations.lookup import VersionNumber
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_outcome, print_result, print_text, say, status_line, table
+from headgate_cli.output import (
+    minute,
+    print_json,
+    print_outcome,
+    print_result,
+    print_text,
+    say,
+    show_list,
+    status_line,
+)
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import CaptureOut, DeploymentOut
@@ -47,7 +56,6 @@ def _allowing(name: str, summary: str, *, allowed: bool) -> None:
     @capture.command(name, help=f"{summary}\n\n\b\nExamples:\n  headgate capture {name} servers Default\n")
     @_fleet
     @click.argument("group", metavar="GROUP")
-    @as_json
     @connected
     def command(api: Api, fleet: str, group: str, as_json: bool) -> None:
         fleet_id = lookup.fleet(api, fleet)
@@ -78,7 +86,6 @@ _allowing(
 @click.option("--records", type=click.IntRange(1, 100), default=100, show_default=True, metavar="N", help="At most.")
 @click.option("--for", "seconds", type=Duration(), default="2m", show_default=True, help="At most, up to 10m.")
 @click.option("--no-wait", is_flag=True, help="Print the capture's id without waiting for its end.")
-@as_json
 @connected
 def start(
     api: Api,
@@ -124,7 +131,6 @@ def start(
 
 @capture.command("list")
 @_fleet
-@as_json
 @connected
 def list_(api: Api, fleet: str, as_json: bool) -> None:
     """List the captures of a fleet, newest first, for 30 days.
@@ -134,29 +140,25 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
       headgate capture list servers
     """
     captures = list(each(CaptureOut, api.items(f"/fleets/{lookup.fleet(api, fleet)}/captures")))
-    if as_json:
-        print_json(captures)
-        return
-    rows = [
-        (
-            listed["id"],
-            listed["status"],
-            listed["host_name"] or listed["instance_id"],
-            f"{listed['pipeline']} after {listed['component']}",
-            listed["records"],
-            minute(listed["created_at"]),
-        )
-        for listed in captures
-    ]
-    headings = ("ID", "STATUS", "HOST", "WHERE", "RECORDS", "CREATED (UTC)")
-    table(headings, rows, nothing="There are no captures: see `headgate capture start --help`")
+    show_list(
+        captures,
+        as_json,
+        "There are no captures: see `headgate capture start --help`",
+        {
+            "ID": lambda listed: listed["id"],
+            "STATUS": lambda listed: listed["status"],
+            "HOST": lambda listed: listed["host_name"] or listed["instance_id"],
+            "WHERE": lambda listed: f"{listed['pipeline']} after {listed['component']}",
+            "RECORDS": lambda listed: listed["records"],
+            "CREATED (UTC)": lambda listed: minute(listed["created_at"]),
+        },
+    )
 
 
 @capture.command()
 @_fleet
 @_capture
 @click.option("--wait", is_flag=True, help="Wait for its end.")
-@as_json
 @connected
 def show(api: Api, fleet: str, capture: str, wait: bool, as_json: bool) -> None:
     """Show a capture.
@@ -173,7 +175,6 @@ def show(api: Api, fleet: str, capture: str, wait: bool, as_json: bool) -> None:
 @capture.command()
 @_fleet
 @_capture
-@as_json
 @connected
 def end(api: Api, fleet: str, capture: str, as_json: bool) -> None:
     """End a capture before its time. What the host has taken until then is the sample.
@@ -189,7 +190,6 @@ def end(api: Api, fleet: str, capture: str, as_json: bool) -> None:
 @capture.command()
 @_fleet
 @_capture
-@as_json
 @connected
 def sample(api: Api, fleet: str, capture: str, as_json: bool) -> None:
     """Print what was captured, as OTLP/JSON, one document a line: `headgate test run --sample` takes it.
@@ -214,7 +214,6 @@ def sample(api: Api, fleet: str, capture: str, as_json: bool) -> None:
 @click.argument("configuration", metavar="[CONFIGURATION[@N]]", default="")
 @click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
 @click.option("--new-version", is_flag=True, help="Save it with a new draft of the same text.")
-@as_json
 @connected
 def save(
     api: Api, fleet: str, capture: str, name: str, configuration: str, n: int | None, new_version: bool, as_json: bool
@@ -243,7 +242,6 @@ def save(
 @capture.command()
 @_fleet
 @_capture
-@as_json
 @connected
 def delete(api: Api, fleet: str, capture: str, as_json: bool) -> None:
     """Delete a capture with its sample.

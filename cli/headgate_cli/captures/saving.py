@@ -7,13 +7,13 @@ from urllib.parse import quote
 
 import click
 
-from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.api import Api, Entity
 from headgate_cli.configurations import lookup
 from headgate_cli.errors import Failed
 from headgate_cli.output import say
 from headgate_cli.runs import follow
 from headgate_cli.shaped import shaped
-from headgate_cli.shapes import CaptureOut, VersionDetail
+from headgate_cli.shapes import CaptureOut, RunOut, VersionDetail
 from headgate_cli.untrusted import one_line, quoted
 
 _SECONDS: Final = 5
@@ -29,7 +29,7 @@ def target(api: Api, capture: CaptureOut, configuration: str, n: int | None, *, 
     version = n or named or latest.version
     if not new_version:
         return configuration_id, version
-    content = latest.yaml if version == latest.version else text(lookup.version(api, configuration_id, version), "yaml")
+    content = lookup.text_of(api, latest, version).text
     path = f"/configurations/{configuration_id}/versions"
     read = latest.etag if version == latest.version else ""
     return configuration_id, shaped(VersionDetail, api.create(path, {"yaml": content}, if_match=read))["n"]
@@ -38,15 +38,15 @@ def target(api: Api, capture: CaptureOut, configuration: str, n: int | None, *, 
 def save(api: Api, capture: CaptureOut, sample: str, name: str, configuration_id: str, n: int) -> Entity:
     """Run the sample through the version, and save a test that expects what came out. Raises Failed."""
     version = f"/configurations/{configuration_id}/versions/{n}"
-    if text(lookup.version(api, configuration_id, n), "status") != "draft":
+    if lookup.version(api, configuration_id, n)["status"] != "draft":
         raise Failed(f"version {n} is published, and its tests stay as they are: add --new-version for a draft")
     test = {"sample": sample, "target_pipeline": capture["pipeline"], "signal_type": capture["signal_type"]}
     test |= {"sample_format": "otlp"}
     asked = {**test, "configuration_id": configuration_id, "version_number": n, "duration_seconds": _SECONDS}
-    run = follow.follow(api, text(api.create("/testing/runs", asked), "id"))
+    run = follow.follow(api, shaped(RunOut, api.create("/testing/runs", asked))["id"])
     if run["status"] != "Success":
-        why = quoted(optional(run, "stderr")[-500:])
-        raise Failed(f"the run of the sample ended with {one_line(text(run, 'status'))}: {why}")
+        why = quoted(run["stderr"][-500:])
+        raise Failed(f"the run of the sample ended with {one_line(run['status'])}: {why}")
     say(f"What {one_line(capture['pipeline'])} makes of the sample now is what the test expects")
-    expected = api.text(f"/testing/runs/{text(run, 'id')}/output")
+    expected = api.text(f"/testing/runs/{run['id']}/output")
     return api.put(f"{version}/tests/{quote(name, safe='')}", {**test, "expected": expected})

@@ -8,8 +8,8 @@ import click
 
 from headgate_cli.api import Api, Entity, entities, optional, text
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
-from headgate_cli.output import print_json, say, table
+from headgate_cli.connection import connected
+from headgate_cli.output import say, show_list
 from headgate_cli.untrusted import one_line
 
 _SOURCES: Final = {"built": "built", "official_release": "official release"}
@@ -33,7 +33,6 @@ def collector() -> None:
 
 
 @collector.command("list")
-@as_json
 @connected
 def list_(api: Api, as_json: bool) -> None:
     """List the server's collector versions, newest first, with what each can do.
@@ -47,20 +46,20 @@ def list_(api: Api, as_json: bool) -> None:
       headgate collector list --json
     """
     versions = list(api.items("/collector-versions"))
-    if as_json:
-        print_json(versions)
-        return
-    rows = [
-        (
-            text(version, "version") + (" (default)" if version.get("default") is True else ""),
-            _SOURCES.get(optional(version, "source"), "unusable"),
-            _can(version),
-            _lacks(version),
-        )
-        for version in versions
-    ]
-    table(("VERSION", "SOURCE", "CAN DO", "LACKS"), rows, nothing="The server has no collector")
-    for version in versions:
+    show_list(
+        versions,
+        as_json,
+        "The server has no collector",
+        {
+            "VERSION": lambda version: (
+                text(version, "version") + (" (default)" if version.get("default") is True else "")
+            ),
+            "SOURCE": lambda version: _SOURCES.get(optional(version, "source"), "unusable"),
+            "CAN DO": lambda version: _can(version),
+            "LACKS": lambda version: _lacks(version),
+        },
+    )
+    for version in versions if not as_json else ():
         if optional(version, "unusable"):
             say(f"{one_line(text(version, 'version'))} cannot be used: {one_line(optional(version, 'unusable'))}")
 

@@ -12,9 +12,9 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Entity, optional
 from headgate_cli.comparisons import report
 from headgate_cli.comparisons.run import Compared
+from headgate_cli.shapes import ComparedTest
 from headgate_cli.untrusted import one_line
 
 # GitHub takes a comment of 65,536 characters.
@@ -78,13 +78,13 @@ def _blocks(compared: Compared) -> Iterator[str]:
     table = [*head, code(report.sides(compared)), "", "| Test | Pipeline | Result | Records |", "|---|---|---|---|"]
     table += [_row(test) for test in compared.tests]
     yield "\n".join([*table, ""])
-    savings = [(optional(test, "name"), saving) for test in compared.tests for saving in report.saving_of(test)]
+    savings = [(test["name"], saving) for test in compared.tests for saving in report.saving_of(test)]
     if savings:
         yield "\n".join([*(f"- {code(name)}: {code(saving)}" for name, saving in savings), ""])
     for test in compared.tests:
         lines = report.changes(test, most=_MOST_RECORDS)
         if lines:
-            name = code(optional(test, "name"))
+            name = code(test["name"])
             # The empty line makes what follows Markdown again.
             yield "\n".join(
                 ["<details><summary>", "", name, "", "</summary>", "", fenced(lines, "diff"), "", "</details>", ""]
@@ -94,7 +94,7 @@ def _blocks(compared: Compared) -> Iterator[str]:
         yield "\n".join(["While they start:", "", fenced(started), ""])
 
 
-def _row(test: Entity) -> str:
-    cells = [code(optional(test, "name"), cell=True), code(optional(test, "target_pipeline"), cell=True)]
-    word = _WORDS.get(optional(test, "status"), "?")
+def _row(test: ComparedTest) -> str:
+    cells = [code(test["name"], cell=True), code(test["target_pipeline"], cell=True)]
+    word = _WORDS.get(test["status"], "?")
     return f"| {' | '.join([*cells, word, code(report.outcome(test), cell=True)])} |"

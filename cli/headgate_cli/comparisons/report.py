@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
 
 import click
 
-from headgate_cli.api import Entity, entities, optional
 from headgate_cli.comparisons.run import Compared
 from headgate_cli.runs.follow import complaints
+from headgate_cli.shapes import ComparedTest, ComparisonResult, Differences
 from headgate_cli.suites import differences
 from headgate_cli.untrusted import one_line
 
 _MARKS: Final = {"equal": ("same   ", "green"), "differs": ("DIFFERS", "yellow"), "not_compared": ("ERROR  ", "red")}
 _LONGEST_REASON: Final = 400
 _MOST_PATHS: Final = 5
+_SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
+_CHANGES: Final[tuple[Literal["changed", "missing", "added"], ...]] = ("changed", "missing", "added")
 
 
 def as_text(compared: Compared) -> Iterator[str]:
@@ -39,38 +41,37 @@ def as_text(compared: Compared) -> Iterator[str]:
 
 def sides(compared: Compared) -> str:
     """`left is shop@3 on collector 0.139.0, right is shop@4 on collector 0.139.0`."""
-    told = []
-    for name, side in (("left", compared.pair.left), ("right", compared.pair.right)):
-        told.append(f"{name} is {side.label} on collector {_collector(compared, name)}")
-    return ", ".join(told)
+    labels = compared.pair.left.label, compared.pair.right.label
+    versions = (next((result[name]["collector_version"] for result in compared.results), "?") for name in _SIDES)
+    parts = zip(_SIDES, labels, versions, strict=True)
+    return ", ".join(f"{name} is {label} on collector {version}" for name, label, version in parts)
 
 
-def outcome(test: Entity) -> str:
-    """What became of a test, in words: `logs: 1 changed, 7 the same`."""
-    found = test.get("differences")
-    told = [_cut(optional(test, "reason"))]
-    if isinstance(found, Mapping):
-        told.append(differences.summary(found) or _same(found))
-        if found.get("profiles"):
-            told.append("profiles are not compared")
-    return "; ".join(part for part in told if part)
+def outcome(test: ComparedTest) -> str:
+    """The result of a test in words: `logs: 1 changed, 7 the same`."""
+    document = test["differences"]
+    parts = [_cut(test["reason"])]
+    if document:
+        parts.append(differences.summary(document) or _same(document))
+        if document["profiles"]:
+            parts.append("profiles are not compared")
+    return "; ".join(part for part in parts if part)
 
 
-def changes(test: Entity, *, most: int = differences.MOST_RECORDS) -> list[str]:
+def changes(test: ComparedTest, *, most: int = differences.MOST_RECORDS) -> list[str]:
     """A line for each record that differs, and for each of its fields; of many, first how often each field differs."""
-    found = test.get("differences")
-    return [*_often(found), *differences.lines(found, most=most)] if isinstance(found, Mapping) else []
+    document = test["differences"]
+    return [*_often(document), *differences.lines(document, most=most)] if document else []
 
 
 def starts(compared: Compared) -> list[str]:
     """What only one of two collectors logs while it starts; empty for one collector version."""
-    told = dict.fromkeys(line for result in compared.results for line in _starts(result))
-    return list(told)
+    return list(dict.fromkeys(line for result in compared.results for line in _starts(result)))
 
 
 def summary(all_compared: Sequence[Compared]) -> str:
     """`1 test differs, 5 are the same, 1 could not be compared`."""
-    tests = [optional(test, "status") for compared in all_compared for test in compared.tests]
+    tests = [test["status"] for compared in all_compared for test in compared.tests]
     same, differs = tests.count("equal"), tests.count("differs")
     errors = tests.count("not_compared") + sum(bool(compared.problem) for compared in all_compared)
     if not all_compared:
@@ -96,28 +97,25 @@ def as_json(compared: Compared) -> dict[str, object]:
     }
 
 
-def _of_test(test: Entity) -> Iterator[str]:
-    mark, colour = _MARKS.get(optional(test, "status"), ("?", "red"))
-    name, pipeline = one_line(optional(test, "name")), one_line(optional(test, "target_pipeline"))
+def _of_test(test: ComparedTest) -> Iterator[str]:
+    mark, colour = _MARKS.get(test["status"], ("?", "red"))
+    name, pipeline = one_line(test["name"]), one_line(test["target_pipeline"])
     yield f"  {click.style(mark, fg=colour)}  {name}  ({pipeline})  {one_line(outcome(test))}"
     yield from (f"             {line}" for line in [*saving_of(test), *changes(test), *complaints_of(test)])
 
 
-def saving_of(test: Entity) -> list[str]:
-    """What the right side saves of the same sample, and of each service in it, in the server's words."""
+def saving_of(test: ComparedTest) -> list[str]:
+    """Savings of the right side for the same sample, and for each service in it, in the server's words."""
     saving = test.get("saving")
-    if not isinstance(saving, dict):
+    if not saving:
         return []
-    services = [
-        f"{optional(service, 'service')}: {optional(service, 'words')}" for service in entities(saving, "services")
-    ]
-    return [one_line(line) for line in (optional(saving, "words"), *services)]
+    services = [f"{service['service']}: {service['words']}" for service in saving["services"]]
+    return [one_line(line) for line in (saving["words"], *services)]
 
 
-def complaints_of(test: Entity) -> list[str]:
-    """What components complained of and the notes on the runs, each with its side; once if both sides have it."""
-    by_side = {name: [*complaints(side)] for name in ("left", "right") if isinstance(side := test.get(name), Mapping)}
-    left, right = by_side.get("left", []), by_side.get("right", [])
+def complaints_of(test: ComparedTest) -> list[str]:
+    """Complaints of components and notes on the runs, each with its side; once if both sides have it."""
+    left, right = (list(complaints(test[name])) for name in _SIDES)
     both = [f"both: {line}" for line in left if line in right]
     only = [f"left: {line}" for line in left if line not in right] + [
         f"right: {line}" for line in right if line not in left
@@ -125,50 +123,28 @@ def complaints_of(test: Entity) -> list[str]:
     return [*both, *only]
 
 
-def _collector(compared: Compared, name: str) -> str:
-    for result in compared.results:
-        side = result.get(name)
-        if isinstance(side, Mapping):
-            return optional(side, "collector_version")
-    return "?"
+def _same(document: Differences) -> str:
+    counts = [f"{signal}: {counts['same']} the same" for signal, counts in document["signals"].items()]
+    return "; ".join(counts) or "nothing comes out"
 
 
-def _same(found: Entity) -> str:
-    signals = found.get("signals")
-    counted = signals.items() if isinstance(signals, Mapping) else ()
-    told = [
-        f"{signal}: {counts['same']} the same"
-        for signal, counts in counted
-        if isinstance(counts, Mapping) and "same" in counts
-    ]
-    return "; ".join(told) or "nothing comes out"
-
-
-def _often(found: Entity) -> Iterator[str]:
+def _often(document: Differences) -> Iterator[str]:
     """The fields that differ in several records, the most frequent first."""
-    signals = found.get("signals")
-    for signal, counts in signals.items() if isinstance(signals, Mapping) else ():
-        for field in (
-            entities(counts, "fields")[:_MOST_PATHS] if isinstance(counts, Mapping) and "fields" in counts else ()
-        ):
-            told = [(change, field.get(change)) for change in ("changed", "missing", "added")]
-            often = [f"{change} in {count}" for change, count in told if isinstance(count, int) and count > 0]
-            if sum(count for _, count in told if isinstance(count, int)) > 1:
-                yield one_line(f"{signal}: {optional(field, 'path')} {', '.join(often)} records")
+    for signal, counts in document["signals"].items():
+        for field in counts["fields"][:_MOST_PATHS]:
+            if sum(field[change] for change in _CHANGES) > 1:
+                often = ", ".join(f"{change} in {field[change]}" for change in _CHANGES if field[change])
+                yield one_line(f"{signal}: {field['path']} {often} records")
 
 
 def _cut(text: str) -> str:
     return f"{text[:_LONGEST_REASON]}…" if len(text) > _LONGEST_REASON else text
 
 
-def _starts(result: Entity) -> Iterator[str]:
-    found = result.get("starts")
-    if not isinstance(found, Mapping):
-        return
-    for name in ("left", "right"):
-        side = result.get(name)
-        version = optional(side, "collector_version") if isinstance(side, Mapping) else name
-        for message in entities(found, name):
-            component = optional(message, "component")
-            where = f"{component}: " if component else ""
-            yield f"only collector {version} logs, {optional(message, 'level')}: {where}{optional(message, 'message')}"
+def _starts(result: ComparisonResult) -> Iterator[str]:
+    starts = result["starts"]
+    for name in _SIDES if starts else ():
+        for message in starts[name] if starts else ():
+            where = f"{message['component']}: " if message["component"] else ""
+            version = result[name]["collector_version"]
+            yield f"only collector {version} logs, {message['level']}: {where}{message['message']}"

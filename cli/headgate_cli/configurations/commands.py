@@ -19,10 +19,10 @@ from headgate_cli.configurations.life import archive, delete, describe, rename, 
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.configurations.pull import pull
 from headgate_cli.configurations.push import create, push
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import minute, print_json, print_outcome, print_text, say, table, unified
+from headgate_cli.output import minute, print_json, print_outcome, print_text, say, show_list, unified
 from headgate_cli.safe_files import STDIN, name, read
 from headgate_cli.suites import stored, sync
 from headgate_cli.untrusted import block, one_line
@@ -49,7 +49,6 @@ def config() -> None:
 @click.option("--text", "content", default="", help="With this text in the name, description, owner's name or YAML.")
 @click.option("--component", default="", help="With this component: a type such as batch, or an id such as otlp/2.")
 @click.option("--archived", is_flag=True, help="Archived configurations instead.")
-@as_json
 @connected
 def list_(api: Api, content: str, component: str, archived: bool, as_json: bool) -> None:
     """List your configurations and the organization's published ones, most recently updated first.
@@ -62,25 +61,19 @@ def list_(api: Api, content: str, component: str, archived: bool, as_json: bool)
     """
     wanted = {"text": content, "component": component, "archived": "true" if archived else ""}
     configurations = list(api.items("/configurations", **{name: value for name, value in wanted.items() if value}))
-    if as_json:
-        print_json(configurations)
-        return
-    rows = [
-        (
-            text(entry, "id"),
-            text(entry, "name"),
-            number(entry, "latest_version"),
-            entry.get("published_version"),
-            minute(text(entry, "updated_at")),
-        )
-        for entry in configurations
-    ]
-    table(
-        ("ID", "NAME", "LATEST", "PUBLISHED", "UPDATED (UTC)"),
-        rows,
-        nothing="No such configurations that you can see"
+    show_list(
+        configurations,
+        as_json,
+        "No such configurations that you can see"
         if any(wanted.values())
         else "No configurations yet: create one with `headgate config create FILE`",
+        {
+            "ID": lambda entry: text(entry, "id"),
+            "NAME": lambda entry: text(entry, "name"),
+            "LATEST": lambda entry: number(entry, "latest_version"),
+            "PUBLISHED": lambda entry: entry.get("published_version"),
+            "UPDATED (UTC)": lambda entry: minute(text(entry, "updated_at")),
+        },
     )
 
 
@@ -88,7 +81,6 @@ def list_(api: Api, content: str, component: str, archived: bool, as_json: bool)
 @click.argument("configuration", metavar=_CONFIGURATION)
 @click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
 @click.option("--yaml", "yaml_only", is_flag=True, help="Print the YAML only.")
-@as_json
 @connected
 def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: bool) -> None:
     """Show a configuration with the YAML of its latest version, or of another one.
@@ -122,7 +114,6 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
 
 @config.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
-@as_json
 @connected
 def versions(api: Api, configuration: str, as_json: bool) -> None:
     """List the versions of a configuration, newest first.
@@ -132,21 +123,19 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
       headgate config versions edge
     """
     versions = list(api.items(f"/configurations/{lookup.find(api, configuration)}/versions"))
-    if as_json:
-        print_json(versions)
-        return
-    rows = [
-        (
-            number(version, "n"),
-            text(version, "status"),
-            text(version, "collector_version"),
-            minute(text(version, "created_at")),
-            optional(version, "description"),
-        )
-        for version in versions
-    ]
     nothing = "No versions that you can see: others' versions are visible once they are published"
-    table(("VERSION", "STATUS", "COLLECTOR", "CREATED (UTC)", "DESCRIPTION"), rows, nothing=nothing)
+    show_list(
+        versions,
+        as_json,
+        nothing,
+        {
+            "VERSION": lambda version: number(version, "n"),
+            "STATUS": lambda version: text(version, "status"),
+            "COLLECTOR": lambda version: text(version, "collector_version"),
+            "CREATED (UTC)": lambda version: minute(text(version, "created_at")),
+            "DESCRIPTION": lambda version: optional(version, "description"),
+        },
+    )
 
 
 @config.command()
@@ -155,7 +144,6 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
 @click.option("--to", "after", type=VersionNumber(), help="The newer version; the latest one by default.")
 @click.option("--file", "file", default="", help="Compare the latest version, or that of --from, with this file.")
 @click.option("--exit-code", is_flag=True, help="End with 1 if there is a difference.")
-@as_json
 @connected
 def diff(
     api: Api,
@@ -235,7 +223,6 @@ def _tests(
 @variables.env
 @click.option("--no-validate", is_flag=True, help="Publish without validating first.")
 @gate.force
-@as_json
 @connected
 def publish(
     api: Api,

@@ -15,7 +15,7 @@ from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.edit_many import How, SettingType, edit_many
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
 from headgate_cli.output import print_json, print_outcome, say
 from headgate_cli.safe_files import read, read_bytes
@@ -44,7 +44,6 @@ class _NoEditor(Failed):
 @click.option("--yes", is_flag=True, help="With --set: do not ask before saving.")
 @click.option("--no-validate", is_flag=True, help="With --set: save without validating first.")
 @variables.env
-@as_json
 @connected
 def edit(
     api: Api,

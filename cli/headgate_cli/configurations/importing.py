@@ -18,7 +18,7 @@ from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import files_in
 from headgate_cli.configurations.push import change_draft
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say, table
 from headgate_cli.safe_files import STDIN, read
@@ -80,7 +80,6 @@ class _Checked:
 @variables.files
 @click.option("--fix", is_flag=True, help="Apply the fixes that are known, without asking. The files are not changed.")
 @click.option("--dry-run", is_flag=True, help="Show what is in the way and create nothing.")
-@as_json
 @connected
 def import_(
     api: Api,

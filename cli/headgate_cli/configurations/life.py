@@ -8,7 +8,7 @@ import click
 
 from headgate_cli.api import Api, Entity, text
 from headgate_cli.configurations import lookup
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_outcome
 from headgate_cli.untrusted import one_line
@@ -19,7 +19,6 @@ _CONFIGURATION = "CONFIGURATION"
 @click.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
 @click.argument("name")
-@as_json
 @connected
 def rename(api: Api, configuration: str, name: str, as_json: bool) -> None:
     """Give a configuration another name. Files that `pull` or `push` recorded stay connected with it.
@@ -37,7 +36,6 @@ def rename(api: Api, configuration: str, name: str, as_json: bool) -> None:
 @click.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
 @click.argument("description")
-@as_json
 @connected
 def describe(api: Api, configuration: str, description: str, as_json: bool) -> None:
     """Say what a configuration is for. An empty DESCRIPTION removes the one that is there.
@@ -55,7 +53,6 @@ def describe(api: Api, configuration: str, description: str, as_json: bool) -> N
 
 @click.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
-@as_json
 @connected
 def archive(api: Api, configuration: str, as_json: bool) -> None:
     """Keep a configuration that is not used any longer: it leaves the lists, and `config restore` brings it back.
@@ -72,7 +69,6 @@ def archive(api: Api, configuration: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
-@as_json
 @connected
 def restore(api: Api, configuration: str, as_json: bool) -> None:
     """Bring an archived configuration back. CONFIGURATION is looked for among archived ones first.
@@ -89,7 +85,6 @@ def restore(api: Api, configuration: str, as_json: bool) -> None:
 @click.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@as_json
 @connected
 def delete(api: Api, configuration: str, yes: bool, as_json: bool) -> None:
     """Delete a configuration that was never published, with its versions, rules and tests, for good.

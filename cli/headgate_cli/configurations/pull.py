@@ -13,7 +13,7 @@ from headgate_cli import safe_files
 from headgate_cli.api import Api, text
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import Folder, entry_of
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.suites import sync
@@ -28,7 +28,6 @@ from headgate_cli.untrusted import one_line
 )
 @click.option("--published", is_flag=True, help="The newest published version instead of the latest one.")
 @click.option("--force", is_flag=True, help="Replace files that were changed here since the last pull or push.")
-@as_json
 @connected
 def pull(
     api: Api,

@@ -20,7 +20,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.change import Change, collector_too, conflicts, published_too, say_conflict, show
 from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, entry_of
 from headgate_cli.configurations.lookup import Latest
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import STDIN, name, read
@@ -82,7 +82,6 @@ class Pushed:
 @_unwrap
 @variables.env
 @_no_validate
-@as_json
 @connected
 def create(
     api: Api,
@@ -161,7 +160,6 @@ def create(
     "--force", is_flag=True, help="Push although the server's version has changed since the last pull or push."
 )
 @_no_validate
-@as_json
 @connected
 def push(
     api: Api,

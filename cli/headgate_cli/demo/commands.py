@@ -7,7 +7,7 @@ import importlib.util
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import connected
+from headgate_cli.connection import server_options, with_api
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_result, say
 from headgate_cli.untrusted import one_line
@@ -22,7 +22,8 @@ _NOT_INSTALLED = (
 @click.command()
 @click.option("--detach", is_flag=True, help="Let the hosts report from a process of their own, and return.")
 @click.option("--remove", "removing", is_flag=True, help="Take everything away that a demo made.")
-@connected
+@server_options
+@with_api
 def demo(api: Api, detach: bool, removing: bool) -> None:
     """Fill the organization with examples: configurations, tests, runs, and a fleet with a rollout under way.
 

@@ -10,7 +10,7 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import print_json, print_result, say
@@ -26,7 +26,6 @@ _OF_HOSTS: Final = ("other_collector_version", "feature_gates_not_on_hosts", "co
 @click.argument("group", metavar="GROUP")
 @click.argument("configuration", metavar="CONFIGURATION")
 @click.option("--version", "n", type=VersionNumber(), help="The version; the newest published one by default.")
-@as_json
 @connected
 def check(api: Api, fleet: str, group: str, configuration: str, n: int | None, as_json: bool) -> None:
     """Say what assigning a version would warn of: the collector's findings, and hosts that cannot run it.

@@ -11,12 +11,12 @@ import click
 from headgate_cli import variables, watching
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, observed, traffic
 from headgate_cli.fleets.states import states
 from headgate_cli.instances import listing
-from headgate_cli.output import minute, print_json, print_result, print_text, say, table
+from headgate_cli.output import minute, print_json, print_result, print_text, say, show_list
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import FleetOut, InstallOut, ObserveOut
 from headgate_cli.untrusted import one_line, quoted
@@ -39,7 +39,6 @@ def fleet() -> None:
 
 @fleet.command("list")
 @watching.option
-@as_json
 @connected
 def list_(api: Api, watch: bool, as_json: bool) -> None:
     """List the fleets, newest first, with the states of their collectors.
@@ -51,23 +50,17 @@ def list_(api: Api, watch: bool, as_json: bool) -> None:
     """
     watching.refuse_json(watch=watch, as_json=as_json)
     fleets = _fleets(api)
-    if as_json:
-        print_json(fleets)
-        return
-    rows = [
-        (
-            fleet["id"],
-            fleet["label"],
-            fleet["type"],
-            states(fleet["instances"], fleet["hosts_without_key"]),
-            minute(fleet["token_expires_at"] or "never"),
-        )
-        for fleet in fleets
-    ]
-    table(
-        ("ID", "LABEL", "TYPE", "COLLECTORS", "TOKEN EXPIRES (UTC)"),
-        rows,
-        nothing="No fleets yet: create one with `headgate fleet create LABEL`",
+    show_list(
+        fleets,
+        as_json,
+        "No fleets yet: create one with `headgate fleet create LABEL`",
+        {
+            "ID": lambda fleet: fleet["id"],
+            "LABEL": lambda fleet: fleet["label"],
+            "TYPE": lambda fleet: fleet["type"],
+            "COLLECTORS": lambda fleet: states(fleet["instances"], fleet["hosts_without_key"]),
+            "TOKEN EXPIRES (UTC)": lambda fleet: minute(fleet["token_expires_at"] or "never"),
+        },
     )
     if watch:
         watching.watch(_lines(fleets), lambda: _lines(_fleets(api)))
@@ -99,7 +92,6 @@ def list_(api: Api, watch: bool, as_json: bool) -> None:
     show_default=True,
     help="`observed`: list collectors that others install and configure, and send them nothing.",
 )
-@as_json
 @connected
 def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json: bool) -> None:
     """Create a fleet; a server or an observed fleet starts with a deployment group named Default.
@@ -153,7 +145,6 @@ def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json:
 @click.option("--name", help="What to call the host; by default its host name.")
 @click.option("--label", "labels", metavar="KEY=VALUE", multiple=True, help="A label of the host, such as zone=a.")
 @variables.env
-@as_json
 @connected
 def install(
     api: Api,
@@ -223,7 +214,6 @@ def install(
     "the extension by the values of the official collector chart or the operator.",
 )
 @click.option("--show-token", is_flag=True, help="Print the fleet's token as well, on standard error.")
-@as_json
 @connected
 def observe(api: Api, fleet: str, client: str, show_token: bool, as_json: bool) -> None:
     """Print what makes a collector that others installed report to an observed fleet.

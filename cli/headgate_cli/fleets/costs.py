@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, table
 from headgate_cli.shaped import shaped
@@ -27,7 +27,6 @@ _CENT: Final = 0.01
 @click.option(
     "--days", type=click.IntRange(1, MOST_DAYS), default=7, show_default=True, help="Days of UTC, today among them."
 )
-@as_json
 @connected
 def costs(api: Api, fleet: str, group: str | None, days: int, as_json: bool) -> None:
     """What sending costs by day, at the prices of `headgate price set`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import print_outcome
 from headgate_cli.untrusted import one_line
@@ -13,7 +13,6 @@ from headgate_cli.untrusted import one_line
 
 @click.command("delete")
 @click.argument("fleet", metavar="FLEET")
-@as_json
 @connected
 def fleet(api: Api, fleet: str, as_json: bool) -> None:
     """Delete a fleet with its tokens. It may have no deployment group but Default, and no collector that reports.
@@ -30,7 +29,6 @@ def fleet(api: Api, fleet: str, as_json: bool) -> None:
 @click.command("delete")
 @click.argument("fleet", metavar="FLEET")
 @click.argument("group", metavar="GROUP")
-@as_json
 @connected
 def deployment(api: Api, fleet: str, group: str, as_json: bool) -> None:
     """Delete a deployment group. None of its collectors may report; stale and stopped ones go with it.
@@ -48,7 +46,6 @@ def deployment(api: Api, fleet: str, group: str, as_json: bool) -> None:
 @click.command("forget")
 @click.argument("fleet", metavar="FLEET")
 @click.argument("instance", metavar="INSTANCE")
-@as_json
 @connected
 def instance(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Delete a collector that is stopped or stale from the list. INSTANCE is its id or the name of its host.

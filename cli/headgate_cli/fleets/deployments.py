@@ -12,7 +12,7 @@ from headgate_cli.checks import gate
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import assignable, deleting, lookup
 from headgate_cli.fleets.check import check, say_of_hosts
@@ -20,7 +20,7 @@ from headgate_cli.fleets.env import env
 from headgate_cli.fleets.history import history
 from headgate_cli.fleets.select import select
 from headgate_cli.fleets.states import states
-from headgate_cli.output import print_json, print_result, table
+from headgate_cli.output import print_json, print_result, show_list
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentChanged, DeploymentOut
 from headgate_cli.untrusted import one_line
@@ -47,7 +47,6 @@ def deployment() -> None:
 
 @deployment.command("list")
 @click.argument("fleet", metavar="FLEET")
-@as_json
 @connected
 def list_(api: Api, fleet: str, as_json: bool) -> None:
     """List the fleet's deployment groups by name, with their assigned versions.
@@ -58,24 +57,22 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
     """
     groups = lookup.groups(api, lookup.fleet(api, fleet))
     by_id = names.of(api, (group["configuration_id"] or "" for group in groups))
-    if as_json:
-        print_json([names.named(group, by_id) for group in groups])
-        return
-    rows = [
-        (
-            group["id"],
-            group["name"],
-            group["role"],
-            group["replicas"],
-            group["namespace"],
-            names.version(group, by_id),
-            states(group["instances"]),
-        )
-        for group in groups
-    ]
-    headings = ("ID", "NAME", "ROLE", "REPLICAS", "NAMESPACE", "ASSIGNED", "COLLECTORS")
     create = f"headgate deployment create {one_line(fleet)} NAME CONFIGURATION --role ROLE"
-    table(headings, rows, nothing=f"No deployment groups yet: create one with `{create}`")
+    show_list(
+        groups,
+        as_json,
+        f"No deployment groups yet: create one with `{create}`",
+        {
+            "ID": lambda group: group["id"],
+            "NAME": lambda group: group["name"],
+            "ROLE": lambda group: group["role"],
+            "REPLICAS": lambda group: group["replicas"],
+            "NAMESPACE": lambda group: group["namespace"],
+            "ASSIGNED": lambda group: names.version(group, by_id),
+            "COLLECTORS": lambda group: states(group["instances"]),
+        },
+        answer=[names.named(group, by_id) for group in groups],
+    )
 
 
 @deployment.command()
@@ -90,7 +87,6 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
 @click.option("--namespace", help="kubernetes: the namespace it runs in.")
 @_message
 @gate.force
-@as_json
 @connected
 def create(
     api: Api,
@@ -126,7 +122,6 @@ def create(
 @_version
 @_message
 @gate.force
-@as_json
 @connected
 def assign(
     api: Api, fleet: str, group: str, configuration: str, n: int | None, message: str | None, force: bool, as_json: bool
@@ -151,7 +146,6 @@ def assign(
 @click.argument("group", metavar="GROUP")
 @_message
 @click.option("--yes", is_flag=True, help="Do not ask, although collectors stop.")
-@as_json
 @connected
 def clear(api: Api, fleet: str, group: str, message: str | None, yes: bool, as_json: bool) -> None:
     """Remove a deployment group's assignment: its collectors stop.

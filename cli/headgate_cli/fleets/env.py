@@ -9,9 +9,9 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, table
+from headgate_cli.output import minute, show_list
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import EnvOut, VariableOut
 from headgate_cli.untrusted import one_line
@@ -29,7 +29,6 @@ from headgate_cli.untrusted import one_line
     help="A secret: its value is that of the variable NAME here, or asked for. Repeatable.",
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove a stored variable. Repeatable.")
-@as_json
 @connected
 def env(
     api: Api,
@@ -57,11 +56,17 @@ def env(
     if secrets:
         request["secrets"] = {name: _secret(name) for name in secrets}
     stored = shaped(EnvOut, api.patch(path, request) if request else api.get(path))
-    if as_json:
-        print_json(stored)
-        return
-    rows = [(variable["name"], _shown(variable), minute(variable["set_at"])) for variable in stored["items"]]
-    table(("NAME", "VALUE", "SET (UTC)"), rows, nothing="No variables are stored with this group")
+    show_list(
+        stored["items"],
+        as_json,
+        "No variables are stored with this group",
+        {
+            "NAME": lambda variable: variable["name"],
+            "VALUE": _shown,
+            "SET (UTC)": lambda variable: minute(variable["set_at"]),
+        },
+        answer=stored,
+    )
 
 
 def _secret(name: str) -> str:

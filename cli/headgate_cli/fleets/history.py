@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_result, table
+from headgate_cli.output import minute, print_json, print_result, show_list
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import AssignedThenOut, GroupEventOut, NamedVersionOut
 from headgate_cli.untrusted import one_line
@@ -17,7 +17,6 @@ from headgate_cli.untrusted import one_line
 @click.argument("fleet", metavar="FLEET")
 @click.argument("group", metavar="GROUP")
 @click.option("--at", metavar="TIME", help="Only what was assigned then, such as 2026-11-20T19:32:02Z.")
-@as_json
 @connected
 def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> None:
     """Who assigned what to a deployment group, when and why, newest first, for 90 days.
@@ -35,22 +34,19 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
         _print_then(shaped(AssignedThenOut, api.get(path, at=at)), as_json=as_json)
         return
     events = list(each(GroupEventOut, api.items(path)))
-    if as_json:
-        print_json(events)
-        return
-    rows = [
-        (
-            minute(event["at"]),
-            event["event"],
-            _version(event["assigned"]),
-            _version(event["before"]),
-            event["by"]["name"],
-            event["message"],
-        )
-        for event in events
-    ]
-    headings = ("TIME (UTC)", "EVENT", "ASSIGNED", "BEFORE", "WHO", "WHY")
-    table(headings, rows, nothing="Nothing was assigned in the last 90 days")
+    show_list(
+        events,
+        as_json,
+        "Nothing was assigned in the last 90 days",
+        {
+            "TIME (UTC)": lambda event: minute(event["at"]),
+            "EVENT": lambda event: event["event"],
+            "ASSIGNED": lambda event: _version(event["assigned"]),
+            "BEFORE": lambda event: _version(event["before"]),
+            "WHO": lambda event: event["by"]["name"],
+            "WHY": lambda event: event["message"],
+        },
+    )
 
 
 def _print_then(then: AssignedThenOut, *, as_json: bool) -> None:

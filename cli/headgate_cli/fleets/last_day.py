@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.fleets.states import STATES
 from headgate_cli.output import minute, print_json, print_result, sparkline, table
@@ -23,7 +23,6 @@ _HEADING: Final = ("OVER THE LAST DAY", "NOW", "MOST")
 @click.command("states")
 @click.argument("fleet", metavar="FLEET")
 @click.argument("group", metavar="GROUP", required=False)
-@as_json
 @connected
 def last_day(api: Api, fleet: str, group: str | None, as_json: bool) -> None:
     """How a fleet's collectors stood over the last day, or a group's: by state, and by the version that ran.

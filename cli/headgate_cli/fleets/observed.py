@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_result, print_text, say, table
+from headgate_cli.output import minute, print_json, print_result, print_text, say, show_list
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import (
     AdoptionOut,
@@ -29,7 +29,6 @@ _SHORT = 12
 @click.command()
 @_fleet
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for a program for tables.")
-@as_json
 @connected
 def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
     """What runs where: hosts, distributions, versions, states and configurations of a fleet.
@@ -46,28 +45,24 @@ def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
         print_text(api.text(f"{path}.csv"))
         return
     listed = list(each(InventoryOut, api.items(path)))
-    if as_json:
-        print_json(listed)
-        return
-    rows = [
-        (
-            one_line(entry["host_name"] or entry["id"]),
-            one_line(f"{entry['os'] or '?'}/{entry['arch'] or '?'}"),
-            one_line(entry["distribution"] or "-"),
-            one_line(entry["collector_version"] or "-"),
-            one_line(entry["state"]).replace("_", " "),
-            (entry["configuration"] or "-")[:_SHORT],
-            one_line(" ".join(entry["components"])),
-        )
-        for entry in listed
-    ]
-    headings = ("HOST", "SYSTEM", "DISTRIBUTION", "VERSION", "STATE", "CONFIGURATION", "COMPONENTS")
-    table(headings, rows, nothing="No collector has reported yet: see `headgate fleet observe --help`")
+    show_list(
+        listed,
+        as_json,
+        "No collector has reported yet: see `headgate fleet observe --help`",
+        {
+            "HOST": lambda entry: one_line(entry["host_name"] or entry["id"]),
+            "SYSTEM": lambda entry: one_line(f"{entry['os'] or '?'}/{entry['arch'] or '?'}"),
+            "DISTRIBUTION": lambda entry: one_line(entry["distribution"] or "-"),
+            "VERSION": lambda entry: one_line(entry["collector_version"] or "-"),
+            "STATE": lambda entry: one_line(entry["state"]).replace("_", " "),
+            "CONFIGURATION": lambda entry: (entry["configuration"] or "-")[:_SHORT],
+            "COMPONENTS": lambda entry: one_line(" ".join(entry["components"])),
+        },
+    )
 
 
 @click.command()
 @_fleet
-@as_json
 @connected
 def configurations(api: Api, fleet: str, as_json: bool) -> None:
     """Which collectors of an observed fleet run the same configuration.
@@ -77,20 +72,19 @@ def configurations(api: Api, fleet: str, as_json: bool) -> None:
       headgate fleet configurations existing
     """
     known = shaped(SharedConfigurationsOut, api.get(f"/fleets/{lookup.fleet(api, fleet)}/configurations"))
-    if as_json:
-        print_json(known)
-        return
-    rows = [
-        (
-            group["sha256"][:_SHORT],
-            f"{group['count']:,}",
-            one_line(", ".join(group["versions"])),
-            one_line(", ".join(group["hosts"])),
-        )
-        for group in known["items"]
-    ]
-    table(("CONFIGURATION", "COLLECTORS", "VERSIONS", "HOSTS"), rows, nothing="No collector reported a configuration")
-    if known["left_out"]:
+    show_list(
+        known["items"],
+        as_json,
+        "No collector reported a configuration",
+        {
+            "CONFIGURATION": lambda group: group["sha256"][:_SHORT],
+            "COLLECTORS": lambda group: f"{group['count']:,}",
+            "VERSIONS": lambda group: ", ".join(group["versions"]),
+            "HOSTS": lambda group: ", ".join(group["hosts"]),
+        },
+        answer=known,
+    )
+    if known["left_out"] and not as_json:
         say(f"{known['left_out']:,} more configurations are left out")
 
 
@@ -101,7 +95,6 @@ def configurations(api: Api, fleet: str, as_json: bool) -> None:
     "--sha256", default="", metavar="SHA256", help="An earlier text, as `headgate instance history` names it."
 )
 @click.option("--diff", is_flag=True, help="Print what changed in it last.")
-@as_json
 @connected
 def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, as_json: bool) -> None:
     """Print the configuration that an observed collector reports to run, without secrets.
@@ -125,7 +118,6 @@ def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, 
 @_fleet
 @_instance
 @click.option("--to", default="", metavar="VERSION", help="Also say what moving to this collector version changes.")
-@as_json
 @connected
 def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> None:
     """What is wrong with what an observed collector runs: on its version, by policies, and with another version.
@@ -162,7 +154,6 @@ def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> Non
 @_instance
 @click.option("--name", default="", metavar="NAME", help="Name of the configuration; the host's if it is left out.")
 @click.option("--dry-run", is_flag=True, help="Print the text, and create nothing.")
-@as_json
 @connected
 def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json: bool) -> None:
     """Create a configuration, as a draft, from what an observed collector runs.

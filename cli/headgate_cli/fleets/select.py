@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.output import print_json, print_result
 from headgate_cli.shaped import shaped
@@ -20,7 +20,6 @@ from headgate_cli.untrusted import one_line
 @click.argument("group", metavar="GROUP")
 @click.option("--label", "labels", metavar="KEY=VALUE", multiple=True, help="A label of the group's hosts. Repeatable.")
 @click.option("--none", "nobody", is_flag=True, help="Select no hosts any longer.")
-@as_json
 @connected
 def select(api: Api, fleet: str, group: str, labels: Sequence[str], nobody: bool, as_json: bool) -> None:
     """Let labels select the hosts of a deployment group: they move there without an install.

@@ -10,7 +10,7 @@ from typing import Final, Literal
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import costs, lookup
 from headgate_cli.output import minute, print_json, print_result, sparkline, table
 from headgate_cli.shaped import shaped
@@ -34,7 +34,6 @@ _KINDS: Final = {"component": "COMPONENT", "pipeline": "PIPELINE", "host": "HOST
     help="A line for each of these; `none` is one line for all.",
 )
 @click.option("--last", metavar="TIME", default="24h", show_default=True, help="How far back: 90m, 24h, 7d, 30d.")
-@as_json
 @connected
 def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json: bool) -> None:
     """What flows through a fleet's collectors, or a group's: records taken, sent, failed and dropped.

@@ -10,10 +10,10 @@ import click
 
 from headgate_cli.api import Api, Entity, ServerError, entities, text
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
-from headgate_cli.output import print_json, print_result, print_text, say, table
+from headgate_cli.output import print_json, print_result, print_text, say, show_list
 from headgate_cli.suites.files import NAME
 from headgate_cli.untrusted import block, one_line
 from headgate_cli.yaml_files import STABLE_SIGNALS
@@ -35,7 +35,6 @@ def flow() -> None:
 @flow.command("list")
 @click.option("--signal", type=click.Choice(STABLE_SIGNALS), help="Only flows for this signal.")
 @click.option("--tag", default="", help="Only flows with this tag.")
-@as_json
 @connected
 def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
     """List the flows of the gallery.
@@ -50,18 +49,22 @@ def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
         for flow in api.items("/flows")
         if (not signal or signal in _texts(flow, "signals")) and (not tag or tag in _texts(flow, "tags"))
     ]
-    if as_json:
-        print_json(flows)
-        return
-    rows = [(text(flow, "slug"), ", ".join(_texts(flow, "signals")), text(flow, "summary")) for flow in flows]
     nothing = "No flow matches: leave out --signal and --tag" if signal or tag else "The gallery has no flows"
-    table(("SLUG", "SIGNALS", "SUMMARY"), rows, nothing=nothing)
+    show_list(
+        flows,
+        as_json,
+        nothing,
+        {
+            "SLUG": lambda flow: text(flow, "slug"),
+            "SIGNALS": lambda flow: ", ".join(_texts(flow, "signals")),
+            "SUMMARY": lambda flow: text(flow, "summary"),
+        },
+    )
 
 
 @flow.command()
 @click.argument("slug")
 @click.option("--yaml", "yaml_only", is_flag=True, help="Print the YAML only.")
-@as_json
 @connected
 def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
     """Show a flow with its YAML.
@@ -85,7 +88,6 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
 @click.argument("slug")
 @click.option("--name", default="", help="The configuration's name; the flow's name by default.")
 @click.option("--no-tests", is_flag=True, help="Leave out the flow's tests.")
-@as_json
 @connected
 def use(api: Api, slug: str, name: str, no_tests: bool, as_json: bool) -> None:
     """Create a configuration of your own from a flow, as a draft, with the tests that prove the flow.

@@ -13,11 +13,11 @@ from headgate_cli.api import Api
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host, version
-from headgate_cli.output import minute, print_json, print_outcome, print_result, say, table
+from headgate_cli.output import minute, print_json, print_outcome, print_result, say, show_list
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import (
@@ -57,7 +57,6 @@ instance.add_command(listing.as_instance)
 @instance.command()
 @_fleet
 @_instance
-@as_json
 @connected
 def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Show what a host is to run, was offered, tried and runs, each with its time, and what was ordered of it.
@@ -97,7 +96,6 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @_fleet
 @_instance
 @click.option("--at", metavar="TIME", help="Only what ran then, such as 2026-11-20T19:32:02Z.")
-@as_json
 @connected
 def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) -> None:
     """What happened on a host, newest first, for 90 days.
@@ -118,28 +116,23 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
             print_result("  It changed too often then for all to be recorded: this may be wrong")
         return
     events = list(each(HappenedOut, api.items(path)))
-    if as_json:
-        print_json(events)
-        return
-    rows = [
-        (
-            minute(event["at"]),
-            event["event"].replace("_", " "),
-            version(event["version"]),
-            version(event["running"]),
-            _details(event),
-        )
-        for event in events
-    ]
-    table(
-        ("TIME (UTC)", "EVENT", "VERSION", "RUNNING", "DETAILS"), rows, nothing="Nothing happened in the last 90 days"
+    show_list(
+        events,
+        as_json,
+        "Nothing happened in the last 90 days",
+        {
+            "TIME (UTC)": lambda event: minute(event["at"]),
+            "EVENT": lambda event: event["event"].replace("_", " "),
+            "VERSION": lambda event: version(event["version"]),
+            "RUNNING": lambda event: version(event["running"]),
+            "DETAILS": lambda event: _details(event),
+        },
     )
 
 
 @instance.command()
 @_fleet
 @_instance
-@as_json
 @connected
 def restart(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Order a host to restart its collector. It does so with its next message, and its history says when.
@@ -154,7 +147,6 @@ def restart(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @instance.command()
 @_fleet
 @_instance
-@as_json
 @connected
 def retry(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Offer the version that failed on a host to it again, and to no other host.
@@ -169,7 +161,6 @@ def retry(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @instance.command("upgrade-supervisor")
 @_fleet
 @_instance
-@as_json
 @connected
 def upgrade_supervisor(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Order a host to replace its supervisor by the published one. The former runs again if the new one does not.
@@ -190,7 +181,6 @@ def upgrade_supervisor(api: Api, fleet: str, instance: str, as_json: bool) -> No
 @click.option("--until", metavar="TIME", default="", help="Until when, such as 2026-11-20T19:32:02Z.")
 @click.option("--message", "-m", default="", help="Why; it is shown with the host and in its history.")
 @click.option("--end", is_flag=True, help="End the override: the host runs what its group does.")
-@as_json
 @connected
 def override(
     api: Api,
@@ -237,7 +227,6 @@ def override(
 @instance.command("allow-move")
 @_fleet
 @_instance
-@as_json
 @connected
 def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Let another host take a host's place within the hour, once: one that lost its key, or came by another token.
@@ -256,7 +245,6 @@ def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @instance.command("cut-off")
 @_fleet
 @_instance
-@as_json
 @connected
 def cut_off(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Refuse every message of a host, and send it nothing, also no renewed token. Its collector runs on as it is.
@@ -274,7 +262,6 @@ def cut_off(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @instance.command("let-in")
 @_fleet
 @_instance
-@as_json
 @connected
 def let_in(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     """Take the messages of a host again that was cut off. It takes a person's session.
@@ -291,7 +278,6 @@ def let_in(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @_fleet
 @_instance
 @click.option("--by", metavar="ID", help="The id of the instance that the host is now, if several have its name.")
-@as_json
 @connected
 def replace(api: Api, fleet: str, instance: str, by: str | None, as_json: bool) -> None:
     """Delete the entry of a host that was installed again and is another instance since, which gets its override.

@@ -10,7 +10,7 @@ import click
 from headgate_cli import watching
 from headgate_cli.api import Api, Entity
 from headgate_cli.configurations import names
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.fleets.states import STATES
 from headgate_cli.output import minute, print_json, table
@@ -42,7 +42,7 @@ def _listing(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
         click.option("--without-key", is_flag=True, help="Only those whose hosts do not sign their messages."),
         watching.option,
     ]
-    wrapped = as_json(connected(command))
+    wrapped = connected(command)
     for option in reversed(options):
         wrapped = option(wrapped)
     return wrapped

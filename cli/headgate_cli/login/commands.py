@@ -83,7 +83,6 @@ def logout(as_json: bool) -> None:
 
 
 @click.command()
-@as_json
 @connected
 def whoami(api: Api, as_json: bool) -> None:
     """Show who the credential acts as.

@@ -11,7 +11,7 @@ import click
 
 from headgate_cli.api import Api, ServerError
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, print_text, table
 from headgate_cli.policies import files
@@ -39,7 +39,6 @@ def policy() -> None:
 
 
 @policy.command("list")
-@as_json
 @connected
 def list_(api: Api, as_json: bool) -> None:
     """List the built-in policies and the organization's own rules, with how each counts.
@@ -64,7 +63,6 @@ def list_(api: Api, as_json: bool) -> None:
 
 @policy.command()
 @click.argument("code", metavar="CODE")
-@as_json
 @connected
 def show(api: Api, code: str, as_json: bool) -> None:
     """Show why there is a policy, the way out, and an example of each kind; or a rule of the organization.
@@ -92,7 +90,6 @@ def show(api: Api, code: str, as_json: bool) -> None:
 
 
 @policy.command()
-@as_json
 @connected
 def get(api: Api, as_json: bool) -> None:
     """Print the organization's settings as a YAML file for `policy set`.
@@ -111,7 +108,6 @@ def get(api: Api, as_json: bool) -> None:
 @policy.command("set")
 @click.argument("file", metavar="FILE")
 @click.option("--force", is_flag=True, help="Replace the settings without asking, even if somebody changed them.")
-@as_json
 @connected
 def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
     """Replace the organization's settings by a file's; for Admins, signed in with `headgate login`.

@@ -9,9 +9,9 @@ import click
 
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_result, table
+from headgate_cli.output import print_json, print_result, show_list
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import PriceOut, PricesOut
 from headgate_cli.untrusted import one_line
@@ -35,7 +35,6 @@ def price() -> None:
 
 
 @price.command("list")
-@as_json
 @connected
 def list_(api: Api, as_json: bool) -> None:
     """List the prices.
@@ -45,20 +44,18 @@ def list_(api: Api, as_json: bool) -> None:
       headgate price list
     """
     known = shaped(PricesOut, api.get(_PATH))
-    if as_json:
-        print_json(known)
-        return
-    currency = known["currency"]
-    rows = [
-        (
-            price["exporter"],
-            price["host"] or "any",
-            f"{price['amount']} {currency}",
-            _UNITS.get(price["per"], price["per"]),
-        )
-        for price in known["prices"]
-    ]
-    table(("EXPORTER", "HOST", "PRICE", "PER"), rows, nothing="No price is set: see `headgate price set --help`")
+    show_list(
+        known["prices"],
+        as_json,
+        "No price is set: see `headgate price set --help`",
+        {
+            "EXPORTER": lambda price: price["exporter"],
+            "HOST": lambda price: price["host"] or "any",
+            "PRICE": lambda price: f"{price['amount']} {known['currency']}",
+            "PER": lambda price: _UNITS.get(price["per"], price["per"]),
+        },
+        answer=known,
+    )
 
 
 @price.command("set")
@@ -67,7 +64,6 @@ def list_(api: Api, as_json: bool) -> None:
 @click.option("--per-gb", metavar="AMOUNT", help="What 1,000,000,000 bytes cost, such as 0.25.")
 @click.option("--per-million", metavar="AMOUNT", help="What a million log records, spans or data points cost.")
 @click.option("--currency", metavar="CODE", help="Of all prices, such as EUR; it stays as it is without this.")
-@as_json
 @connected
 def set_(
     api: Api,
@@ -104,7 +100,6 @@ def set_(
 @price.command()
 @click.argument("exporter", metavar="EXPORTER")
 @_HOST
-@as_json
 @connected
 def remove(api: Api, exporter: str, host: str | None, as_json: bool) -> None:
     """Remove the prices of a destination; for Admins, signed in with `headgate login`.

@@ -12,9 +12,9 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_json_text, print_result, print_text, table
+from headgate_cli.output import print_json, print_json_text, print_result, print_text, show_list, table
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ComponentDetail, ComponentSummary, FieldOut
 from headgate_cli.untrusted import block, one_line
@@ -41,7 +41,6 @@ def component() -> None:
 @component.command("list")
 @click.option("--kind", type=click.Choice(_KINDS), help="Only components of this kind.")
 @of_version
-@as_json
 @connected
 def list_(api: Api, kind: str | None, version: str | None, as_json: bool) -> None:
     """List the components of a collector version.
@@ -52,18 +51,23 @@ def list_(api: Api, kind: str | None, version: str | None, as_json: bool) -> Non
       headgate component list --kind processor --version 0.158.0
     """
     components = list(each(ComponentSummary, api.items("/components", **_given(kind=kind, version=version))))
-    if as_json:
-        print_json(components)
-        return
-    rows = [(entry["kind"], _names(entry), _stability(entry), entry["summary"]) for entry in components]
-    table(("KIND", "TYPE", "STABILITY", "SUMMARY"), rows, nothing="This collector has no such components")
+    show_list(
+        components,
+        as_json,
+        "This collector has no such components",
+        {
+            "KIND": lambda entry: entry["kind"],
+            "TYPE": lambda entry: _names(entry),
+            "STABILITY": lambda entry: _stability(entry),
+            "SUMMARY": lambda entry: entry["summary"],
+        },
+    )
 
 
 @component.command()
 @click.argument("type_", metavar="TYPE")
 @click.option("--kind", type=click.Choice(_KINDS), help="The kind, if several have this type.")
 @of_version
-@as_json
 @connected
 def show(api: Api, type_: str, kind: str | None, version: str | None, as_json: bool) -> None:
     """Show a component: its fields with types, defaults and descriptions, and an example.
@@ -89,7 +93,6 @@ def show(api: Api, type_: str, kind: str | None, version: str | None, as_json: b
 
 @click.command()
 @of_version
-@as_json
 @connected
 def schema(api: Api, version: str | None, as_json: bool) -> None:
     """Print the JSON Schema of a whole configuration, for an editor or a validator. It is JSON with and without --json.

@@ -6,7 +6,7 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.output import print_json, print_result, table
 from headgate_cli.reference.commands import of_version
 from headgate_cli.shaped import shaped
@@ -27,7 +27,6 @@ def ottl() -> None:
 @click.argument("component", default="")
 @click.argument("context", default="")
 @of_version
-@as_json
 @connected
 def reference(api: Api, component: str, context: str, version: str | None, as_json: bool) -> None:
     """Show the paths, functions and enums of a context of a component.

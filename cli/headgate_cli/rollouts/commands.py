@@ -11,10 +11,10 @@ from headgate_cli.api import Api
 from headgate_cli.checks import gate as checks
 from headgate_cli.command_group import Group
 from headgate_cli.configurations.lookup import VersionNumber
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import assignable
-from headgate_cli.output import minute, print_json, table
+from headgate_cli.output import minute, show_list
 from headgate_cli.rollouts import follow, lookup
 from headgate_cli.rollouts.options import Gate, Step, StepOfRollout, Window, strategy
 from headgate_cli.shaped import shaped
@@ -82,7 +82,6 @@ def rollout() -> None:
 @click.option("--message", "-m", help="Why; it is shown with the rollout.")
 @checks.force
 @click.option("--watch", is_flag=True, help="Wait for the end, as `headgate rollout watch` does.")
-@as_json
 @connected
 def start(
     api: Api,
@@ -140,7 +139,6 @@ def start(
 @_fleet
 @_group
 @_rollout
-@as_json
 @connected
 def watch(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> None:
     """Print a rollout's progress until it ends. Ends with 0 if it completed, with 1 if it halted or was taken back.
@@ -159,7 +157,6 @@ def watch(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> N
 @_fleet
 @_group
 @_rollout
-@as_json
 @connected
 def show(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> None:
     """Show a rollout: how far it is, what was measured, and why it stopped.
@@ -175,7 +172,6 @@ def show(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> No
 @rollout.command("list")
 @_fleet
 @_group
-@as_json
 @connected
 def list_(api: Api, fleet: str, group: str, as_json: bool) -> None:
     """List the rollouts of a deployment group, newest first; a version that was assigned at once is one, too.
@@ -185,22 +181,19 @@ def list_(api: Api, fleet: str, group: str, as_json: bool) -> None:
       headgate rollout list servers Default
     """
     rollouts = list(lookup.all_of(api, lookup.path_of(api, fleet, group)))
-    if as_json:
-        print_json(rollouts)
-        return
-    rows = [
-        (
-            rollout["id"],
-            lookup.status(rollout),
-            lookup.version(rollout),
-            lookup.version(rollout["from"]),
-            minute(rollout["created_at"]),
-            quoted(rollout["message"] or ""),
-        )
-        for rollout in rollouts
-    ]
-    headings = ("ID", "STATUS", "VERSION", "BEFORE", "STARTED (UTC)", "MESSAGE")
-    table(headings, rows, nothing="No rollouts yet: start one with `headgate rollout start`")
+    show_list(
+        rollouts,
+        as_json,
+        "No rollouts yet: start one with `headgate rollout start`",
+        {
+            "ID": lambda rollout: rollout["id"],
+            "STATUS": lambda rollout: lookup.status(rollout),
+            "VERSION": lambda rollout: lookup.version(rollout),
+            "BEFORE": lambda rollout: lookup.version(rollout["from"]),
+            "STARTED (UTC)": lambda rollout: minute(rollout["created_at"]),
+            "MESSAGE": lambda rollout: quoted(rollout["message"] or ""),
+        },
+    )
 
 
 def _act(name: str, summary: str) -> None:
@@ -210,7 +203,6 @@ def _act(name: str, summary: str) -> None:
     @_fleet
     @_group
     @_rollout
-    @as_json
     @connected
     def act(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> None:
         path = lookup.path_of(api, fleet, group)

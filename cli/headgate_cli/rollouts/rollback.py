@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.output import print_outcome, say
@@ -30,7 +30,6 @@ Version = tuple[str, object]
 @click.command()
 @click.argument("place", nargs=-1, required=True, metavar="[FLEET] GROUP")
 @click.option("--message", "-m", help="Why; it is shown with the rollout.")
-@as_json
 @connected
 def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool) -> None:
     """Let a deployment group go back to the last version that was good, all hosts at once.

@@ -8,7 +8,7 @@ from headgate_cli.api import Api, ServerError, entities
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules import files
 from headgate_cli.untrusted import one_line
@@ -31,7 +31,6 @@ def rules() -> None:
 @rules.command()
 @click.argument("configuration", metavar="CONFIGURATION")
 @_version
-@as_json
 @connected
 def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
     """Print the saved rules as a YAML file for `rules set`.
@@ -61,7 +60,6 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
 @click.argument("configuration", metavar="CONFIGURATION")
 @click.argument("file", metavar="FILE")
 @_version
-@as_json
 @connected
 def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) -> None:
     """Save a file's rules, one set for each pipeline; rules added in the application stay.

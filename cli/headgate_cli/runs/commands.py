@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, ServerError, optional, text
+from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
 from headgate_cli.comparisons.commands import diff
@@ -22,13 +22,15 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.coverage.commands import coverage
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
-from headgate_cli.output import print_json, print_result, print_text, say
+from headgate_cli.output import print_json, print_outcome, print_text, say
 from headgate_cli.rules.files import refusal, rules_for
 from headgate_cli.runs import stand_ins, steps
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.runs.ids import RunId
 from headgate_cli.runs.listing import runs
 from headgate_cli.safe_files import STDIN, is_file, name, read
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import RunOut
 from headgate_cli.suites.commands import list_, suite
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import SIGNALS, pipelines, signal_of
@@ -179,18 +181,15 @@ def run(
         elif rules:
             request["rules"] = given_rules
         try:
-            started = api.create("/testing/runs", request)
+            started = shaped(RunOut, api.create("/testing/runs", request))
         except ServerError as error:
             raise (refusal(error, rules_file, chosen) if rules_file else error) from error
         if no_wait:
-            if as_json:
-                print_json(started)
-            else:
-                print_result(one_line(text(started, "id")))
+            print_outcome(started, as_json, one_line(started["id"]))
         else:
             if not api.is_local:
                 # Whoever waits may need it before the end: to look from elsewhere, or after Ctrl-C.
-                say(f"Run {one_line(text(started, 'id'))}")
+                say(f"Run {one_line(started['id'])}")
             _finish(api, started, as_json=as_json, trace=trace, record=record)
 
     if watch:
@@ -202,7 +201,6 @@ def run(
 @test.command("show")
 @click.argument("run_id", metavar="RUN", type=RunId())
 @click.option("--wait", is_flag=True, help="Wait until the run has ended.")
-@as_json
 @connected
 def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
     """Show a run and its results. Ends with 1 if a rule failed or the run ended in an error.
@@ -211,7 +209,7 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
     Examples:
       headgate test show run_01... --wait
     """
-    run = api.get(f"/testing/runs/{run_id}")
+    run = shaped(RunOut, api.get(f"/testing/runs/{run_id}"))
     if wait:
         _finish(api, run, as_json=as_json)
     else:
@@ -220,7 +218,6 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
 
 @test.command()
 @click.argument("run_id", metavar="RUN", type=RunId())
-@as_json
 @connected
 def output(api: Api, run_id: str, as_json: bool) -> None:
     """Print the pipeline's output, one OTLP/JSON document a line; with --json, a list of these documents.
@@ -238,7 +235,6 @@ def output(api: Api, run_id: str, as_json: bool) -> None:
 
 @test.command()
 @click.argument("run_id", metavar="RUN", type=RunId())
-@as_json
 @connected
 def stderr(api: Api, run_id: str, as_json: bool) -> None:
     """Print the collector's standard error as it was written; `test show` has what matters of it.
@@ -260,17 +256,17 @@ test.add_command(runs)
 test.add_command(coverage)
 
 
-def _finish(api: Api, started: Entity, *, as_json: bool, trace: bool = False, record: int | None = None) -> None:
-    ended = started if started["status"] in FINAL else follow(api, text(started, "id"))
-    traced = steps.traced(api, text(ended, "id"), record) if trace else None
+def _finish(api: Api, started: RunOut, *, as_json: bool, trace: bool = False, record: int | None = None) -> None:
+    ended = started if started["status"] in FINAL else follow(api, started["id"])
+    traced = steps.traced(api, ended["id"], record) if trace else None
     if traced and not as_json:
         # First, so that the rules' results are what is seen last.
         traced.show()
     _present(api, ended, as_json=as_json, further=traced.as_json() if traced else {})
 
 
-def _present(api: Api, run: Entity, *, as_json: bool, further: Entity = _NOTHING) -> None:
-    by_id = names.of(api, [optional(run, "configuration_id")])
+def _present(api: Api, run: RunOut, *, as_json: bool, further: Entity = _NOTHING) -> None:
+    by_id = names.of(api, [run["configuration_id"] or ""])
     if not as_json:
         show(run, names.version(run, by_id))
         return
@@ -302,7 +298,7 @@ def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str,
     stored, n = lookup.one_version(wanted, n)
     latest = lookup.latest(api, lookup.find(api, stored))
     version = n or latest.version
-    content = latest.yaml if version == latest.version else text(lookup.version(api, latest.id, version), "yaml")
+    content = lookup.text_of(api, latest, version).text
     return content, {"configuration_id": latest.id, "version_number": version}
 
 

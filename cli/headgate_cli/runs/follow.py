@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.api import Api
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_result, say, status_line
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import RunOut, SideOutcome, TestOutcome
 from headgate_cli.untrusted import block, one_line, quoted
 
 FINAL: Final = ("Success", "Fail", "Error")
@@ -22,14 +24,14 @@ _SECONDS_LATER: Final = 4.0
 _MOST_POLLS: Final = 900
 
 
-def follow(api: Api, run_id: str) -> Entity:
+def follow(api: Api, run_id: str) -> RunOut:
     """Wait for the run's end and return it. Raises Failed after an hour, and KeyboardInterrupt."""
     begun = time.monotonic()
     polls = 0
     try:
         while polls < _MOST_POLLS:
-            run = api.get(f"/testing/runs/{run_id}")
-            status_line(f"{one_line(text(run, 'status'))}  {time.monotonic() - begun:.0f} s")
+            run = shaped(RunOut, api.get(f"/testing/runs/{run_id}"))
+            status_line(f"{one_line(run['status'])}  {time.monotonic() - begun:.0f} s")
             if run["status"] in FINAL:
                 return run
             polls += 1
@@ -43,57 +45,55 @@ def follow(api: Api, run_id: str) -> Entity:
         status_line("")
 
 
-def show(run: Entity, tested: str = "") -> None:
+def show(run: RunOut, tested: str = "") -> None:
     """Print the run for people; `tested` is its version, as `edge v3`. Raises Ended(1) if it failed or errored."""
-    status, pipeline = one_line(text(run, "status")), one_line(text(run, "target_pipeline"))
+    status, pipeline = one_line(run["status"]), one_line(run["target_pipeline"])
     of = f"{one_line(tested)}  " if tested else ""
     print_result(
-        f"{one_line(text(run, 'id'))}  {click.style(status, fg=_colour(status), bold=True)}  {of}{pipeline}  "
-        f"{number(run, 'duration_seconds')} s on collector {one_line(text(run, 'collector_version'))}"
+        f"{one_line(run['id'])}  {click.style(status, fg=_colour(status), bold=True)}  {of}{pipeline}  "
+        f"{run['duration_seconds']} s on collector {one_line(run['collector_version'])}"
     )
     _records(run)
     if status != "Error":
         for line in complaints(run):
             say(f"  {line}")
-    for result in entities(run, "validation_results"):
-        mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
-        matched = f"{number(result, 'matched')} of {number(result, 'total')} {one_line(text(result, 'context'))}"
-        print_result(f"  {mark}  {one_line(text(result, 'name'))}  ({one_line(text(result, 'expect'))}: {matched})")
-        if not result.get("passed"):
-            print_result(f"        {quoted(text(result, 'condition'))}\n        {quoted(text(result, 'message'))}")
+    for result in run["validation_results"] or ():
+        mark = click.style("pass", fg="green") if result["passed"] else click.style("FAIL", fg="red", bold=True)
+        matched = f"{result['matched']} of {result['total']} {one_line(result['context'])}"
+        print_result(f"  {mark}  {one_line(result['name'])}  ({one_line(result['expect'])}: {matched})")
+        if not result["passed"]:
+            print_result(f"        {quoted(result['condition'])}\n        {quoted(result['message'])}")
     if status == "Error":
-        say(f"test run errored:\n{block(optional(run, 'stderr'))}")
+        say(f"test run errored:\n{block(run['stderr'])}")
     if status in ("Fail", "Error"):
         raise Ended(FAILED)
 
 
-def complaints(answer: Entity) -> Iterator[str]:
-    """What components complained of, and the notes on the run, which a Success may have as well, a line each."""
-    for one in entities(answer, "component_errors"):
-        often = f" ({number(one, 'count')} times)" if number(one, "count") > 1 else ""
-        record = one.get("record")
-        first = f", the first in record {record}" if isinstance(record, int) else ""
-        told = f"{one_line(text(one, 'component'))}: {one_line(text(one, 'message'))}{often}{first}"
-        yield f"{click.style('error', fg='red')}: {told}"
-    for one in entities(answer, "notes"):
-        if text(one, "code") != "nothing_came_out":
-            yield f"note: {one_line(text(one, 'message'))}"
+def complaints(answer: RunOut | TestOutcome | SideOutcome) -> Iterator[str]:
+    """A line for each complaint of a component, and for each note on the run, which a Success may have as well."""
+    for error in answer["component_errors"]:
+        often = f" ({error['count']} times)" if error["count"] > 1 else ""
+        first = "" if error["record"] is None else f", the first in record {error['record']}"
+        message = f"{one_line(error['component'])}: {one_line(error['message'])}{often}{first}"
+        yield f"{click.style('error', fg='red')}: {message}"
+    for note in answer["notes"]:
+        if note["code"] != "nothing_came_out":
+            yield f"note: {one_line(note['message'])}"
 
 
-def _records(run: Entity) -> None:
+def _records(run: RunOut) -> None:
     """Print the records in and out, by signal, once the collector has run."""
-    records = run.get("records")
-    if not isinstance(records, dict):
+    records = run["records"]
+    if records is None:
         return
-    sent, received = ({**records[way]} if isinstance(records.get(way), dict) else {} for way in ("in", "out"))
-    print_result(f"  records in: {_counts(sent)}; out: {_counts(received)}")
-    if received and not any(received.values()):
-        first, *_ = optional(run, "stderr").splitlines() or [""]
+    print_result(f"  records in: {_counts(records['in'])}; out: {_counts(records['out'])}")
+    if records["out"] and not any(records["out"].values()):
+        first, *_ = run["stderr"].splitlines() or [""]
         say(one_line(first.removeprefix("headgate: ")))
 
 
-def _counts(records: Entity) -> str:
-    return ", ".join(f"{number(records, signal)} {one_line(signal)}" for signal in sorted(records)) or "none"
+def _counts(records: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {one_line(signal)}" for signal, count in sorted(records.items())) or "none"
 
 
 def _colour(status: str) -> str:

@@ -8,11 +8,13 @@ from itertools import islice
 import click
 
 from headgate_cli import watching
-from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.api import Api
 from headgate_cli.configurations import lookup, names
-from headgate_cli.connection import as_json, connected
-from headgate_cli.output import minute, print_json, table
+from headgate_cli.connection import connected
+from headgate_cli.output import minute, show_list
 from headgate_cli.runs.follow import FINAL
+from headgate_cli.shaped import each
+from headgate_cli.shapes import RunSummary
 from headgate_cli.untrusted import one_line
 
 _STATUSES = ("Queued", "Running", *FINAL)
@@ -24,7 +26,6 @@ _STATUSES = ("Queued", "Running", *FINAL)
 @click.option("--status", type=click.Choice(_STATUSES, case_sensitive=False), help="Runs with this status only.")
 @click.option("--limit", type=click.IntRange(1, 1_000), default=20, show_default=True, help="At most so many.")
 @watching.option
-@as_json
 @connected
 def runs(
     api: Api, configuration: str, pipeline: str, status: str | None, limit: int, watch: bool, as_json: bool
@@ -38,52 +39,44 @@ def runs(
       headgate test runs --watch
     """
     watching.refuse_json(watch=watch, as_json=as_json)
-    wanted = {"pipeline": pipeline, "status": status or ""}
+    filters = {"pipeline": pipeline, "status": status or ""}
     if configuration:
-        wanted["configuration_id"] = lookup.find(api, configuration)
-    given = {name: value for name, value in wanted.items() if value}
+        filters["configuration_id"] = lookup.find(api, configuration)
+    query = {name: value for name, value in filters.items() if value}
 
-    def listed() -> list[Entity]:
-        return list(islice(api.items("/testing/runs", **given), limit))
+    def listed() -> list[RunSummary]:
+        return list(islice(each(RunSummary, api.items("/testing/runs", **query)), limit))
 
-    found = listed()
-    known = names.of(api, (optional(run, "configuration_id") for run in found))
-    if as_json:
-        print_json([names.named(run, known) for run in found])
-        return
-    rows = [
-        (
-            text(run, "id"),
-            text(run, "status"),
-            names.version(run, known) or "a file",
-            text(run, "target_pipeline"),
-            _rules(run),
-            minute(text(run, "created_at")),
-            optional(run, "reason"),
-        )
-        for run in found
-    ]
-    table(
-        ("ID", "STATUS", "CONFIGURATION", "PIPELINE", "RULES", "STARTED (UTC)", "REASON"),
-        rows,
-        nothing="No test runs that you can see: start one with `headgate test run`",
+    before = listed()
+    by_id = names.of(api, (run["configuration_id"] or "" for run in before))
+    show_list(
+        before,
+        as_json,
+        "No test runs that you can see: start one with `headgate test run`",
+        {
+            "ID": lambda run: run["id"],
+            "STATUS": lambda run: run["status"],
+            "CONFIGURATION": lambda run: names.version(run, by_id) or "a file",
+            "PIPELINE": lambda run: run["target_pipeline"],
+            "RULES": _rules,
+            "STARTED (UTC)": lambda run: minute(run["created_at"]),
+            "REASON": lambda run: run["reason"],
+        },
+        answer=[names.named(run, by_id) for run in before],
         whole=True,
     )
     if watch:
-        watching.watch(_lines(found), lambda: _lines(listed()))
+        watching.watch(_lines(before), lambda: _lines(listed()))
 
 
-def _lines(found: Sequence[Entity]) -> dict[str, str]:
-    """What a person who watches has to know of each run."""
-    return {
-        text(run, "id"): one_line(f"{text(run, 'id')}  {text(run, 'status')}  {optional(run, 'reason')}").rstrip()
-        for run in found
-    }
+def _lines(runs: Sequence[RunSummary]) -> dict[str, str]:
+    """The line of each run that is watched."""
+    return {run["id"]: one_line(f"{run['id']}  {run['status']}  {run['reason'] or ''}").rstrip() for run in runs}
 
 
-def _rules(run: Entity) -> str:
+def _rules(run: RunSummary) -> str:
     """`2 of 3 passed`; empty for a run that has none, or has not ended."""
-    counts = run.get("rules")
-    if not isinstance(counts, dict) or counts.get("passed") is None or not number(counts, "total"):
+    counts = run["rules"]
+    if counts is None or counts["passed"] is None or not counts["total"]:
         return ""
-    return f"{number(counts, 'passed')} of {number(counts, 'total')} passed"
+    return f"{counts['passed']} of {counts['total']} passed"

@@ -7,12 +7,14 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, number, optional
-from headgate_cli.connection import as_json, connected
+from headgate_cli.api import Api, Entity
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result
 from headgate_cli.runs import step_views
 from headgate_cli.runs.ids import RunId
+from headgate_cli.shaped import listed, shaped
+from headgate_cli.shapes import StepOut, StepRecord, StepsOut
 
 # No step has more records: a trace has 4 MB.
 _MOST_PAGES: Final = 1_000
@@ -22,7 +24,6 @@ _MOST_PAGES: Final = 1_000
 @click.argument("run_id", metavar="RUN", type=RunId())
 @click.option("--step", "n", type=click.IntRange(min=1), metavar="N", help="What this step did to each record.")
 @click.option("--record", type=click.IntRange(min=1), metavar="N", help="What became of this record of the sample.")
-@as_json
 @connected
 def steps(api: Api, run_id: str, n: int | None, record: int | None, as_json: bool) -> None:
     """Show what each component did in a run with --trace: how many records went in and out, what changed, and by what.
@@ -40,15 +41,15 @@ def steps(api: Api, run_id: str, n: int | None, record: int | None, as_json: boo
         else:
             step_views.show_steps(trace)
         return
-    found = [step for step in entities(trace, "items") if n in (None, number(step, "n"))]
-    if not trace.get("available"):
-        raise Failed(f"this run has no steps: {optional(trace, 'reason')}")
-    if not found:
-        raise Failed(f"no step {n}: this run has {len(entities(trace, 'items'))}, see `headgate test steps {run_id}`")
-    ways = [with_records(api, run_id, number(step, "n"), record) for step in found]
+    numbers = [step["n"] for step in trace["items"] if n in (None, step["n"])]
+    if not trace["available"]:
+        raise Failed(f"this run has no steps: {trace['reason']}")
+    if not numbers:
+        raise Failed(f"no step {n}: this run has {len(trace['items'])}, see `headgate test steps {run_id}`")
+    ways = [with_records(api, run_id, number, record) for number in numbers]
     if as_json:
         print_json(ways[0] if n else {"items": ways})
-    elif record is not None and not any(entities(step, "records") for step in ways):
+    elif record is not None and not any(step["records"] for step in ways):
         raise Failed(
             f"no record {record} in step {n}: `headgate test steps {run_id} --record {record}` shows its way"
             if n
@@ -64,14 +65,14 @@ def steps(api: Api, run_id: str, n: int | None, record: int | None, as_json: boo
 class Traced:
     """The steps of a run, and those with what became of one record, if one was named."""
 
-    trace: Entity
+    trace: StepsOut
     record: int | None
-    ways: list[Entity]
+    ways: list[StepOut]
 
     def show(self) -> None:
         """Print them for people."""
         step_views.show_steps(self.trace)
-        if self.record is not None and self.trace.get("available"):
+        if self.record is not None and self.trace["available"]:
             print_result("")
             step_views.show_way(self.record, self.ways)
         print_result("")
@@ -83,37 +84,35 @@ class Traced:
 def traced(api: Api, run_id: str, record: int | None) -> Traced:
     """The steps of a run that has ended."""
     trace = trace_of(api, run_id)
-    found = entities(trace, "items") if record is not None else []
-    return Traced(trace, record, [with_records(api, run_id, number(step, "n"), record) for step in found])
+    steps = trace["items"] if record is not None else []
+    return Traced(trace, record, [with_records(api, run_id, step["n"], record) for step in steps])
 
 
-def trace_of(api: Api, run_id: str) -> Entity:
+def trace_of(api: Api, run_id: str) -> StepsOut:
     """All steps of a run."""
-    return api.get_or_linked(f"/testing/runs/{run_id}/steps")
+    return shaped(StepsOut, api.get_or_linked(f"/testing/runs/{run_id}/steps"))
 
 
-def with_records(api: Api, run_id: str, n: int, record: int | None) -> Entity:
+def with_records(api: Api, run_id: str, n: int, record: int | None) -> StepOut:
     """A step with what it did to each record, or to one of the sample; all pages in one."""
     query: dict[str, str | int] = {"limit": 100}
     if record is not None:
         query["record"] = record
-    records: list[Entity] = []
+    records: list[StepRecord] = []
     for _ in range(_MOST_PAGES):
-        page = api.get_or_linked(f"/testing/runs/{run_id}/steps/{n}", **query)
-        if "items" in page:
+        answer = api.get_or_linked(f"/testing/runs/{run_id}/steps/{n}", **query)
+        if "items" in answer:
             # Too large for an answer: the link has all steps with all records.
-            page = next((step for step in entities(page, "items") if step.get("n") == n), {})
-            records = [entry for entry in entities(page, "records") if _is_of(entry, record)]
-            return {**page, "records": records}
-        records += entities(page, "records")
-        cursor = optional(page, "next_cursor")
-        if not cursor:
-            return {**page, "records": records}
-        query["cursor"] = cursor
+            return next(_of_record(step, record) for step in listed(StepOut, answer) if step["n"] == n)
+        page = shaped(StepOut, answer)
+        records += page["records"]
+        if not page["next_cursor"]:
+            return shaped(StepOut, {**page, "records": records})
+        query["cursor"] = page["next_cursor"]
     raise Failed("the server sent a list that does not end")
 
 
-def _is_of(entry: Entity, record: object) -> bool:
-    """Whether an entry of a step is that record of the sample, or was made of it; any is without a record."""
-    made_of = entry.get("records")
-    return record in (None, entry.get("record")) or (isinstance(made_of, list) and record in made_of)
+def _of_record(step: StepOut, record: int | None) -> StepOut:
+    """The step with the entries of one record of the sample, and of what was made of it; with all without a record."""
+    records = [entry for entry in step["records"] if record in (None, entry["record"], *entry["records"])]
+    return shaped(StepOut, {**step, "records": records})

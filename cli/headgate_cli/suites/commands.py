@@ -137,7 +137,6 @@ _SIGNS: Final = {True: "✓", False: "✕"}
 
 @click.command("list")
 @click.argument("configuration", metavar="CONFIGURATION[@N]")
-@as_json
 @connected
 def list_(api: Api, configuration: str, as_json: bool) -> None:
     """List the tests that are stored with a version, and what came of them: the latest version without @N.

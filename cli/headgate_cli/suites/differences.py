@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
 
 import click
 
-from headgate_cli.api import Entity, entities, optional
+from headgate_cli.shapes import Difference, Differences, FieldDifference, SignalSummary
 from headgate_cli.untrusted import one_line
 
 MOST_RECORDS: Final = 20
@@ -16,58 +16,48 @@ _MOST_FIELDS: Final = 10
 _LONGEST_VALUE: Final = 120
 _LONGEST_NAME: Final = 80
 # In the order in which they are told.
-_CHANGES: Final = ("changed", "missing", "added")
+_CHANGES: Final[tuple[Literal["changed", "missing", "added"], ...]] = ("changed", "missing", "added")
 _SCALARS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
 _MARKS: Final = {"changed": ("~", "yellow"), "missing": ("-", "red"), "added": ("+", "green")}
 
 
-def are_equal(document: object) -> bool:
-    return not isinstance(document, Mapping) or document.get("equal") is True
-
-
-def summary(document: Entity) -> str:
+def summary(document: Differences) -> str:
     """`logs: 1 changed, 2 missing, 7 the same; metrics: …`."""
-    signals = document.get("signals")
-    counted = signals.items() if isinstance(signals, Mapping) else ()
+    counted = document["signals"].items()
     return one_line("; ".join(f"{signal}: {_counts(counts)}" for signal, counts in counted if _differs(counts)))
 
 
-def lines(document: Entity, *, most: int = MOST_RECORDS) -> Iterator[str]:
+def lines(document: Differences, *, most: int = MOST_RECORDS) -> Iterator[str]:
     """A line for each record that differs, and below it one for each of its fields; `most` records are told."""
-    found = entities(document, "differences")
-    for difference in found[:most]:
+    differences = document["differences"]
+    for difference in differences[:most]:
         yield from _record(difference)
-    left_out = document.get("left_out")
-    more = len(found[most:]) + (left_out if isinstance(left_out, int) else 0)
-    if more:
+    if more := len(differences[most:]) + document["left_out"]:
         yield f"and {more} more {'record' if more == 1 else 'records'}"
 
 
-def _record(difference: Entity) -> Iterator[str]:
-    change = optional(difference, "change")
+def _record(difference: Difference) -> Iterator[str]:
+    change, name = difference["change"], difference["name"]
     mark, colour = _MARKS.get(change, ("?", "yellow"))
-    name = optional(difference, "name")
     name = f"{name[: _LONGEST_NAME - 1]}…" if len(name) > _LONGEST_NAME else name
     named = f' "{name}"' if name else ""
-    yield click.style(one_line(f"{mark} {change} {optional(difference, 'signal')}{named}"), fg=colour)
+    yield click.style(one_line(f"{mark} {change} {difference['signal']}{named}"), fg=colour)
     if change != "changed":
         return
-    fields = entities(difference, "fields")
+    fields, left_out = difference["fields"], difference["fields_left_out"]
     for field in fields[:_MOST_FIELDS]:
-        yield one_line(f"    {optional(field, 'path')}: {_change(field)}")
-    left_out = difference.get("fields_left_out")
+        yield one_line(f"    {field['path']}: {_change(field)}")
     if left_out == -1:
         yield "    too large to be compared field by field"
-    elif len(fields) > _MOST_FIELDS or left_out:
-        more = len(fields[_MOST_FIELDS:]) + (left_out if isinstance(left_out, int) else 0)
+    elif more := len(fields[_MOST_FIELDS:]) + left_out:
         yield f"    and {more} more fields"
 
 
-def _change(field: Entity) -> str:
-    match optional(field, "change"):
+def _change(field: FieldDifference) -> str:
+    match field["change"]:
         case "added":
             return f"added, {_value(field.get('right'))}"
-        case "missing" | "removed":
+        case "missing":
             return f"missing, was {_value(field.get('left'))}"
         case _:
             return f"{_value(field.get('left'))} → {_value(field.get('right'))}"
@@ -81,12 +71,10 @@ def _value(value: object) -> str:
     return f"{written[: _LONGEST_VALUE - 1]}…" if len(written) > _LONGEST_VALUE else written
 
 
-def _counts(counts: object) -> str:
-    held = counts if isinstance(counts, Mapping) else {}
-    same = held.get("same")
-    told: Iterable[str] = [f"{held[change]} {change}" for change in _CHANGES if held.get(change)]
-    return ", ".join([*told, *([f"{same} the same"] if same else [])])
+def _counts(counts: SignalSummary) -> str:
+    words = [f"{counts[change]} {change}" for change in _CHANGES if counts[change]]
+    return ", ".join([*words, *([f"{counts['same']} the same"] if counts["same"] else [])])
 
 
-def _differs(counts: object) -> bool:
-    return isinstance(counts, Mapping) and any(counts.get(change) for change in _CHANGES)
+def _differs(counts: SignalSummary) -> bool:
+    return any(counts[change] for change in _CHANGES)

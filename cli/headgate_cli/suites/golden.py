@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from headgate_cli import safe_files
-from headgate_cli.api import Entity, entities, optional
 from headgate_cli.errors import Failed
 from headgate_cli.suites import report
 from headgate_cli.suites.files import FileTest
@@ -47,12 +46,12 @@ def renewals(all_ran: Sequence[Ran]) -> tuple[list[Renewal], list[str]]:
             continue
         if any(failure.errored and not failure.golden for failure in told):
             refused.append(f"{one_line(test.file)}: the test did not run as it should, so its output is not taken")
-        elif not isinstance(answer.get("output"), str):
+        elif answer["output"] is None:
             refused.append(
                 f"{one_line(test.file)}: too much output for one answer: run this test alone, or with less of a sample"
             )
         else:
-            output = readable(optional(answer, "output"), with_observed=test.fields.get("ignore") is not None)
+            output = readable(answer["output"], with_observed=test.fields.get("ignore") is not None)
             found.append(Renewal(outcome, test, output))
     return found, refused
 
@@ -69,19 +68,23 @@ def readable(output: str, *, with_observed: bool = False) -> str:
         return output if output.endswith("\n") or not output else f"{output}\n"
     if not with_observed:
         for document in documents:
-            _forget_observed(document)
+            _forget_observed(document, "resourceLogs", "scopeLogs", "logRecords")
     indented = "".join(f"{json.dumps(document, ensure_ascii=False, indent=1)}\n" for document in documents)
     if len(indented.encode()) <= _MOST_INDENTED:
         return indented
     return "".join(f"{json.dumps(one, ensure_ascii=False, separators=(',', ':'))}\n" for one in documents)
 
 
-def _forget_observed(document: Entity) -> None:
-    for resource in entities(document, "resourceLogs"):
-        for scope in entities(resource, "scopeLogs"):
-            for record in entities(scope, "logRecords"):
-                if isinstance(record, dict):
-                    record.pop("observedTimeUnixNano", None)
+def _forget_observed(document: object, *levels: str) -> None:
+    """Delete the times from the log records, which are the lists of lists at these levels."""
+    if not isinstance(document, dict):
+        return
+    if not levels:
+        document.pop("observedTimeUnixNano", None)
+        return
+    inner = document.get(levels[0])
+    for entry in inner if isinstance(inner, list) else ():
+        _forget_observed(entry, *levels[1:])
 
 
 def write(renewal: Renewal) -> None:

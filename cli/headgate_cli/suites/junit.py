@@ -44,12 +44,13 @@ def _add_case(suite: ElementTree.Element, ran: Ran, outcome: Outcome) -> None:
         where = f"{outcome.test.file}:{failure.line}: " if outcome.test else ""
         kind = "error" if failure.errored else "failure"
         _add_reason(case, kind, failure.title, [f"{where}{failure.title}", *failure.details])
-    told = [click.unstyle(line) for line in complaints(outcome.answer or {})]
-    if told:
-        ElementTree.SubElement(case, "system-out").text = _xml("\n".join(told))
-    stderr = str((outcome.answer or {}).get("stderr") or "")
-    if stderr:
-        ElementTree.SubElement(case, "system-err").text = _xml(stderr)
+    if outcome.answer is None:
+        return
+    lines = [click.unstyle(line) for line in complaints(outcome.answer)]
+    if lines:
+        ElementTree.SubElement(case, "system-out").text = _xml("\n".join(lines))
+    if outcome.answer["stderr"]:
+        ElementTree.SubElement(case, "system-err").text = _xml(outcome.answer["stderr"])
 
 
 def _add_problems(suite: ElementTree.Element, ran: Ran) -> None:

@@ -9,9 +9,9 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Entity, entities, optional
 from headgate_cli.checks.findings import Finding
 from headgate_cli.runs.follow import complaints
+from headgate_cli.shapes import RuleOutcome, TestOutcome
 from headgate_cli.suites import differences
 from headgate_cli.suites.fields import FILE_OF
 from headgate_cli.suites.files import WrongTests
@@ -47,17 +47,18 @@ def failures(outcome: Outcome) -> list[Failure]:
     """Why the test did not pass, in the order of its file; empty if it passed."""
     if outcome.answer is None:
         return [Failure(outcome.problem, errored=True)]
-    found = [_of_rule(outcome, result) for result in entities(outcome.answer, "validation_results")]
-    told = [failure for failure in found if failure]
-    document = outcome.answer.get("differences")
-    if isinstance(document, Mapping) and not differences.are_equal(document):
+    results = outcome.answer["validation_results"]
+    reasons = [_of_rule(outcome, result) for result in results if not result["passed"]]
+    document = outcome.answer["differences"]
+    if document and not document["equal"]:
         awaited = outcome.test is not None and outcome.test.awaits_expected
         wrong = "the expected output is not there yet" if awaited else "the output is not the expected one"
         title = f"{wrong}: {differences.summary(document)}"
-        told.append(Failure(title, _line_of_field(outcome, "expected"), list(differences.lines(document)), golden=True))
-    if outcome.status == "Error" or (not told and not outcome.passed):
-        told.insert(0, _errored(outcome, outcome.answer))
-    return told
+        details = list(differences.lines(document))
+        reasons.append(Failure(title, _line_of_field(outcome, "expected"), details, golden=True))
+    if outcome.status == "Error" or (not reasons and not outcome.passed):
+        reasons.insert(0, _errored(outcome, outcome.answer))
+    return reasons
 
 
 def as_text(ran: Ran) -> Iterator[str]:
@@ -129,16 +130,12 @@ def as_json(ran: Ran) -> dict[str, object]:
 
 def records(outcome: Outcome) -> str:
     """`14 logs in, 9 logs out`; empty if they were not counted."""
-    counts = outcome.answer.get("records") if outcome.answer else None
-    if not isinstance(counts, Mapping):
-        return ""
-    told = [f"{_counts(counts.get(way))} {way}" for way in ("in", "out")]
-    return one_line(", ".join(told))
+    counts = outcome.answer["records"] if outcome.answer else None
+    return one_line(", ".join(f"{_counts(counts.get(way, {}))} {way}" for way in ("in", "out"))) if counts else ""
 
 
 def seconds(outcome: Outcome) -> float:
-    taken = outcome.answer.get("seconds") if outcome.answer else None
-    return float(taken) if isinstance(taken, int | float) and not isinstance(taken, bool) else 0.0
+    return outcome.answer["seconds"] if outcome.answer else 0.0
 
 
 def _of_outcome(outcome: Outcome) -> Iterator[str]:
@@ -157,10 +154,10 @@ def _of_outcome(outcome: Outcome) -> Iterator[str]:
         yield from (f"           {detail}" for detail in failure.details)
 
 
-def _errored(outcome: Outcome, answer: Entity) -> Failure:
+def _errored(outcome: Outcome, answer: TestOutcome) -> Failure:
     """Why the collector did not run as it should: the server's reason with its notes, or else the standard error."""
-    lines = [line for line in optional(answer, "stderr").splitlines() if line.strip()]
-    reason = optional(answer, "reason")
+    lines = [line for line in answer["stderr"].splitlines() if line.strip()]
+    reason = answer["reason"]
     if reason:
         lines = [line.removeprefix(_NOTE) for line in lines if line.startswith(_NOTE) and reason not in line]
     else:
@@ -168,7 +165,7 @@ def _errored(outcome: Outcome, answer: Entity) -> Failure:
     reason = reason.removeprefix("headgate: ")
     return Failure(
         quoted(reason),
-        _line_of_reason(outcome, optional(answer, "field"), reason),
+        _line_of_reason(outcome, answer["field"] or "", reason),
         [*map(one_line, lines[:_MOST_LINES]), *([_INVALID] if _REFUSED in reason else [])],
         errored=True,
         golden=reason.startswith("expected: "),
@@ -193,16 +190,13 @@ def _line_of_field(outcome: Outcome, field: str, *place: int) -> int:
     return _line(outcome, field, *place)
 
 
-def _of_rule(outcome: Outcome, result: Entity) -> Failure | None:
-    if result.get("passed"):
-        return None
-    name = optional(result, "name")
-    bounds = ", ".join(f"{bound} {result[bound]}" for bound in ("min", "max") if result.get(bound) is not None)
-    expect = optional(result, "expect") + (f", {bounds}" if bounds else "")
+def _of_rule(outcome: Outcome, result: RuleOutcome) -> Failure:
+    limits = {"min": result["min"], "max": result["max"]}
+    bounds = [f"{bound} {limit}" for bound, limit in limits.items() if limit is not None]
     return Failure(
-        f"{one_line(name)} ({one_line(expect)}): {quoted(optional(result, 'message'))}",
-        _line_of_rule(outcome, name),
-        [one_line(optional(result, "condition"))],
+        f"{one_line(result['name'])} ({one_line(', '.join([result['expect'], *bounds]))}): {quoted(result['message'])}",
+        _line_of_rule(outcome, result["name"]),
+        [one_line(result["condition"])],
     )
 
 
@@ -218,6 +212,5 @@ def _line(outcome: Outcome, *place: str | int) -> int:
     return outcome.test.line(*place) if outcome.test else 1
 
 
-def _counts(counts: object) -> str:
-    held = counts if isinstance(counts, Mapping) else {}
-    return " + ".join(f"{count} {signal}" for signal, count in sorted(held.items())) or "none"
+def _counts(counts: Mapping[str, int]) -> str:
+    return " + ".join(f"{count} {signal}" for signal, count in sorted(counts.items())) or "none"

@@ -11,10 +11,10 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.command_group import Group
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.output import print_json, print_outcome, print_result, say, table
+from headgate_cli.output import print_json, print_outcome, print_result, say, show_list
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import DeliveryOut, WebhookOut, WebhookWithSecret
 from headgate_cli.untrusted import one_line
@@ -49,7 +49,6 @@ def webhook() -> None:
 
 
 @webhook.command("list")
-@as_json
 @connected
 def list_(api: Api, as_json: bool) -> None:
     """List the webhooks. Only the host of an address is shown.
@@ -59,14 +58,18 @@ def list_(api: Api, as_json: bool) -> None:
       headgate webhook list
     """
     webhooks = list(each(WebhookOut, api.items(_PATH)))
-    if as_json:
-        print_json(webhooks)
-        return
-    rows = [
-        (webhook["name"], webhook["host"], webhook["format"], "on" if webhook["enabled"] else "off", _types(webhook))
-        for webhook in webhooks
-    ]
-    table(("NAME", "HOST", "FORMAT", "STATE", "EVENTS"), rows, nothing="There are no webhooks")
+    show_list(
+        webhooks,
+        as_json,
+        "There are no webhooks",
+        {
+            "NAME": lambda webhook: webhook["name"],
+            "HOST": lambda webhook: webhook["host"],
+            "FORMAT": lambda webhook: webhook["format"],
+            "STATE": lambda webhook: "on" if webhook["enabled"] else "off",
+            "EVENTS": lambda webhook: _types(webhook),
+        },
+    )
 
 
 @webhook.command()
@@ -77,7 +80,6 @@ def list_(api: Api, as_json: bool) -> None:
     "--routing-key", metavar="KEY", help="For pagerduty: the integration key, `-` for standard input's 2nd line."
 )
 @_chosen
-@as_json
 @connected
 def create(
     api: Api,
@@ -118,7 +120,6 @@ def create(
 @click.option("--on/--off", "enabled", default=None, help="Whether anything is sent.")
 @click.option("--everything", is_flag=True, help="Send events of every type and fleet.")
 @_chosen
-@as_json
 @connected
 def change(
     api: Api,
@@ -156,7 +157,6 @@ def change(
 
 @webhook.command()
 @click.argument("webhook", metavar="WEBHOOK")
-@as_json
 @connected
 def secret(api: Api, webhook: str, as_json: bool) -> None:
     """Make a new secret and print it. For a day, what is sent is signed with the one before as well.
@@ -174,7 +174,6 @@ def secret(api: Api, webhook: str, as_json: bool) -> None:
 
 @webhook.command()
 @click.argument("webhook", metavar="WEBHOOK")
-@as_json
 @connected
 def test(api: Api, webhook: str, as_json: bool) -> None:
     """Send a test. `webhook deliveries` says what became of it.
@@ -193,7 +192,6 @@ def test(api: Api, webhook: str, as_json: bool) -> None:
 
 @webhook.command()
 @click.argument("webhook", metavar="WEBHOOK")
-@as_json
 @connected
 def deliveries(api: Api, webhook: str, as_json: bool) -> None:
     """List what was sent in the last 30 days, newest first, with the receiver's status.
@@ -203,20 +201,23 @@ def deliveries(api: Api, webhook: str, as_json: bool) -> None:
       headgate webhook deliveries on-call
     """
     listed = list(each(DeliveryOut, api.items(f"{_PATH}/{_find(api, webhook)}/deliveries")))
-    if as_json:
-        print_json(listed)
-        return
-    rows = [
-        (delivery["id"], delivery["created_at"], delivery["type"], delivery["status"], _last(delivery))
-        for delivery in listed
-    ]
-    table(("ID", "AT", "EVENT", "STATUS", "LAST ATTEMPT"), rows, nothing="Nothing was sent yet")
+    show_list(
+        listed,
+        as_json,
+        "Nothing was sent yet",
+        {
+            "ID": lambda delivery: delivery["id"],
+            "AT": lambda delivery: delivery["created_at"],
+            "EVENT": lambda delivery: delivery["type"],
+            "STATUS": lambda delivery: delivery["status"],
+            "LAST ATTEMPT": lambda delivery: _last(delivery),
+        },
+    )
 
 
 @webhook.command()
 @click.argument("webhook", metavar="WEBHOOK")
 @click.argument("delivery", metavar="DELIVERY")
-@as_json
 @connected
 def resend(api: Api, webhook: str, delivery: str, as_json: bool) -> None:
     """Send a delivery again that is delivered or has failed. DELIVERY is an id that `webhook deliveries` lists.
@@ -235,7 +236,6 @@ def resend(api: Api, webhook: str, delivery: str, as_json: bool) -> None:
 
 @webhook.command()
 @click.argument("webhook", metavar="WEBHOOK")
-@as_json
 @connected
 def delete(api: Api, webhook: str, as_json: bool) -> None:
     """Delete a webhook. What waits is not sent.
