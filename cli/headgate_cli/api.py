@@ -416,6 +416,11 @@ def _line_of(error: Entity) -> str:
     return f"{where}: {message}" if where else message
 
 
+def message_of(error: Entity) -> str:
+    """The message of one of a problem's errors."""
+    return str(error.get("message") or "")
+
+
 def text(entity: Entity, name: str) -> str:
     """The field as text. Raises Failed if the answer does not have it."""
     value = entity.get(name)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
-from headgate_cli.api import Api, Entity, ServerError
+from headgate_cli.api import Api, Entity, ServerError, message_of
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.output import say, status_line
 from headgate_cli.shaped import checked, shaped
@@ -159,7 +159,7 @@ def refusal(error: ServerError, tests: Sequence[FileTest]) -> str:
     lines = []
     of_tests = False
     for entry in error.errors:
-        message = one_line(str(entry.get("message") or ""))
+        message = one_line(message_of(entry))
         match entry.get("loc"):
             case ["body", "tests", int(at), *rest] if at < len(tests):
                 of_tests = True

@@ -65,6 +65,8 @@ def dump_yaml(value: object) -> str:
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
     Dumper.add_representer(str, block)
+    # Answers with types are dicts, too.
+    Dumper.add_multi_representer(dict, yaml.SafeDumper.represent_dict)
     return yaml.dump(value, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=sys.maxsize)
 
 

@@ -34,6 +34,7 @@ def run_of(hostile: str) -> dict[str, object]:
         "collector_version": "0.139.0",
         "validation_results": [{**result, "condition": hostile, "message": hostile}],
         "stderr": hostile,
+        "records": None,
     }
 
 

@@ -6,20 +6,15 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.api import Api
 from headgate_cli.command_group import Group
 from headgate_cli.connection import connected
 from headgate_cli.output import say, show_list
+from headgate_cli.shaped import each
+from headgate_cli.shapes import Capabilities, InstalledVersionOut
 from headgate_cli.untrusted import one_line
 
 _SOURCES: Final = {"built": "built", "official_release": "official release"}
-# What each capability is called in the table, by its name in the API.
-_CAPABILITIES: Final = {
-    "lines": "lines",
-    "lint": "lint",
-    "runs": "test runs",
-    "upgrade_check": "upgrade check",
-}
 
 
 @click.group(cls=Group)
@@ -45,34 +40,34 @@ def list_(api: Api, as_json: bool) -> None:
       headgate collector list
       headgate collector list --json
     """
-    versions = list(api.items("/collector-versions"))
+    versions = list(each(InstalledVersionOut, api.items("/collector-versions")))
     show_list(
         versions,
         as_json,
         "The server has no collector",
         {
-            "VERSION": lambda version: (
-                text(version, "version") + (" (default)" if version.get("default") is True else "")
-            ),
-            "SOURCE": lambda version: _SOURCES.get(optional(version, "source"), "unusable"),
-            "CAN DO": lambda version: _can(version),
-            "LACKS": lambda version: _lacks(version),
+            "VERSION": lambda version: version["version"] + (" (default)" if version["default"] else ""),
+            "SOURCE": lambda version: _SOURCES.get(version["source"] or "", "unusable"),
+            "CAN DO": lambda version: _can(version["can"]),
+            "LACKS": _lacks,
         },
     )
     for version in versions if not as_json else ():
-        if optional(version, "unusable"):
-            say(f"{one_line(text(version, 'version'))} cannot be used: {one_line(optional(version, 'unusable'))}")
+        if version["unusable"]:
+            say(f"{one_line(version['version'])} cannot be used: {one_line(version['unusable'])}")
 
 
-def _lacks(version: Entity) -> str:
-    lacking = len(entities(version, "lacks"))
-    seconds = version.get("whole_in_seconds")
-    whole = f", whole in about {max(1, round(seconds / 60))} min" if isinstance(seconds, int) else ""
+def _lacks(version: InstalledVersionOut) -> str:
+    lacking, seconds = len(version["lacks"]), version["whole_in_seconds"]
+    whole = "" if seconds is None else f", whole in about {max(1, round(seconds / 60))} min"
     return f"{lacking} component{'' if lacking == 1 else 's'}{whole}" if lacking else ""
 
 
-def _can(version: Entity) -> str:
-    capabilities = version.get("can")
-    if not isinstance(capabilities, dict):
-        return ""
-    return ", ".join(label for name, label in _CAPABILITIES.items() if capabilities.get(name) is True)
+def _can(can: Capabilities) -> str:
+    labels = {
+        "lines": can["lines"],
+        "lint": can["lint"],
+        "test runs": can["runs"],
+        "upgrade check": can["upgrade_check"],
+    }
+    return ", ".join(label for label, has in labels.items() if has)

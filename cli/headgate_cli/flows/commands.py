@@ -8,12 +8,14 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, ServerError, entities, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.output import print_json, print_result, print_text, say, show_list
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import ConfigurationDetail, FlowDetail, FlowSummary, FlowTestOut
 from headgate_cli.suites.files import NAME
 from headgate_cli.untrusted import block, one_line
 from headgate_cli.yaml_files import STABLE_SIGNALS
@@ -46,8 +48,8 @@ def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
     """
     flows = [
         flow
-        for flow in api.items("/flows")
-        if (not signal or signal in _texts(flow, "signals")) and (not tag or tag in _texts(flow, "tags"))
+        for flow in each(FlowSummary, api.items("/flows"))
+        if (not signal or signal in flow["signals"]) and (not tag or tag in flow["tags"])
     ]
     nothing = "No flow matches: leave out --signal and --tag" if signal or tag else "The gallery has no flows"
     show_list(
@@ -55,9 +57,9 @@ def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
         as_json,
         nothing,
         {
-            "SLUG": lambda flow: text(flow, "slug"),
-            "SIGNALS": lambda flow: ", ".join(_texts(flow, "signals")),
-            "SUMMARY": lambda flow: text(flow, "summary"),
+            "SLUG": lambda flow: flow["slug"],
+            "SIGNALS": lambda flow: ", ".join(flow["signals"]),
+            "SUMMARY": lambda flow: flow["summary"],
         },
     )
 
@@ -79,9 +81,9 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
         print_json(flow)
         return
     if not yaml_only:
-        say(click.style(one_line(text(flow, "name")), bold=True) + f"  by {one_line(text(flow, 'author'))}")
-        say(f"{block(text(flow, 'description'))}\n")
-    print_text(text(flow, "yaml"))
+        say(click.style(one_line(flow["name"]), bold=True) + f"  by {one_line(flow['author'])}")
+        say(f"{block(flow['description'])}\n")
+    print_text(flow["yaml"])
 
 
 @flow.command()
@@ -97,11 +99,11 @@ def use(api: Api, slug: str, name: str, no_tests: bool, as_json: bool) -> None:
       headgate flow use nginx --name edge-nginx
     """
     flow = _flow(api, slug)
-    request = {"name": name or text(flow, "name"), "yaml": text(flow, "yaml"), "description": text(flow, "summary")}
+    request = {"name": name or flow["name"], "yaml": flow["yaml"], "description": flow["summary"]}
     # A server of an earlier release has none.
-    tests = {} if no_tests else {_test_name(test): test for test in entities(flow, "tests")}
-    created = api.create("/configurations", request)
-    configuration_id = one_line(text(created, "id"))
+    tests = {} if no_tests else {_test_name(test): test for test in flow["tests"]}
+    created = shaped(ConfigurationDetail, api.create("/configurations", request))
+    configuration_id = one_line(created["id"])
     for test_name, test in tests.items():
         _save_test(api, configuration_id, test_name, test)
     if as_json:
@@ -109,17 +111,17 @@ def use(api: Api, slug: str, name: str, no_tests: bool, as_json: bool) -> None:
         return
     print_result(configuration_id)
     with_tests = f" with {len(tests)} test{'' if len(tests) == 1 else 's'}" if tests else ""
-    say(f"{one_line(text(created, 'name'))} v1 is a draft{with_tests}. Next: `headgate config edit {configuration_id}`")
+    say(f"{one_line(created['name'])} v1 is a draft{with_tests}. Next: `headgate config edit {configuration_id}`")
 
 
-def _test_name(test: Entity) -> str:
-    name = text(test, "name")
+def _test_name(test: FlowTestOut) -> str:
+    name = test["name"]
     if not NAME.fullmatch(name):
         raise Failed(f"the flow has a test {one_line(name)!r}, which cannot be the name of a file: add --no-tests")
     return name
 
 
-def _save_test(api: Api, configuration_id: str, test_name: str, test: Entity) -> None:
+def _save_test(api: Api, configuration_id: str, test_name: str, test: FlowTestOut) -> None:
     """Raises Failed, which says that the configuration is there."""
     try:
         api.put(
@@ -131,19 +133,14 @@ def _save_test(api: Api, configuration_id: str, test_name: str, test: Entity) ->
         raise Failed(f"{created}, but its test {test_name} could not be saved: {error.message}") from error
 
 
-def _flow(api: Api, slug: str) -> Entity:
+def _flow(api: Api, slug: str) -> FlowDetail:
     """The flow. Raises Failed if there is none."""
     try:
         # Anything else, such as `../identity`, would be another path of the API.
         if _SLUG.fullmatch(slug):
-            return api.get(f"/flows/{slug}")
+            return shaped(FlowDetail, api.get(f"/flows/{slug}"))
     except ServerError as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
     similar = did_you_mean(slug, names_of(api, "/flows", "slug"))
     raise Failed(f"there is no flow {slug!r}{similar}: `headgate flow list` shows the flows")
-
-
-def _texts(flow: Entity, name: str) -> list[str]:
-    value = flow.get(name)
-    return [str(entry) for entry in value] if isinstance(value, list) else []

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
-from headgate_cli.api import Api, Entity, HttpApi, text
+from headgate_cli.api import Api, HttpApi
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
 from headgate_cli.output import print_json, print_outcome, say
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import Identity
 from headgate_cli.untrusted import one_line, quoted
 
 
@@ -46,9 +48,9 @@ def login(url: str, no_browser: bool, token: str | None, as_json: bool) -> None:
     try:
         if token:
             credential = credentials.usable(Credential(server, token))
-            identity = HttpApi(credential).get("/identity")
+            identity = shaped(Identity, HttpApi(credential).get("/identity"))
             _save(credential)
-            _print_login(server, text(identity, "name"), text(identity, "organization_name"), _told(identity), as_json)
+            _print_login(server, identity["name"], identity["organization_name"], _in_words(identity), as_json)
             return
         session = no_browser_login(server, say=say, ask=_ask) if no_browser else browser_login(server, say=say)
     except CodeMistyped as error:
@@ -57,8 +59,8 @@ def login(url: str, no_browser: bool, token: str | None, as_json: bool) -> None:
         # Exit status 3 for a failed login, whatever the reason.
         raise NotAuthenticated(quoted(str(error))) from error
     _save(Credential(server, session.access_token, session.organization_id, session.expires_at))
-    told = f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}"
-    _print_login(server, session.email, session.organization_name, told, as_json)
+    signed_in = f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}"
+    _print_login(server, session.email, session.organization_name, signed_in, as_json)
 
 
 @click.command()
@@ -92,19 +94,19 @@ def whoami(api: Api, as_json: bool) -> None:
       headgate whoami
       headgate whoami --json
     """
-    identity = api.get("/identity")
-    print_outcome(identity, as_json, _told(identity))
+    identity = shaped(Identity, api.get("/identity"))
+    print_outcome(identity, as_json, _in_words(identity))
 
 
-def _print_login(server: str, name: str, organization: str, told: str, as_json: bool) -> None:
-    print_outcome({"url": server, "name": name, "organization_name": organization}, as_json, told)
+def _print_login(server: str, name: str, organization: str, message: str, as_json: bool) -> None:
+    print_outcome({"url": server, "name": name, "organization_name": organization}, as_json, message)
 
 
-def _told(identity: Entity) -> str:
+def _in_words(identity: Identity) -> str:
     """`NAME in ORGANIZATION: ROLE, ACCESS`."""
-    access = "read and write" if text(identity, "access") == "read_write" else "read"
-    who = one_line(f"{text(identity, 'name')} in {text(identity, 'organization_name')}")
-    return f"{who}: {one_line(text(identity, 'role'))}, {access}"
+    access = "read and write" if identity["access"] == "read_write" else "read"
+    who = one_line(f"{identity['name']} in {identity['organization_name']}")
+    return f"{who}: {one_line(identity['role'])}, {access}"
 
 
 def _ask(question: str) -> str:

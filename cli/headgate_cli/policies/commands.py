@@ -17,7 +17,7 @@ from headgate_cli.output import print_json, print_result, print_text, table
 from headgate_cli.policies import files
 from headgate_cli.safe_files import name
 from headgate_cli.shaped import shaped
-from headgate_cli.shapes import PoliciesOut, PolicyOut, RuleOut
+from headgate_cli.shapes import PoliciesOut, PolicyOut, PolicySettingsOut, RuleOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import dump_yaml
 
@@ -98,11 +98,11 @@ def get(api: Api, as_json: bool) -> None:
     Examples:
       headgate policy get > policies.yaml
     """
-    answer, etag = api.get_with_etag("/policies")
+    settings, etag = _settings(api)
     if as_json:
-        print_json(answer.get("settings"))
+        print_json(settings)
         return
-    print_text(dump_yaml(files.of_answer(answer, etag)))
+    print_text(dump_yaml(files.of_answer(settings, etag)))
 
 
 @policy.command("set")
@@ -162,10 +162,16 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
     )
 
 
+def _settings(api: Api) -> tuple[PolicySettingsOut, str]:
+    """The settings, and the ETag of their state."""
+    answer, etag = api.get_with_etag("/policies")
+    return shaped(PoliciesOut, answer)["settings"], etag
+
+
 def _agreed(api: Api, file: str) -> str:
     """The ETag of the settings that a file without one may replace. Raises Failed if nobody agrees."""
-    answer, etag = api.get_with_etag("/policies")
-    lost = files.told(answer)
+    settings, etag = _settings(api)
+    lost = files.in_words(settings)
     if not lost:
         return etag
     replaced = f"{one_line(name(file))} names no state in `etag`: it replaces {lost}"

@@ -14,17 +14,19 @@ publish_requires: [policies]
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
 
-from headgate_cli.api import Entity, ServerError, optional
+from headgate_cli.api import ServerError, message_of
 from headgate_cli.errors import Failed
 from headgate_cli.safe_files import name, read
+from headgate_cli.shapes import PolicySettingsOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import parse
 
-FIELDS: Final = ("severities", "not_suppressible", "rules", "publish_requires")
-_COUNTED: Final = (
+_Field = Literal["severities", "not_suppressible", "rules", "publish_requires"]
+FIELDS: Final[tuple[_Field, ...]] = ("severities", "not_suppressible", "rules", "publish_requires")
+_COUNTED: Final[tuple[tuple[_Field, str, str], ...]] = (
     ("rules", "rule", "rules"),
     ("severities", "severity", "severities"),
     ("not_suppressible", "code that no comment suppresses", "codes that no comment suppresses"),
@@ -33,11 +35,9 @@ _COUNTED: Final = (
 _FORMAT: Final = "`headgate policy set --help` shows the format"
 
 
-def of_answer(answer: Entity, etag: str) -> dict[str, object]:
+def of_answer(settings: PolicySettingsOut, etag: str) -> dict[str, object]:
     """The settings of an answer in the form of a file."""
-    settings = answer.get("settings")
-    held: Entity = settings if isinstance(settings, Mapping) else {}
-    return {"etag": etag.strip('"'), **{field: held.get(field) for field in FIELDS}}
+    return {"etag": etag.strip('"'), **{field: settings[field] for field in FIELDS}}
 
 
 def settings(file: str) -> tuple[dict[str, object], str]:
@@ -58,16 +58,10 @@ def settings(file: str) -> tuple[dict[str, object], str]:
     return body, f'"{etag}"' if etag else ""
 
 
-def told(answer: Entity) -> str:
-    """What the settings of an answer hold, in words; empty if they are the default."""
-    settings = answer.get("settings")
-    held: Entity = settings if isinstance(settings, Mapping) else {}
-    counts = [(one, other, len(_sized(held.get(field)))) for field, one, other in _COUNTED]
-    return ", ".join(f"{count} {one if count == 1 else other}" for one, other, count in counts if count)
-
-
-def _sized(value: object) -> Sized:
-    return value if isinstance(value, list | Mapping) else ()
+def in_words(settings: PolicySettingsOut) -> str:
+    """`2 rules, 1 severity`; empty for the default settings."""
+    counts = [(len(settings[field]), singular, plural) for field, singular, plural in _COUNTED]
+    return ", ".join(f"{count} {singular if count == 1 else plural}" for count, singular, plural in counts if count)
 
 
 def refusal(error: ServerError, file: str, body: Mapping[str, object]) -> Failed:
@@ -85,7 +79,7 @@ def refusal(error: ServerError, file: str, body: Mapping[str, object]) -> Failed
             case _:
                 return error
         # The message names the rule, as its place does.
-        message = quoted(optional(entry, "message").removeprefix(f"Rule {label}: "))
+        message = quoted(message_of(entry).removeprefix(f"Rule {label}: "))
         lines.append(f"{one_line(name(file))}: {f'{where}: ' if where else ''}{message}")
     return Failed("\n  ".join(lines)) if lines else error
 

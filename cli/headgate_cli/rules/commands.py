@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
-from headgate_cli.api import Api, ServerError, entities
+from headgate_cli.api import Api, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
 from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules import files
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import RuleSetOut, RuleSets
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import dump_yaml
 
@@ -39,12 +41,12 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
     Examples:
       headgate rules get edge > rules.yaml
     """
-    answer = api.get(_path(api, configuration, n))
+    saved = shaped(RuleSets, api.get(_path(api, configuration, n)))["items"]
     if as_json:
-        print_json(answer["items"])
+        print_json(saved)
         return
-    sets = files.of_answer(answer)
-    by_hand = sum(not rule.get("api_owned") for saved in entities(answer, "items") for rule in entities(saved, "rules"))
+    sets = files.of_answer(saved)
+    by_hand = sum(not rule["api_owned"] for rule_set in saved for rule in rule_set["rules"])
     if by_hand:
         say(f"Not printed: rules added in the application ({by_hand}); `headgate rules set` does not change them")
     if sets:
@@ -87,12 +89,13 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
         # A slash in a pipeline's name must not become one of the path.
         pipeline = rule_set.pipeline.replace("/", "%2F")
         try:
-            answer = api.put(f"{path}/{pipeline}", body | ({"name": rule_set.name} if rule_set.name else {}))
+            body |= {"name": rule_set.name} if rule_set.name else {}
+            answer = shaped(RuleSetOut, api.put(f"{path}/{pipeline}", body))
         except ServerError as error:
             raise files.refusal(error, file, rule_set.pipeline) from error
         saved.append(answer)
         if not as_json:
-            count = len(entities(answer, "rules"))
+            count = len(answer["rules"])
             print_result(f"{one_line(rule_set.pipeline)}: {count} rule{'' if count == 1 else 's'}")
     if as_json:
         print_json(saved)

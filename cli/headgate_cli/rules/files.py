@@ -10,19 +10,23 @@ logs/edge:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal
 
-from headgate_cli.api import Entity, ServerError, entities, optional, text
+from headgate_cli.api import Entity, ServerError, message_of
 from headgate_cli.errors import Failed
 from headgate_cli.safe_files import name, read
+from headgate_cli.shapes import RuleSetOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import SIGNALS, parse, signal_of
 
 _FORMAT = "`headgate rules set --help` shows the format"
 # What the server says of an absent field.
 _REQUIRED = "This field is required"
-_FIELDS = ("name", "condition", "context", "expect", "min", "max")
+_FIELDS: Final[tuple[Literal["name", "condition", "context", "expect", "min", "max"], ...]] = (
+    *("name", "condition", "context", "expect", "min", "max"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +65,19 @@ def rules_for(file: str, pipeline: str) -> list[Entity]:
     return sets[pipeline].rules
 
 
-def of_answer(answer: Entity) -> dict[str, object]:
+def of_answer(saved: Sequence[RuleSetOut]) -> dict[str, object]:
     """The saved rule sets in the form of a file, without the rules added in the application."""
     return {
-        text(rule_set, "pipeline"): {
-            "name": optional(rule_set, "name"),
-            "signal_type": text(rule_set, "signal_type"),
+        rule_set["pipeline"]: {
+            "name": rule_set["name"],
+            "signal_type": rule_set["signal_type"],
             "rules": [
-                {field: rule[field] for field in _FIELDS if rule.get(field) is not None}
-                for rule in entities(rule_set, "rules")
-                if rule.get("api_owned")
+                {field: rule[field] for field in _FIELDS if rule[field] is not None}
+                for rule in rule_set["rules"]
+                if rule["api_owned"]
             ],
         }
-        for rule_set in entities(answer, "items")
+        for rule_set in saved
     }
 
 
@@ -85,7 +89,7 @@ def refusal(error: ServerError, file: str, pipeline: str) -> Failed:
     where = f"{one_line(name(file))}: {one_line(pipeline)}"
     lines, of_rules = [], False
     for entry in error.errors:
-        location, message = entry.get("loc"), quoted(optional(entry, "message"))
+        location, message = entry.get("loc"), quoted(message_of(entry))
         match location:
             case ["body", "rules", int(at), *fields]:
                 of_rules = True

@@ -10,13 +10,15 @@ from typing import Final
 import click
 
 from headgate_cli import safe_files, variables
-from headgate_cli.api import Api, Entity, entities, number, text
+from headgate_cli.api import Api
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
-from headgate_cli.output import minute, print_commands, print_json, print_result, say, table
+from headgate_cli.output import minute, print_commands, print_json, print_result, say, show_list
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import EvidenceOut, VersionTestsOut
 from headgate_cli.suites import golden, junit, report
 from headgate_cli.suites.run import Ran
 from headgate_cli.suites.run import run as run_suites
@@ -149,36 +151,36 @@ def list_(api: Api, configuration: str, as_json: bool) -> None:
       headgate test list edge@3 --json
     """
     version = targets.stored(api, configuration)
-    answer = api.get(f"{version.path}/tests")
-    if as_json:
-        print_json(answer)
-        return
-    rows = [
-        (
-            text(entry, "name"),
-            text(entry, "target_pipeline"),
-            number(entry, "rule_count"),
-            "yes" if entry.get("expects_output") else "no",
-            "".join(_SIGNS[text(outcome, "status") == "Success"] for outcome in entities(entry, "history")),
-            minute(text(entry, "updated_at")),
-        )
-        for entry in entities(answer, "items")
-    ]
+    answer = shaped(VersionTestsOut, api.get(f"{version.path}/tests"))
     label = one_line(version.label)
-    nothing = f"{label} has no tests: push them with the file, see `headgate test suite --help`"
-    table(("NAME", "PIPELINE", "RULES", "EXPECTED OUTPUT", "SUITES", "SAVED (UTC)"), rows, nothing=nothing)
-    for evidence in entities(answer, "evidence"):
-        say(_told(evidence))
-    if rows and not entities(answer, "evidence"):
+    show_list(
+        answer["items"],
+        as_json,
+        f"{label} has no tests: push them with the file, see `headgate test suite --help`",
+        {
+            "NAME": lambda test: test["name"],
+            "PIPELINE": lambda test: test["target_pipeline"],
+            "RULES": lambda test: test["rule_count"],
+            "EXPECTED OUTPUT": lambda test: "yes" if test["expects_output"] else "no",
+            "SUITES": lambda test: "".join(_SIGNS[outcome["status"] == "Success"] for outcome in test["history"]),
+            "SAVED (UTC)": lambda test: minute(test["updated_at"]),
+        },
+        answer=answer,
+    )
+    if as_json:
+        return
+    for evidence in answer["evidence"]:
+        say(_in_words(evidence))
+    if answer["items"] and not answer["evidence"]:
         say(f"They have not been run as stored: `headgate test suite {label}` does")
 
 
-def _told(evidence: Entity) -> str:
-    """`passed on collector 0.139.0, 2026-11-22 14:20, as they are now`."""
-    passed = "passed" if evidence.get("passed") is True else "did not pass"
-    now = "" if evidence.get("current") is True else ", with another text, other tests or another collector than now"
-    on = one_line(text(evidence, "collector_version"))
-    return f"{minute(one_line(text(evidence, 'finished_at')))}: {passed} on collector {on}{now}"
+def _in_words(evidence: EvidenceOut) -> str:
+    """`2026-11-22 14:20: passed on collector 0.139.0`."""
+    passed = "passed" if evidence["passed"] else "did not pass"
+    now = "" if evidence["current"] else ", with another text, other tests or another collector than now"
+    at, on = minute(one_line(evidence["finished_at"])), one_line(evidence["collector_version"])
+    return f"{at}: {passed} on collector {on}{now}"
 
 
 def _renew(all_ran: Sequence[Ran], *, asks: bool) -> bool:

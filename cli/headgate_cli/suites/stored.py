@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from headgate_cli.api import Api, Entity, entities, text
+from headgate_cli.api import Api
 from headgate_cli.errors import Failed
+from headgate_cli.shaped import listed, shaped
+from headgate_cli.shapes import ListedTestOut
 from headgate_cli.suites.fields import DURATION_SECONDS, Fields, digest, essential, signal_of
 from headgate_cli.suites.files import NAME, FileTest, beside
 from headgate_cli.untrusted import one_line
@@ -19,8 +21,8 @@ _CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint", "pr
 
 def digests(api: Api, configuration_id: str, n: int) -> dict[str, str]:
     """The SHA-256 of what each test says, by its name; one request."""
-    answer = api.get(_path(configuration_id, n))
-    return {_name(entry): text(entry, "sha256") for entry in entities(answer, "items")}
+    tests = listed(ListedTestOut, api.get(_path(configuration_id, n)))
+    return {_name(test): test["sha256"] for test in tests}
 
 
 def get(api: Api, configuration_id: str, n: int, name: str) -> dict[str, object]:
@@ -30,12 +32,13 @@ def get(api: Api, configuration_id: str, n: int, name: str) -> dict[str, object]
 
 def put(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> str:
     """Save a test; `known` is the SHA-256 of what it replaces, empty for a new one. Returns that of what it says."""
-    return text(saved(api, configuration_id, n, test, known), "sha256")
+    return saved(api, configuration_id, n, test, known)["sha256"]
 
 
-def saved(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> Entity:
-    """The same, with the test as it is listed."""
-    return api.put(f"{_path(configuration_id, n)}/{test.name}", test.fields, if_match=_etag(known))
+def saved(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> ListedTestOut:
+    """Save a test, and return it as it is listed."""
+    path = f"{_path(configuration_id, n)}/{test.name}"
+    return shaped(ListedTestOut, api.put(path, test.fields, if_match=_etag(known)))
 
 
 def delete(api: Api, configuration_id: str, n: int, name: str, known: str) -> None:
@@ -86,8 +89,8 @@ def short(fields: Fields) -> dict[str, object]:
     return said
 
 
-def _name(entry: Entity) -> str:
-    name = text(entry, "name")
+def _name(test: ListedTestOut) -> str:
+    name = test["name"]
     if not NAME.fullmatch(name):
         raise Failed(f"the server has a test {one_line(name)!r}, which cannot be the name of a file")
     return name
