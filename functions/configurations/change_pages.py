@@ -68,7 +68,7 @@ def change_configurations(request: Request, who: Visit, caller: Member, form: Fo
 def _change(
     request: Request, who: Visitor, caller: Caller, form: Mapping[str, str], chosen: Mapping[str, str]
 ) -> Response:
-    """What changes, with what the collector says; or what was saved, with the tests of each."""
+    """The changes with their verdicts, or the saved drafts with the tests of each."""
     setting = read_setting(form.get("setting", "").strip(), form.get("value", "").strip())
     env, saves, limits = changing.variables(form.get("env", "")), form.get("save") == "yes", ChangeLimits()
     rows: list[Row] = []
@@ -181,7 +181,7 @@ def _publishing(caller: Caller, csrf: Html, drafts: Mapping[str, str], form: Map
 
 
 def _tests(configuration_id: str, version: Version) -> Html:
-    """What the tests of a draft came to. The page's script runs those that have not run."""
+    """The results of a draft's tests. The page's script runs those that have not run."""
     missing = configurations.tests_of(configuration_id, version).missing
     if not missing:
         return tag("passed", "good")

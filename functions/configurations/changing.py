@@ -29,7 +29,7 @@ from web.commands import carry_out
 from web.forms import model_of
 
 MOST: Final = 50
-"""As many as a page of the list has."""
+"""The most configurations of a request: those of a page of the list."""
 # PyYAML reads about 100,000 characters in a second, and each text is read three times.
 MOST_CHARACTERS: Final = 200_000
 MOST_SECONDS: Final = 15
@@ -43,7 +43,7 @@ class _TypedVariables(BaseModel):
 
 @dataclass(slots=True)
 class ChangeLimits:
-    """What of one request's limits is left: characters to edit, and the time until which checks begin."""
+    """The rest of one request's limits: characters to edit, and the time until which checks begin."""
 
     characters: int = MOST_CHARACTERS
     ends: float = field(default_factory=lambda: time.monotonic() + MOST_SECONDS)
@@ -144,7 +144,7 @@ def of_etag(caller: Caller, configuration_id: str, etag: str) -> tuple[Configura
 def against_publishing(
     caller: Caller, configuration_id: str, version: Version, env: Mapping[str, str], limits: ChangeLimits
 ) -> str:
-    """Why the draft is not published: its tests, or without tests the collector, say so; empty if nothing does."""
+    """The reason from the tests, or without tests from the collector, why the draft is not published; empty if none."""
     missing = configurations.tests_of(configuration_id, version).missing
     if not missing:
         # The collector ran the text.
@@ -166,7 +166,7 @@ def publish(request: Request, caller: Caller, configuration_id: str, n: int, eta
 def verdict(
     caller: Caller, version: Version, yaml: str, env: Mapping[str, str], limits: ChangeLimits
 ) -> ValidationResult | str:
-    """What the version's collector says of a text; or why it was not asked. No check begins after the time is up."""
+    """The collector's verdict on a text, or the reason why it was not asked. No check begins after the time is up."""
     if time.monotonic() > limits.ends:
         return "it took too long; it can be saved, and is checked in the editor"
     try:

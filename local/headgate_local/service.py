@@ -137,7 +137,7 @@ def _log_as_the_environment_says() -> None:
 
 
 def server_config(application: ASGIApp) -> uvicorn.Config:
-    """How requests are served. A connection stays open for several heartbeats: if it ended just before a heartbeat, the
+    """Settings of the server. A connection stays open for several heartbeats: if it ended just before a heartbeat, the
     collector's host would report that the service cannot be reached.
     """
     from headgate.opamp.messages import MAX_MESSAGE_BYTES

@@ -20,7 +20,7 @@ _Line = Annotated[str, StringConstraints(max_length=1_500), AfterValidator(_in_o
 
 
 class Outcome(BaseModel):
-    """How the collector ended, according to the test runner. `cause` is the reason in the collector's words, `proposal`
+    """The end of the collector, by the test runner. `cause` is the reason in the collector's words, `proposal`
     how to run the test without a component that cannot work in a sandbox."""
 
     ran: StrictBool

@@ -75,7 +75,7 @@ class Inspection:
 
     @property
     def may_rename(self) -> bool:
-        """Whether a type is deprecated there, or unknown: it may be the name of a release before or after it."""
+        """True if a type is deprecated there, or unknown: it may be the name of a release before or after it."""
         deprecated = any(component.renamed_to for component in self.components)
         return deprecated or any(error.code == _UNKNOWN for error in self.errors)
 

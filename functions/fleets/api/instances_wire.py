@@ -147,7 +147,7 @@ class PartHealthOut(Answer):
 
 
 class HealthOut(Answer):
-    """How a collector and its parts fare by its last report, each part after the one that it is in.
+    """The health of a collector and its parts by its last report, each part after the one that contains it.
 
     It is not `complete` if the collector reports more than 500 parts, 4 levels, or what has room.
     """

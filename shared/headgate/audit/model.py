@@ -36,7 +36,7 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which records to list. `by` is a part of a person's or service account's name, or its id; `about` is a part of
+    """Filter of records. `by` is a part of a person's or service account's name, or its id; `about` is a part of
     the target or of its name; both without regard to case. Records from `since` until before `until`; None: any."""
 
     by: str | None = None

@@ -370,7 +370,7 @@ def _required(
 
 
 def tests_of(configuration_id: str, version: Version) -> version_tests.Proof:
-    """What shows whether the tests of a version that the caller may see passed; one read."""
+    """Returns the evidence of the tests of a version that the caller may see; one read."""
     subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
     return version_tests.proof(configuration_id, version.n, subject)
 

@@ -37,7 +37,7 @@ _SECONDS: Final = 16.0
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What the collector says of a version that was just assigned; `not_checked` says why it could not be asked.
+    """The verdict on a version that was just assigned; `not_checked` says why the collector could not be asked.
 
     `start` is what starting its components has shown, `not_started` says why they were not started.
     """
@@ -182,7 +182,7 @@ def change(
 def check(
     caller: Caller, fleet_id: str, deployment_id: str, configuration_id: str | None, version_number: int
 ) -> tuple[Deployment, Version, Check]:
-    """What the collector says of a version before it is assigned to the group. Raises as `target` does."""
+    """Check a version before it is assigned to the group. Raises what `target` does."""
     fleets.get(caller, fleet_id)
     group = of_fleet(fleet_id, deployment_id)
     version = target(caller, group, configuration_id, version_number).version
@@ -277,14 +277,14 @@ def _published(caller: Caller, configuration_id: str, n: int) -> Target:
 
 
 def _before(caller: Caller, before: Assignment | None, target: Target | None) -> NamedVersion | None:
-    """What was assigned before; one read if it was another configuration."""
+    """The previous assignment; one read if it was another configuration."""
     if before and target and target.configuration.id == before.configuration_id:
         return NamedVersion(before, target.configuration.name)
     return history.named(caller, before)
 
 
 def _audited(versions: Versions, message: str | None) -> Mapping[str, str]:
-    """What the audit record holds."""
+    """Details for the audit record."""
     audited = {"message": message} if message else {}
     for prefix, version in zip(("before_", ""), versions, strict=True):
         if version is None:

@@ -47,7 +47,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class InstallCode:
-    """What a code delivers: the secrets of a group, `left` more times until it expires.
+    """A code that delivers the secrets of a group, `left` more times until it expires.
 
     `sealed` is whether only sealed for the key of a host. The rest is who composed the command.
     """

@@ -1,4 +1,4 @@
-"""What happened to a deployment group: who assigned what, when and why."""
+"""Events of a deployment group: who assigned what, when and why."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from headgate.deployments.versions import NamedVersion
 from headgate.foundation.principal import Principal
 
 Versions: TypeAlias = tuple[NamedVersion | None, NamedVersion | None]
-"""What is assigned before a change, and after it."""
+"""The assignments before a change and after it."""
 EventKind = Literal["created", "assigned", "cleared", "deleted"]
 
 KEPT: Final = timedelta(days=90)
-"""How long an event can be read."""
+"""Retention of an event."""
 LONGEST_MESSAGE: Final = 1_000
 
 

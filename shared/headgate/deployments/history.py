@@ -45,7 +45,7 @@ class TimeRefused(errors.Invalid):
 
 @dataclass(frozen=True, slots=True)
 class AssignedThen:
-    """What a group was assigned at a time, None for nothing, and the event that assigned it, if it is not too old."""
+    """The assignment of a group at a time, None for none, and the event that made it, if it is not too old."""
 
     at: datetime
     assigned: NamedVersion | None
@@ -65,7 +65,7 @@ def events(caller: Caller, fleet_id: str, deployment_id: str, limit: int, after:
 
 
 def assigned_at(caller: Caller, fleet_id: str, deployment_id: str, at: datetime) -> AssignedThen:
-    """What was assigned at that time; four reads at most, and one for a name.
+    """Returns the assignment at that time; four reads at most, and one for a name.
 
     Raises FleetNotFound, DeploymentNotFound, TimeRefused, NotKnown.
     """

@@ -113,15 +113,15 @@ class Deployment:
 
     @property
     def reads_configurations(self) -> bool:
-        """Whether the effective configurations of its collectors are stored, without secrets."""
+        """True if the effective configurations of its collectors are stored, without secrets."""
         return self.observed and not self.unread
 
     def token_of(self, fleet: Fleet) -> tuple[str, int]:
-        """Whose token its hosts sign in with, its own or the fleet's, and the generation."""
+        """The owner of the token that its hosts sign in with, the group or the fleet, and the generation."""
         return (self.id, self.token_generation) if self.token_generation else (fleet.id, fleet.token_generation)
 
     def token_expired(self, fleet: Fleet, at: datetime) -> bool:
-        """Whether the token that its hosts sign in with has expired."""
+        """True if the token that its hosts sign in with has expired."""
         expires_at = self.token_expires_at if self.token_generation else fleet.token_expires_at
         return expires_at is not None and expires_at <= at
 

@@ -1,4 +1,4 @@
-"""Which group of a fleet the labels of a host select."""
+"""The group of a fleet that the labels of a host select."""
 
 from __future__ import annotations
 

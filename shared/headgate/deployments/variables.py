@@ -100,7 +100,7 @@ def change(
 
 
 def of_group(group: Deployment) -> Environment:
-    """What is stored with the group; one read."""
+    """Returns the group's variables and secrets; one read."""
     return variable_store.get(group.fleet_id, group.id)
 
 

@@ -118,7 +118,7 @@ def effective(fleet_id: str, sha256: str) -> Key:
 
 
 def health(fleet_id: str, instance_id: str) -> Key:
-    """How the parts of an instance's collector fare."""
+    """The key of the health of the parts of an instance's collector."""
     return {"pk": of_fleet(fleet_id), "sk": f"{HEALTH}{instance_id}"}
 
 

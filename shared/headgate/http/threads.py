@@ -1,4 +1,4 @@
-"""Where functions run that wait for a table, a collector or another service."""
+"""Threads for functions that wait for a table, a collector or another service."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 _alone: Final = ContextVar("alone", default=False)
-"""Whether the event loop has this one request, so that a function that waits keeps no other one waiting."""
+"""True if the event loop has this request only, so that a function that waits delays no other one."""
 
 
 class OneAtATime(Mangum):

@@ -1,1 +1,1 @@
-"""What a host needs to join a deployment group: install commands, links and the released files."""
+"""Installs of hosts that join a deployment group: commands, links and the released files."""

@@ -13,7 +13,7 @@ from headgate.foundation.settings import settings
 Architecture = Literal["amd64", "arm64"]
 
 OPAMP_PATH: Final = "/v1/opamp"
-"""Where the fleet service is, below the origin that collectors report to."""
+"""The path of the fleet service, below the origin that collectors report to."""
 _IMAGE: Final = "headgate-supervisor"
 _HOME: Final = "/home/nonroot"
 """The home of the image's user, who owns a new volume that Docker mounts there."""
@@ -27,7 +27,7 @@ def image() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a supervisor needs to reach its group. `token` is None on Kubernetes, where a Secret holds it."""
+    """Settings of a supervisor for its group. `token` is None on Kubernetes, where a Secret holds it."""
 
     endpoint: str
     fleet_id: str
@@ -37,7 +37,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where a host fetches the variables and the secrets that are stored with its group, and what it needs for that.
+    """The address and the code with which a host fetches its group's variables and secrets.
 
     An URL is None if there is nothing, and the code if there are no secrets.
     """
@@ -194,7 +194,7 @@ def _yaml(value: object) -> str:
 
 
 def mountable(mount: VolumeMount) -> bool:
-    """Whether a docker command includes the mount. Specified: any other one is left out, without an error."""
+    """True if a docker command includes the mount. Specified: any other one is left out, without an error."""
     return _mountable(mount.host_path) and _mountable(mount.mount_path)
 
 

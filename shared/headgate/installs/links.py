@@ -20,7 +20,7 @@ Platform = Literal["docker", "linux", "kubernetes"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a link serves, and when it expires (seconds since 1970). `generation` is that of the fleet's token."""
+    """The target of a link, and its expiry (seconds since 1970). `generation` is that of the fleet's token."""
 
     platform: str
     organization_id: str
@@ -33,7 +33,7 @@ class Link:
         return base64.urlsafe_b64encode(signing.sign("install", self._message())).decode().rstrip("=")
 
     def signed_by(self, signature: str, at: datetime) -> bool:
-        """Whether this deployment issued the link with that signature, and it has not expired."""
+        """True if this deployment issued the link with that signature, and it has not expired."""
         try:
             given = base64.b64decode(signature + "=" * (-len(signature) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):

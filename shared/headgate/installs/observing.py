@@ -1,4 +1,4 @@
-"""What makes a collector that others installed report to an observed fleet: a part of its configuration, per client."""
+"""Settings with which a collector that others installed reports to an observed fleet, for each client."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class NotObserved(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Observing:
-    """What to add, in YAML, and what it needs. The text contains no token."""
+    """The YAML to add, and its needs. The text contains no token."""
 
     text: str
     endpoint: str
@@ -112,7 +112,7 @@ class Observing:
 
 
 def compose(caller: Caller, fleet_id: str, client: Client) -> Observing:
-    """What makes collectors report to the fleet; one read.
+    """Compose the settings with which collectors report to the fleet; one read.
 
     Raises FleetNotFound, FleetsNotConfigured, NotObserved, FleetTokenExpired.
     """

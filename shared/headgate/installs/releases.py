@@ -1,4 +1,4 @@
-"""What an install fetches: collector, supervisor and chart, as an operator published them.
+"""Files for installs: collector, supervisor and chart, as an operator published them.
 
 They are objects of the bucket under `install/`, where `manifest.json` names them. The programs are larger than an
 answer of a function, so a host is sent to them by S3's own signed URLs. A local service does not keep hundreds of
@@ -59,7 +59,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What is published: `collector-amd64`, `supervisor-arm64` and so on, and the chart; an architecture may lack.
+    """Published files: `collector-amd64`, `supervisor-arm64` and so on, and the chart; an architecture may be missing.
 
     Collectors of other versions, to which hosts can be moved, are `collector-0.158.0-amd64`.
     """

@@ -1,4 +1,4 @@
-"""What a signed link serves: an install script or a chart's values, and the files that these fetch."""
+"""Files behind signed links: an install script or a chart's values, and the files that these fetch."""
 
 import base64
 import json
@@ -33,7 +33,7 @@ _KEY: Final = re.compile("[A-Za-z0-9_-]{43}")
 
 
 class HostKeyInvalid(errors.BadRequest):
-    """Nothing can be sealed for it."""
+    """The host's key cannot be used to seal secrets."""
 
     code = "host_key_invalid"
     detail = "X-Host-Key must be an Ed25519 public key in base64url, as `headgate-supervisor key` prints it"

@@ -32,7 +32,7 @@ class NotInstallable(errors.Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the request says about the host. `deliveries` is how many hosts get the secrets in clear."""
+    """The host in the request. `deliveries` is how many hosts get the secrets in clear."""
 
     platform: Platform
     deployment_id: str | None

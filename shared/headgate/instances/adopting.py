@@ -1,4 +1,4 @@
-"""What becomes of the configuration of an observed collector if Headgate is to manage it."""
+"""Adoption of an observed collector's configuration by Headgate."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Adoption:
 
 
 def adoption(caller: Caller, fleet_id: str, instance_id: str) -> Adoption:
-    """What to create for a collector. Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable."""
+    """Propose the adoption of a collector. Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable."""
     return proposed(observed.configuration(caller, fleet_id, instance_id))
 
 

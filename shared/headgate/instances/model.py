@@ -40,7 +40,7 @@ class InstanceNotFound(errors.NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """When an instance was heard, and the place of its newest message.
+    """The times at which an instance was heard, and the place of its newest message.
 
     `conflicts` counts messages of a second process with the same uid; `told_seconds` is the heartbeat it was told.
     """
@@ -59,7 +59,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who reports as an instance.
+    """The identity of the host that reports as an instance.
 
     `token_id` names the token of its last message, None if an earlier release recorded that message; `scope` is the
     fleet or group that this token opens, None likewise. `key` is that of its host, None if it does not sign;
@@ -107,22 +107,22 @@ class Instance:
 
     @property
     def called(self) -> str:
-        """What people call the host, else what it calls itself, else its id."""
+        """The label of the host, else its own name, else its id."""
         return self.reported.name or self.id
 
     @property
     def is_quick(self) -> bool:
-        """Whether its host was told to report quickly. Zero is a host that takes no interval."""
+        """True if its host was told to report quickly. Zero is a host that takes no interval."""
         return 0 < self.contact.told_seconds <= QUICK_SECONDS
 
     @property
     def under_way(self) -> bool:
-        """Whether a config is being applied: then each of its messages is stored, and none may be missed."""
+        """True if a config is being applied: then each of its messages is stored, and none may be missed."""
         applies = self.reported.accepts_config and self.standing.state in ("pending_pickup", "applying")
         return applies and not self.reported.stopped
 
     def desired(self, group: Deployment, at: datetime) -> Desired:
-        """What it is to run in this group at that time: here it is decided, and nowhere else."""
+        """The version that it is to run in this group at that time. Nothing else decides this."""
         override, rollout = self.orders.overridden(at), group.rollout
         if override:
             # Under the group's revision, by which the instance is counted.
@@ -134,7 +134,7 @@ class Instance:
         return Desired(group.assignment, group.assigned_revision, at=group.assigned_at).on(group.collector, group)
 
     def running(self) -> Outcome | None:
-        """What it runs by its reports: what it applied last, if its host does not say that another text runs.
+        """The version that it runs by its reports: the last applied one, unless its host reports another text.
 
         None once it was stopped, and if its host runs a text that it was not offered.
         """
@@ -145,7 +145,7 @@ class Instance:
         return next((outcome for outcome in self.trials.outcomes if outcome.text_hash == text_hash), None)
 
     def runs_another_text(self, offered: Outcome) -> bool:
-        """Whether its host says that it runs another text than the one that was offered under that config."""
+        """True if its host reports another text than the one that was offered under that config."""
         text_hash = self.reported.host.text_hash
         return None not in (offered.text_hash, text_hash) and offered.text_hash != text_hash
 

@@ -1,4 +1,4 @@
-"""What people see of observed collectors: configurations, which collectors share one, and an inventory."""
+"""Views of observed collectors: configurations, collectors that share one, and an inventory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SharedConfiguration:
 
 
 def configuration(caller: Caller, fleet_id: str, instance_id: str, sha256: str | None = None) -> ShownConfiguration:
-    """What a collector reports to run, or an earlier text by its hash; up to five reads.
+    """Returns a collector's reported configuration, or an earlier text by its hash; up to five reads.
 
     Raises FleetNotFound, InstanceNotFound, NothingReported.
     """
@@ -80,7 +80,7 @@ def configuration(caller: Caller, fleet_id: str, instance_id: str, sha256: str |
 
 
 def shared(caller: Caller, fleet_id: str) -> list[SharedConfiguration]:
-    """Which collectors run the same, the largest group first; a query for each megabyte of the fleet's instances."""
+    """Group collectors by configuration, the largest first; a query for each megabyte of the fleet's instances."""
     groups: dict[str, list[Seen]] = defaultdict(list)
     for seen in service.those(fleets.get(caller, fleet_id), lambda _: True, clock.now()):
         known = seen.instance.reported.effective

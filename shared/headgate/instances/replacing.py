@@ -35,7 +35,7 @@ _MOST_NAMED: Final = 10
 
 
 class NotReplaceable(errors.Conflict):
-    """It reports, or no single instance is known to be its host."""
+    """The instance still reports, or no single instance is known to be its host."""
 
     code = "not_replaceable"
 
@@ -114,7 +114,7 @@ def _twice(shard: Shard) -> tuple[Shard, Shard]:
 
 
 def _follows(instance: Instance, former: Instance) -> bool:
-    """Whether it was first heard after the other one was last heard, as a host that was installed again."""
+    """True if it was first heard after the other one was last heard, as a host that was installed again."""
     return instance.id != former.id and instance.contact.first_seen_at > former.contact.last_seen_at
 
 

@@ -47,7 +47,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which instances to list; None for any. `version` is the number that runs, `host` a part of the name or host name,
+    """Filter of instances; None matches all. `version` is the running number, `host` a part of the name or host name,
     `label` a key with its value, `drifted` whether something was changed on the host, `old_token` whether it last
     reported with another token than the present one, `component` a type or `kind/type` that its collector has,
     `without_key` whether its host does not sign its messages."""
@@ -167,7 +167,7 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[Seen]:
 
 
 def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str, hinted: str | None = None) -> Sender:
-    """What is stored about the sender of a message; one batch read."""
+    """Read the items about the sender of a message; one batch read."""
     return store.sender(token_hash, fleet_id, deployment_id, instance_id, hinted)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """What the table holds about the sender of a message, read at once."""
+    """The items about the sender of a message, read at once."""
 
     token: FleetToken | None
     group: Deployment | None

@@ -1,4 +1,4 @@
-"""What becomes of an instance by a message of its agent, and what the agent is answered: nothing is read or written.
+"""Decisions about an agent's message: the instance's new state and the answer. Nothing is read or written.
 
 The parts of an instance are replaced here, each by its own rules: `reported` and `trials` by `state.transitions`,
 `standing` by what follows from both, `orders` by `orders.model`, `measured` by `counting.measuring`.
@@ -54,7 +54,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is known of the text of a config: its SHA-256 in hex, empty for no text, and whether it runs nothing.
+    """Known facts of a config's text: its SHA-256 in hex, empty for no text, and whether it runs nothing.
 
     No text at all is what stops a collector on purpose.
     """
@@ -64,14 +64,14 @@ class Text:
 
 
 class Texts(Protocol):
-    """What is known of a config's text. A published text never changes, so that the answer depends on nothing else."""
+    """Look-up of a config's text. A published text never changes, so that the answer depends on nothing else."""
 
     def __call__(self, config: Desired, /) -> Text: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of an instance, and what its agent is answered.
+    """The new state of an instance, and the answer to its agent.
 
     `before` is the instance as it was stored, None for a new one. `offer` is the config to send, `interval` the
     heartbeat to tell the agent. With `gets_uid` it is told a uid of its own, and nothing else. `notices` are events for
@@ -95,7 +95,7 @@ class Decision:
 
     @property
     def has_news(self) -> bool:
-        """Whether the message said, or is told, more than that the instance is there."""
+        """True if the message, or its answer, says more than that the instance is there."""
         if self.before is None or self.offer is not None:
             return True
         was = self.before.contact
@@ -225,7 +225,7 @@ def _checked(instance: Instance, desired: Desired, texts: Texts, at: datetime) -
 
 
 def _with_offer(instance: Instance, desired: Desired, texts: Texts, at: datetime) -> tuple[Instance, Desired | None]:
-    """What is to be sent, and the instance that knows of it. A config without pipelines fails without being sent."""
+    """The offer, and the instance with it noted. A config without pipelines fails without being sent."""
     while (sent := offers.offer(instance, desired)) is not None:
         text = texts(sent)
         if not text.runs_nothing:

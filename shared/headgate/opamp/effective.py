@@ -125,7 +125,7 @@ class _Walk:
 
 
 def _named_value(node: yaml.MappingNode) -> bool:
-    """Whether it is a value with its name, `{name: API_KEY, value: …}`, and the name is that of a secret."""
+    """True for a value with its name, `{name: API_KEY, value: …}`, if the name is that of a secret."""
     names = [value.value for key, value in node.value if key.value in ("name", "key") and hasattr(value, "value")]
     return any(isinstance(name, str) and secret_forms.is_name(name) for name in names)
 
@@ -135,7 +135,7 @@ def _hides_all(name: str) -> bool:
 
 
 def _is_secret(path: tuple[str, ...]) -> bool:
-    """Whether the name of a value, or its name and that of what it is in, is that of a secret."""
+    """True if the name of a value, alone or with the name around it, is that of a secret."""
     if not path:
         return False
     name = path[-1]

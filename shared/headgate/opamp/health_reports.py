@@ -27,7 +27,7 @@ _SINCE: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def tree(health: ComponentHealth) -> HealthTree | None:
-    """How the parts fare, without secrets in their errors; None if the report names none, and has no status."""
+    """The health of the parts, without secrets in their errors; None if the report names none, and has no status."""
     if not health.status and not health.component_health_map:
         return None
     reading = _Reading()

@@ -21,7 +21,7 @@ LARGEST: Final = 1_500_000
 
 
 def decode(data: bytes) -> CaptureNews:
-    """What a custom message tells of a capture. Raises Malformed."""
+    """Read a custom message about a capture. Raises Malformed."""
     from pydantic_core import ValidationError
 
     if len(data) > LARGEST:
@@ -49,7 +49,7 @@ def decode(data: bytes) -> CaptureNews:
 
 @cache
 def _validator() -> SchemaValidator:
-    """As in host_reports; docs/fleets-explained.md says why."""
+    """Fields as in host_reports; docs/fleets-explained.md has the reasons."""
     from pydantic_core import SchemaValidator
     from pydantic_core import core_schema as schema
 

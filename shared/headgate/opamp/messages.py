@@ -54,7 +54,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What to answer an agent. `orders` and `collector`, the one for what is offered, are for our supervisor, and so is
+    """The answer to an agent. `orders` and `collector`, the one for the offer, are for our supervisor, and so is
     `token`, its next one, sealed for its key.
 
     `has_news` is whether the message said or was told more than that the host is there.
@@ -119,7 +119,7 @@ def addressed(answer: bytes) -> tuple[bytes, bytes]:
 
 
 def report_again(uid: bytes) -> bytes:
-    """What asks a connected agent for its full state, which is answered with what there is for it."""
+    """The request for a connected agent's full state, whose answer brings what there is for the agent."""
     return Reply(uid, report_full_state=True).encode()
 
 
@@ -193,7 +193,7 @@ def _config(message: wire.AgentToServer) -> ReportedConfig | None:
 
 
 def _host(message: wire.AgentToServer) -> HostReport | None:
-    """What our supervisor adds. A report that is not one is left out: what OpAMP itself says still counts."""
+    """The report that our supervisor adds. A malformed one is left out: the OpAMP message itself still counts."""
     if not _is_ours(message) or message.custom_message.type == host_captures.CAPTURE:
         return None
     try:
@@ -204,7 +204,7 @@ def _host(message: wire.AgentToServer) -> HostReport | None:
 
 
 def _capture(message: wire.AgentToServer) -> CaptureNews | None:
-    """What our supervisor tells of a capture, in place of a report."""
+    """Our supervisor's news of a capture, in place of a report."""
     if not _is_ours(message) or message.custom_message.type != host_captures.CAPTURE:
         return None
     try:

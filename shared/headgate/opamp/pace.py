@@ -1,4 +1,4 @@
-"""How many messages a token and an instance may send, counted in this process, without a write to a table.
+"""Limits on messages of a token and of an instance, counted in this process, without a write to a table.
 
 A message beyond that is answered 429 with the time of its turn. Agents repeat such a message, so hosts that all return
 at once are let in one after the other, and lose nothing.
@@ -43,7 +43,7 @@ class TooManyMessages(errors.TooManyRequests):
 
 @dataclass(slots=True)
 class _Account:
-    """What a sender may still send at a time, and until when turns have been given to those who wait."""
+    """The messages that a sender may still send, and the time until which turns have been given to those who wait."""
 
     left: float
     at: float

@@ -1,4 +1,4 @@
-"""Whether a configuration has pipelines: under a supervisor, a collector without any starts and collects nothing."""
+"""Configurations without pipelines: under a supervisor, a collector without any starts and collects nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATH: Final = "::"
 
 
 def runs_nothing(text: str) -> bool:
-    """Whether the text is YAML, and `service::pipelines` in it is missing, null or empty.
+    """True if the text is YAML, and `service::pipelines` in it is missing, null or empty.
 
     The collector itself finds anything else that is wrong with it.
     """

@@ -1,4 +1,4 @@
-"""Which group the sender of a message belongs to: one that its labels select, otherwise the one that it names."""
+"""The group of a message's sender: one that its labels select, otherwise the one that it names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 READ_EVERY: Final = timedelta(minutes=1)
-"""How long a change of a fleet's selectors may go unnoticed here: they are not read for each message."""
+"""Time for which a change of a fleet's selectors may go unnoticed: they are not read for each message."""
 _MOST_FLEETS: Final = 1_000
 _MOST_INSTANCES: Final = 20_000
 

@@ -1,4 +1,4 @@
-"""Why a collector does not run: the collector's own message, without what the supervisor adds to it."""
+"""Reasons why a collector does not run: the collector's own message, without the supervisor's additions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ REASONS: Final = tuple((re.compile(pattern, re.MULTILINE), cause) for pattern, c
 
 
 def cause(message: str) -> Cause:
-    """Why a config failed, by the words of its supervisor."""
+    """The reason why a config failed, by the words of its supervisor."""
     said = message[:_READ]
     return next((cause for pattern, cause in REASONS if pattern.search(said)), "unclear")
 

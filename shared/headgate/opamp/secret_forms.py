@@ -59,12 +59,12 @@ class _Form:
 
 
 def is_name(key: str) -> bool:
-    """Whether a key is the name of a secret."""
+    """True if a key is the name of a secret."""
     return _pattern("name").search(key) is not None
 
 
 def is_setting(key: str) -> bool:
-    """Whether a setting holds a secret by its name, all that is in it included."""
+    """True if a setting's name says that it, or anything in it, is a secret."""
     return any(_pattern(which).search(key) for which in ("password_setting", "secret_setting"))
 
 
@@ -84,7 +84,7 @@ def without_secrets(text: str) -> str:
 
 
 def is_random(text: str) -> bool:
-    """Whether a text looks like made by chance, and not of words."""
+    """True if a text looks random instead of made of words."""
     if _mixes(text, 32, 5) and _entropy(text) >= 3.2:
         return True
     return any(

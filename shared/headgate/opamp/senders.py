@@ -1,4 +1,4 @@
-"""Who sends a message under the uid of an instance: its host, or another one that must not change what is stored.
+"""Senders of messages under the uid of an instance: its host, or another one that must not change its item.
 
 The scope of its token and the host's key decide. A scope is a fleet, or one group of it: whose token it is.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from headgate.instances.reported.host_key import HostKey
 
 Stranger = Literal["scope", "key", "start", "unsigned"]
-"""Why a sender is not the host of an instance: its token is of another scope, its key is another one, or an earlier
+"""Reasons against a sender as an instance's host: its token is of another scope, its key is another, or an earlier
 start's as that of a clone, or it has no key."""
 
 _REASONS: Final[dict[Stranger, str]] = {
@@ -48,7 +48,7 @@ _noted: dict[tuple[str, str], int] = {}
 
 
 def accepted(instance: Instance | None, sender: Identity, token: FleetToken, at: datetime) -> bool | None:
-    """Whether the sender takes the instance's place as a person allowed; None if it is another host, which gets a uid.
+    """True if a person allowed the sender to take the instance's place; None for another host, which gets a uid.
 
     False for a new instance. A refusal is in the instance's history, each kind once an hour. Raises HostCutOff,
     SignatureMissing, MessageRepeated.
@@ -81,7 +81,7 @@ def answered(instance_id: str, key: HostKey | None) -> None:
 
 
 def _stranger(known: HostKey | None, scope: str, sender: Identity) -> Stranger | None:
-    """Why a sender is not the host of an instance with that key and scope; None if it is.
+    """The reason why a sender is not the host of an instance with that key and scope; None if it is.
 
     A key proves a host with whichever token. Raises MessageRepeated.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def known(config: Desired) -> Text:
-    """What is known of a config's text; a read for one that this process does not know."""
+    """The known facts of a config's text; a read for one that this process does not know."""
     assignment = config.assignment
     return _known(assignment.configuration_id, assignment.version_number) if assignment else Text("", False)
 

@@ -1,4 +1,4 @@
-"""What a host is told of programs: which collector an offer is for, and where to fetch it or a supervisor.
+"""Programs in an answer to a host: the collector that an offer is for, and links to it or to a supervisor.
 
 The hash comes by this answer, the program by a signed link of its group, as with an install. The link is a path: a host
 adds it to the address that it reports to.

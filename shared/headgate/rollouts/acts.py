@@ -1,4 +1,4 @@
-"""What people do to a rollout: pure functions of it and its group, and the statuses that allow each."""
+"""Acts of people on a rollout: pure functions of it and its group, and the statuses that allow each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPEN: Final[tuple[Status, ...]] = ("in_progress", "paused", "waiting_for_approv
 
 
 def pause(state: State) -> State:
-    """Nothing begins until it is resumed; the gates go on judging."""
+    """Pause: no step begins until it is resumed; the gates go on judging."""
     _require(state, "pausing", "in_progress", "waiting_for_approval")
     return state.with_rollout(status="paused", reason=None)
 

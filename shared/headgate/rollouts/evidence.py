@@ -1,4 +1,4 @@
-"""What a rollout's gates see now: of each, the worst of the hosts that have the version, beside what it had before."""
+"""Evidence of a rollout's gates: for each, the worst host with the version, beside its figure before."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Evidence:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the gate counts hosts, and compares nothing with a time before."""
+        """True if the gate counts hosts, and compares nothing with a time before."""
         return self.gate in _COUNTED
 
 
 def evidence(gates: Gates, listed: Sequence[Host], failures: Sequence[Failure]) -> list[Evidence]:
-    """Of each gate that is on, in the order of the gates."""
+    """The evidence of each gate that is on, in the order of the gates."""
     having = [host for host in listed if host.counts and host.due and host.instance.measured.watch is not None]
     found = [*_counts(gates, failures), *_compared(gates, having, failures)]
     return sorted(found, key=lambda one: not one.failing)

@@ -1,4 +1,4 @@
-"""Which execution carries out each open rollout, in the fleets table. One function, one access pattern."""
+"""Executions of open rollouts, in the fleets table. One function, one access pattern."""
 
 from __future__ import annotations
 

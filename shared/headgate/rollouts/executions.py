@@ -56,7 +56,7 @@ def begin(execution: Execution) -> None:
 
 
 def may_tick(execution: Execution) -> bool:
-    """Whether it still carries its rollout out, and then until the next tick; one write."""
+    """Renew the execution until the next tick; True if it still carries its rollout out. One write."""
     return store.postpone(execution, clock.now() + TICKS_WITHIN)
 
 

@@ -1,4 +1,4 @@
-"""What instances counted, beside what they counted before and what those count that are not due.
+"""Figures of instances, beside those before and those of instances that are not due.
 
 One instance counts as one, whatever it reports: nothing that a host says is added to what another one says. Of several
 instances the median is taken, and only of at least three.
@@ -84,7 +84,7 @@ def rates(rest: Sequence[Host]) -> Rates:
 
 
 def throughput(host: Host, others: Others, *, by_delivery: bool) -> Iterator[tuple[str, int, int]]:
-    """What is left of an instance's throughput and of that of the others, in percent, where there is enough to say.
+    """The rest of an instance's throughput and of the others', in percent, if there is enough to compare.
 
     `by_delivery`: of what was sent only that counts which was delivered, by signal, if the host reports it.
     """
@@ -105,7 +105,7 @@ def throughput(host: Host, others: Others, *, by_delivery: bool) -> Iterator[tup
 
 
 def memory_growth(host: Host, others: Others, allowed: int) -> str | None:
-    """What to say of an instance whose collector has more memory than is allowed, in percent above what it had."""
+    """The words about a collector with more memory than is allowed, in percent above what it had."""
     before, since = host.watch.before, host.watch.since
     if before is None or since is None or not before.memory or since.memory - before.memory < _LITTLE_MEMORY:
         return None
@@ -116,7 +116,7 @@ def memory_growth(host: Host, others: Others, allowed: int) -> str | None:
 
 
 def cpu_growth(host: Host, others: Others, allowed: int) -> str | None:
-    """What to say of an instance whose collector uses more of a processor than is allowed, in percent above before."""
+    """The words about a collector that uses more of a processor than is allowed, in percent above before."""
     before, since, seconds = host.watch.before, host.watch.since, seconds_since(host)
     if before is None or since is None or not before.cpu or not host.watch.before_seconds or seconds < SECONDS:
         return None
@@ -133,7 +133,7 @@ def seconds_since(host: Host) -> int:
 
 
 def was_counted(host: Host) -> bool:
-    """Whether it reported enough before to be judged by its telemetry."""
+    """True if it reported enough before to be judged by its telemetry."""
     return _was_counted(host.watch)
 
 
@@ -143,7 +143,7 @@ def _was_counted(watch: Watch) -> bool:
 
 
 def unmeasured(listed: Sequence[Host], running: RunningRollout) -> int:
-    """How many count what they take in and send, and have not told enough of it to be compared with it later.
+    """The number that count their traffic, and have not reported enough of it for a comparison.
 
     Little is enough of an instance that told it for an interval.
     """
@@ -161,7 +161,7 @@ def _is_measured(watch: Watch) -> bool:
 
 
 def unjudged(listed: Sequence[Host]) -> int:
-    """How many run the version, reported enough before, and may still report what they count in it."""
+    """The number on the version that reported enough before, and may still report their counts in it."""
     applied = [host for host in listed if host.phase == "applied" and host.instance.measured.watch is not None]
     return sum(
         1 for host in applied if host.watch.since is None and was_counted(host) and seconds_since(host) < SECONDS

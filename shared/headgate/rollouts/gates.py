@@ -28,7 +28,7 @@ class Verdict:
 
 
 def judge(gates: Gates, members: Sequence[Host], rest: Sequence[Host], then: Rates, step: int) -> Verdict:
-    """What the due instances of a rollout come to; `then` are the rates of the others when the step began.
+    """Judge the due instances of a rollout; `then` are the rates of the others when the step began.
 
     Those that are absent are left out.
     """
@@ -98,7 +98,7 @@ def _telemetry(watch: Watch, gates: Gates, others: Others) -> Iterator[tuple[Gat
 
 
 def _delivery(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:
-    """What does not arrive any more, or cannot be seen to."""
+    """Signals that do not arrive any more, or whose arrival cannot be seen."""
     before, since = host.watch.before, host.watch.since
     if gates.not_judged and since is None and figures.was_counted(host):
         seconds = figures.seconds_since(host)
@@ -119,7 +119,7 @@ def _delivery(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, 
 
 
 def _not_judged(members: Sequence[Host], gates: Gates) -> Iterator[str]:
-    """What the rollout has to say of gates that could not be judged."""
+    """Notes about gates that could not be judged."""
     if gates.send_failed is gates.refused is gates.queue_growth is gates.throughput_drop is None:
         return
     applied = [host for host in members if host.phase == "applied"]

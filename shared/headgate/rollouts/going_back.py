@@ -30,7 +30,7 @@ def take_back(state: State, cut: Place, ends_as: Status) -> State:
 
 
 def may_wait_longer(state: State) -> bool:
-    """Whether hosts get more time to go back for an interruption: not without end, however often there is one."""
+    """True if hosts get more time to go back for an interruption: not without end, however often there is one."""
     return state.progress.awake_since - state.progress.grown_at < _back_within(state.running)
 
 

@@ -1,4 +1,4 @@
-"""How the instances of a group stand in its rollout."""
+"""Instances of a group in its rollout."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class Host:
         return self.phase not in ("absent", "not_moved")
 
     def proved(self, version: Assignment) -> bool:
-        """Whether it has run the version healthily for a time."""
+        """True if it has run the version healthily for a time."""
         return any(healthy.assignment == version for healthy in self.instance.trials.healthy)
 
     @property
     def ran(self) -> bool:
-        """Whether it ran the version in health before it left, or was taken out."""
+        """True if it ran the version in health before it left, or was taken out."""
         watch = self.instance.measured.watch
         return self.phase == "absent" and watch is not None and watch.applied_at is not None
 
     @property
     def watch(self) -> Watch:
-        """What the rollout measured on an instance whose turn has come."""
+        """The rollout's measurement of an instance whose turn has come."""
         assert self.instance.measured.watch is not None
         return self.instance.measured.watch
 
@@ -80,7 +80,7 @@ def apply_within(running: RunningRollout) -> timedelta:
 
 
 def of_rollout(group: Deployment, running: RunningRollout) -> Desired:
-    """What the due instances of the group are to run."""
+    """The version that the due instances of the group are to run."""
     desired = Desired(running.to, running.revision, before=group.assignment, at=running.started_at)
     return desired.on(running.collector or group.collector, group)
 
@@ -134,13 +134,13 @@ def lost(listed: Sequence[Host], at: datetime) -> list[Host]:
 
 
 def unheard(listed: Sequence[Host], since: datetime) -> int:
-    """How many that run the version, or are to, were not heard since then, and are not known to be silent yet."""
+    """The number on the version, or due for it, that were not heard since then and may not be silent yet."""
     running = [host.instance for host in listed if host.phase in ("applied", "pending")]
     return sum(1 for instance in running if not instance.reported.stopped and instance.contact.last_seen_at < since)
 
 
 def _is_there(instance: Instance, at: datetime) -> bool:
-    """Whether it reported at that time, or shortly before, and was not shut down since."""
+    """True if it reported at that time, or shortly before, and was not shut down since."""
     quiet = timedelta(seconds=intervals.quiet_after(quick=instance.is_quick)) + _LATE
     return not instance.reported.stopped and at - instance.contact.last_seen_at <= quiet
 
@@ -184,7 +184,7 @@ def _of_due(
 def _of_left(
     well_since: datetime | None, left_at: datetime, words: str, place: Place, rollout: Rollout, at: datetime
 ) -> tuple[Phase, str]:
-    """How an instance counts that left at that time: not at all if it was well for the soak of its step before."""
+    """The phase of an instance that left at that time: absent if it was well for the soak of its step before."""
     step, strategy = rollout.progress.step_of(place), rollout.strategy
     soak = timedelta(seconds=strategy.steps[step - 1].soak_seconds) if step and strategy else timedelta()
     if well_since is not None and left_at - well_since >= soak:
@@ -195,18 +195,18 @@ def _of_left(
 
 
 def _reachable_since(progress: Progress) -> datetime:
-    """When every host could report again after the last interruption."""
+    """The time at which every host could report again after the last interruption."""
     return progress.awake_since + BACK_OFF
 
 
 def _was_told(instance: Instance, running: RunningRollout) -> bool:
-    """Whether it was told to run the version since the last assignment or retry, or before it was taken back."""
+    """True if it was told to run the version since the last assignment or retry, or before it was taken back."""
     watch = instance.measured.watch
     return watch is not None and watch.rollout_id == running.id and watch.was_told
 
 
 def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: datetime) -> str | None:
-    """Why an instance is not back yet; None once it reports in health what it is to run now."""
+    """The reason why an instance is not back yet; None once it reports in health what it is to run now."""
     if instance.standing.state in ("applied", "idle") and instance.standing.revision == desired.revision:
         return None
     if instance.reported.stopped:

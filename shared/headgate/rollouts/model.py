@@ -82,7 +82,7 @@ class OwnRollout(errors.Forbidden):
 
 
 class AdminHasToApprove(errors.Forbidden):
-    """It is not known which people are behind the token that started the rollout."""
+    """The people behind the token that started the rollout are not known."""
 
     code = "admin_has_to_approve"
     detail = (
@@ -100,7 +100,7 @@ class TokenCannotApprove(errors.Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What somebody asks for. Without `configuration_id` it is the one that the group runs."""
+    """A request for a rollout. Without `configuration_id` it is the configuration that the group runs."""
 
     version_number: int
     configuration_id: str | None
@@ -143,7 +143,7 @@ class Upgrade:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a gate counts an instance. `message` may quote what its host said."""
+    """The reason why a gate counts an instance. `message` may quote its host."""
 
     instance_id: str
     gate: Gate
@@ -174,7 +174,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a rollout is. `begun` are its steps so far, without those that would have added no instance.
+    """The progress of a rollout. `begun` are its steps so far, without those that would have added no instance.
 
     `awaits` is the last step whose approval is awaited, `approved` the last one that was approved. `target` is the cut
     that the last begun step is to reach, `grown_at` when the cut last changed, and `soaking_since` when every instance
@@ -263,7 +263,7 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What a judgement led to: whether the rollout has ended, and when to judge it again."""
+    """The result of a judgement: whether the rollout has ended, and when to judge it again."""
 
     done: bool
     wait_seconds: int = 0

@@ -1,4 +1,4 @@
-"""What a judgement makes of a rollout and its group: pure functions of what is stored and what the hosts report.
+"""Apply a judgement to a rollout and its group: pure functions of stored facts and the hosts' reports.
 
 A step begins, its cut grows, its instances settle, it soaks, and the next one begins, until the group is assigned the
 version. A gate that fails takes the step back. An approval, or the window, holds whatever begins next: a step, or the
@@ -167,7 +167,7 @@ def _next(state: State, listed: Sequence[Host]) -> State:
 
 
 def _unheard(state: State, listed: Sequence[Host]) -> int:
-    """How many were not heard since a soak that is shorter than the time after which they would be silent."""
+    """The number not heard since a soak that is shorter than the time after which they would be silent."""
     progress = state.progress
     if progress.soaking_since is None or progress.step == 0 or not state.gates.silent:
         return 0
@@ -187,7 +187,7 @@ def _what(number: int | None) -> str:
 
 
 def _awaited(number: int | None, unapproved: Sequence[int]) -> str:
-    """Why a step, or the end, waits."""
+    """The reason why a step, or the end, waits."""
     what = _what(number).capitalize()
     left_out = [step for step in unapproved if step != number]
     if not left_out:
@@ -220,7 +220,7 @@ def _next_step(state: State, listed: Sequence[Host], step: int) -> int | None:
 
 
 def _reached(state: State, listed: Sequence[Host], step: int) -> Place:
-    """Where the cut is, or will be when `step` has begun."""
+    """The place of the cut, now or when `step` has begun."""
     if step <= state.progress.step:
         return state.running.cut
     return max(state.running.cut, _target(state, listed, step))
@@ -241,7 +241,7 @@ def _present(listed: Sequence[Host]) -> list[Host]:
 
 
 def _is_tried(listed: Iterable[Host]) -> bool:
-    """Whether the version runs on one of the instances, or did in health, or is about to."""
+    """True if the version runs on one of the instances, or did in health, or is about to."""
     return any(host.due and (host.phase in ("pending", "applied", "failed", "leaving") or host.ran) for host in listed)
 
 

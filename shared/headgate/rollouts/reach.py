@@ -1,4 +1,4 @@
-"""How far the collectors of a group run what was assigned to all of them at once."""
+"""The reach of an assignment at once: the share of the group's collectors that run it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Reach:
 
 
 def reach(rollout: Rollout, group: Deployment, instances: Mapping[InstanceState, int]) -> Reach | None:
-    """How far an assignment at once is, by the group's collectors in each state; None for a rollout in steps."""
+    """Count the group's collectors that an assignment at once has reached; None for a rollout in steps."""
     if rollout.strategy is not None:
         return None
     # By its time, as the same version may have been assigned before; a group's times are stored in whole milliseconds.

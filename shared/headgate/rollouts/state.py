@@ -78,7 +78,7 @@ class State:
 
     @property
     def since(self) -> datetime:
-        """When the cut last changed, or judging began again."""
+        """The time at which the cut last changed, or judging began again."""
         return max(self.progress.grown_at, self.progress.awake_since)
 
     @property
@@ -87,7 +87,7 @@ class State:
 
     @property
     def is_waking(self) -> bool:
-        """Whether judging has just begun again: what hosts said before does not tell how they are.
+        """True if judging has just begun again: earlier reports of hosts do not tell their health.
 
         Longer for hosts in their turn, or next to it, that have not tried again yet.
         """

@@ -1,4 +1,4 @@
-"""How a rollout goes on: its steps, who is first, when it may change hosts, and what stops it."""
+"""The strategy of a rollout: its steps, the first hosts, its window, and the gates that stop it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """What an instance may not do in the new version; None or False switches a gate off.
+    """Gates on instances with the new version; None or False switches a gate off.
 
     More than `tolerated_percent` of a step's instances that do stop the rollout. `restarts` of the collector are
     counted from when it ran the version. Up to `left` instances may leave after they were told to run it and before

@@ -65,5 +65,5 @@ def collector(group: Deployment, version: str) -> Program:
 
 
 def upgrade(group: Deployment, collector: Program) -> Upgrade:
-    """What the rollout shows of it."""
+    """The rollout's words about it."""
     return Upgrade(collector.version, group.collector.version if group.collector else None)

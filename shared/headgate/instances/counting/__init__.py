@@ -1,1 +1,1 @@
-"""How many instances are in which state, and what a rollout counts on one of them."""
+"""Counters of instances by state, and a rollout's counts on one of them."""

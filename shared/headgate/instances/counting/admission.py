@@ -1,4 +1,4 @@
-"""How many instances a fleet may have, and how many may join it in a minute; known instances are not limited.
+"""Limits on a fleet's instances, and on those that join it in a minute; known instances are not limited.
 
 One item of a fleet counts the instances that join. Its total is never too low. It may be too high, because nothing is
 written when an instance is forgotten; so when the fleet seems full, the shards of its counters give the real total.
@@ -57,7 +57,7 @@ class Room:
 
 
 def most_instances() -> int:
-    """How many instances a fleet may have."""
+    """The most instances of a fleet."""
     return settings().instance_limit
 
 

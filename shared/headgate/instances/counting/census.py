@@ -1,4 +1,4 @@
-"""How many instances a fleet has in each state, exact at any moment, without reading the instances.
+"""The number of a fleet's instances in each state, exact at any moment, without reading the instances.
 
 An instance becomes stale by time alone, and an assignment changes the state of a whole group at once; neither writes to
 an instance. So an instance is counted by what only a message of its own changes: when it was last heard, its group,
@@ -25,7 +25,7 @@ SHARDS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an instance is counted under. `mark` is when it was last heard, in the units of `mark_of`.
+    """The cell that an instance is counted in. `mark` is when it was last heard, in the units of `mark_of`.
 
     `quick` is whether its host reports quickly, so that it is silent sooner.
     """
@@ -36,7 +36,7 @@ class Entry:
     state: InstanceState
     quick: bool = False
     keyed: bool = field(default=False, compare=False)
-    """Whether its host signs: counted apart, by day."""
+    """True if its host signs: counted apart, by day."""
 
     @classmethod
     def of(cls, instance: Instance) -> Entry:

@@ -51,7 +51,7 @@ class CountedFleet:
 
 
 def fleets(caller: Caller, limit: int, after: str | None, label: str | None = None) -> Slice[CountedFleet]:
-    """As `headgate.fleets.service.fleets`, and what `counted` costs."""
+    """List fleets with their counts; reads as `headgate.fleets.service.fleets`, and those of `counted`."""
     page = service.fleets(caller, limit, after, label)
     return Slice(counted(page.entries, clock.now()), page.position)
 
@@ -126,7 +126,7 @@ def under(
 def groups(
     caller: Caller, fleet_id: str, limit: int, after: str | None, name: str | None = None
 ) -> Slice[CountedGroup]:
-    """As `headgate.deployments.service.deployments`, and what `counters` costs. Raises FleetNotFound."""
+    """List groups with their counts; reads as `headgate.deployments.service.deployments`. Raises FleetNotFound."""
     page = deployments.deployments(caller, fleet_id, limit, after, name)
     if not page.entries:
         return Slice([], page.position)

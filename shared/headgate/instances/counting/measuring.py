@@ -1,4 +1,4 @@
-"""What a rollout measures on an instance with each of its messages, and how a message takes it out of a rollout."""
+"""Measurement of an instance by a rollout with each message, and departures from a rollout by a message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def measured(
     desired: Desired,
     at: datetime,
 ) -> Measured:
-    """What is measured after a message: by the `rollout` of the group that the instance is in by then, if there is one.
+    """Measure after a message: for the `rollout` of the instance's present group, if there is one.
 
     `stored` is the instance before the message, `before` the same in that group.
     """
@@ -57,7 +57,7 @@ def departures(
 def _departure(
     before: Instance | None, after: Instance, rollout: RunningRollout | None, at: datetime
 ) -> Departure | None:
-    """How the message takes the instance out of a rollout; None if it does not."""
+    """The departure from a rollout by the message; None if it stays."""
     watch = before.measured.watch if before else None
     if before is None or watch is None or not watch.is_due:
         return None
@@ -74,7 +74,7 @@ def _departure(
 
 
 def is_measured(before: Instance, after: Instance, rollout: RunningRollout) -> bool:
-    """Whether the rollout measures the instance: in its place, or anywhere once it was told to run the version."""
+    """True if the rollout measures the instance: in its place, or anywhere once it was told to run the version."""
     watch = before.measured.watch
     told = watch is not None and watch.rollout_id == rollout.id and watch.was_told
     return told or rollout.is_watched(after.id, after.reported.host.labels)
@@ -130,7 +130,7 @@ def begun(before: Instance, rollout: RunningRollout) -> Watch:
 
 
 def _are_of_what_runs(counters: Counters, instance: Instance, at: datetime) -> bool:
-    """Whether all was counted since the instance applied what it runs, and not in a version that was taken back."""
+    """True if all was counted since the instance applied what it runs, and not in a version that was taken back."""
     applied = instance.trials.last_applied()
     return (
         applied is None

@@ -1,4 +1,4 @@
-"""Which instances became silent or stale in a span of time. Nothing is written when they do."""
+"""Instances that became silent or stale in a span of time. Nothing is written when they do."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _of_instance(instance: Instance, since: datetime, until: datetime) -> list[t
 
 
 def _crossings(mark: int, since: datetime, until: datetime, *, quick: bool) -> list[tuple[Quiet, datetime]]:
-    """What an instance last heard at `mark` becomes in that time."""
+    """The states that an instance last heard at `mark` enters in that time."""
     silent, stale = quiet_from(mark, quick=quick)
     times: list[tuple[Quiet, datetime]] = [("silent", silent), ("stale", stale)]
     return [(quiet, at) for quiet, at in times if since < at <= until]

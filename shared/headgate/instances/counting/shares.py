@@ -1,4 +1,4 @@
-"""How many collectors of a fleet run which version, by their own reports."""
+"""The number of a fleet's collectors on each version, by their own reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rollout measures on an instance: its counters before it ran the new version, and since then."""
+"""A rollout's measurement of an instance: its counters before it ran the new version, and since then."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ class Watch:
 
     @property
     def is_due(self) -> bool:
-        """Whether the instance was told to run the new version."""
+        """True if the instance was told to run the new version."""
         return self.waiting_since is not None or self.applied_at is not None
 
     @property
     def was_told(self) -> bool:
-        """Whether it was told to run the new version, also if it is to go back by now."""
+        """True if it was told to run the new version, also if it is to go back by now."""
         return self.is_due or self.taken_back
 
     @property
@@ -123,13 +123,13 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What rollouts measure on an instance. `departures` are the newest ones that it left after its turn came."""
+    """Rollouts' measurements of an instance. `departures` are the newest ones that it left after its turn came."""
 
     watch: Watch | None = field(default=None, compare=False)
     departures: Sequence[Departure] = ()
 
     def departure_from(self, rollout: RunningRollout) -> Departure | None:
-        """How it left the rollout since the last assignment or retry; None if it did not."""
+        """The departure from the rollout since the last assignment or retry; None if there was none."""
         key = (rollout.id, rollout.revision)
         return next((one for one in self.departures if (one.rollout_id, one.revision) == key), None)
 

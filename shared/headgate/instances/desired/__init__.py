@@ -1,1 +1,1 @@
-"""What an instance is to run, what it is offered for it, and how that ended."""
+"""The desired version of an instance, its offers, and their results."""

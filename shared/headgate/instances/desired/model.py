@@ -1,4 +1,4 @@
-"""What an instance is to run, and how what it was offered ended."""
+"""The desired version of an instance, and the results of its offers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """What an instance is to run. `revision` is that of the group when a person last assigned something.
+    """The desired version of an instance. `revision` is that of the group's last assignment by a person.
 
     `before` is what its group runs, if that is something else: to go back to. `at` is since when, None if that is not
     known. `collector` is the program that is to run it, None for the one that was installed on the host;
@@ -52,7 +52,7 @@ class Desired:
         )
 
     def forgets(self, version: HealthyVersion | Outcome) -> bool:
-        """Whether the group took the version back, or was cleared since it ran; revision 0 is of another group."""
+        """True if the group took the version back, or was cleared since it ran; revision 0 is of another group."""
         cleared = 0 < version.revision < self.cleared_revision
         return cleared or (version.assignment, version.collector) in self.taken_back
 
@@ -75,7 +75,7 @@ _PATIENCE: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a config ended on this instance. `revision` is that of the assignment under which it was offered.
+    """The result of a config on this instance. `revision` is that of the assignment under which it was offered.
 
     `text_hash` is the SHA-256 in hex of its text, None if that was not read since; `at` is when it was applied or
     failed, None for times before they were recorded. `returns` is how often it was offered to come back to it since it
@@ -108,7 +108,7 @@ class Outcome:
         offered_at: datetime | None = None,
         at: datetime | None = None,
     ) -> Outcome:
-        """How a config ended, under its own assignment if no other `revision` is given."""
+        """Add the result of a config, under its own assignment if no other `revision` is given."""
         return cls(
             config_hash=config.config_hash,
             assignment=config.assignment,
@@ -122,12 +122,12 @@ class Outcome:
         )
 
     def is_failure_of(self, desired: Desired) -> bool:
-        """Whether it is how that config failed under its assignment."""
+        """True if it is the failure of that config under its assignment."""
         return self.status == "failed" and self.revision == desired.revision
 
     @property
     def may_return(self) -> bool:
-        """Whether it is offered again if its collector was killed while the instance came back to it."""
+        """True if it is offered again when its collector was killed while the instance came back to it."""
         return self.status == "applied" and 0 < self.returns < _MOST_OFFERS
 
     @property
@@ -135,13 +135,13 @@ class Outcome:
         return self.returns >= _MOST_OFFERS
 
     def is_open(self, at: datetime, *, healthy: bool) -> bool:
-        """Whether a failure for an unclear reason does not count yet: its collector is healthy, or may still be."""
+        """True if a failure for an unclear reason does not count yet: its collector is healthy, or may still be."""
         return not self.returned_in_vain and (healthy or at - (self.unclear_since or at) < _PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """How what an instance was offered ended, the newest first, and what it has proved good.
+    """The results of an instance's offers, the newest first, and the versions that it has proved good.
 
     `healthy` are the versions that it ran healthily for a time, newest first; `well_since` is since when its collector
     is healthy with what it reports, None if it is not.
@@ -155,12 +155,12 @@ class Trials:
         return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)
 
     def failure_of(self, desired: Desired) -> Outcome | None:
-        """How that config failed here under its assignment; None if it did not."""
+        """The failure of that config under its assignment; None if it did not fail."""
         outcome = self.outcome_of(desired.config_hash)
         return outcome if outcome is not None and outcome.is_failure_of(desired) else None
 
     def last_offered(self) -> Outcome | None:
-        """What was sent last; None if nothing was since times are recorded."""
+        """The last offer; None if there was none since times are recorded."""
         sent = ((outcome.offered_at, outcome) for outcome in self.outcomes if outcome.offered_at)
         return max(sent, key=lambda pair: pair[0], default=(None, None))[1]
 
@@ -183,7 +183,7 @@ class Trials:
         return replace(self, outcomes=tuple(changed))
 
     def without_failure(self, desired: Desired) -> Trials:
-        """As if that config had never failed, so that it is offered again."""
+        """Forget that config's failure, so that it is offered again."""
         failure = self.outcome_of(desired.config_hash)
         if failure is None or failure.status != "failed":
             return self

@@ -1,4 +1,4 @@
-"""What an instance is offered: what it is to run, or if that failed here, the last version that is known to be good.
+"""Offers to an instance: the desired version, or if that failed, the last version that is known to be good.
 
 Nothing, if its host cannot be moved to another collector by Headgate: then a person can do something about it.
 """
@@ -62,7 +62,7 @@ def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) 
 
 
 def obstacle(instance: Instance, collector: Program | None) -> str | None:
-    """Why this collector cannot be brought to the instance, and the way out; None if it can, or runs there already."""
+    """The reason why this collector cannot be brought to the instance, and the way out; None if it can, or runs."""
     if collector is None or instance.reported.runs_collector(collector):
         return None
     host, description = instance.reported.host, instance.reported.description
@@ -96,7 +96,7 @@ def _way_out(instance: Instance, collector: Program) -> str:
 
 
 def _is_wanting(instance: Instance, config: Desired) -> bool:
-    """Whether a config that did not fail here is to be sent: the host has another one, or is to try it once more."""
+    """True if a config without a failure is to be sent: the host has another one, or is to try it once more."""
     reported, outcome = instance.reported.config, instance.trials.outcome_of(config.config_hash)
     if reported.config_hash != config.config_hash:
         return True
@@ -112,7 +112,7 @@ def _is_wanting(instance: Instance, config: Desired) -> bool:
 
 
 def _back(instance: Instance, desired: Desired) -> Desired | None:
-    """What to run instead of a version that failed. None to let the supervisor go on trying what it has."""
+    """The version to run instead of a failed one. None to let the supervisor go on trying what it has."""
     known = _known(instance, desired)
     failures: list[tuple[Desired, Outcome]] = []
     for config in known:
@@ -138,7 +138,7 @@ def _failure(instance: Instance, config: Desired) -> Outcome | None:
 
 
 def _runs_on(instance: Instance) -> Outcome | None:
-    """What runs healthily by the host's word while another version was refused; None if its supervisor does not say."""
+    """The healthy version by the host's report while another one was refused; None if its supervisor names none."""
     running, text_hash = instance.running(), instance.reported.host.text_hash
     if running is None or text_hash is None or not instance.reported.is_healthy:
         return None

@@ -1,4 +1,4 @@
-"""What a message says of what an instance was offered: how it ended, and whether the instance has proved it good.
+"""News of an offer in a message: its result, and whether the instance has proved it good.
 
 A version is proved good by running healthily for a time, while it passes on most of what it takes.
 """
@@ -26,7 +26,7 @@ _MOST_HEALTHY: Final = 4
 
 
 def healthy_for() -> timedelta:
-    """How long a version runs healthily until it has proved good: two heartbeats."""
+    """Healthy time until a version counts as good: two heartbeats."""
     return timedelta(seconds=2 * settings().fleet_heartbeat_seconds)
 
 
@@ -98,7 +98,7 @@ def proved(before: Instance, after: Instance, report: Report, desired: Desired, 
 
 
 def proves(after: Instance, group: Deployment, desired: Desired) -> bool:
-    """Whether the instance is the first of its group to prove the version that is assigned to the group."""
+    """True if the instance is the first of its group to prove the version that is assigned to the group."""
     if group.proven_revision == group.assigned_revision or desired.revision != group.assigned_revision:
         return False
     newest = after.trials.healthy[0] if after.trials.healthy else None
@@ -121,7 +121,7 @@ def _open(known: Outcome, cause: Cause | None, at: datetime, *, healthy: bool) -
 
 
 def _judged_again(trials: Trials, reported: ReportedConfig) -> ReportedConfig | None:
-    """What was reported before, if that is not settled and there is no other news of it.
+    """The earlier report, if it is unsettled and the message has no other news of it.
 
     An OpAMP client does not send a status that is equal to the one before.
     """
@@ -142,7 +142,7 @@ def _not_taken_back(versions: Sequence[HealthyVersion], desired: Desired) -> Seq
 
 
 def _runs_well(instance: Instance) -> Outcome | None:
-    """What it runs, if its collector is healthy with it."""
+    """The running version, if its collector is healthy with it."""
     config, running = instance.reported.config, instance.running()
     well = instance.reported.is_healthy and config.status == "applied"
     return running if well and running is not None and running.config_hash == config.config_hash else None
@@ -153,6 +153,6 @@ def _ended(before: Instance, after: Instance) -> bool:
 
 
 def _passes_on(report: Report) -> bool:
-    """Whether most of what the collector counts was sent; true if it counted nothing, or serves no metrics."""
+    """True if most of what the collector counts was sent, if it counted nothing, or if it serves no metrics."""
     counters = report.host.counters if report.host else None
     return counters is None or counters.sent > counters.failed or not (counters.accepted or counters.failed)

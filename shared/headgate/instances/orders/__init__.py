@@ -1,1 +1,1 @@
-"""What people order of one host, and what their orders become."""
+"""Orders of people to one host, and their results."""

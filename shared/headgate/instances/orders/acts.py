@@ -1,4 +1,4 @@
-"""What writers do to one instance: order a restart or another try, and make it run another version for a while.
+"""Acts of writers on one instance: order a restart or another try, and override its version for a while.
 
 A change is conditional on what the instance was when it was read, so that a message at the same time is never lost.
 """
@@ -28,7 +28,7 @@ from headgate.storage.retry import retry
 from headgate.storage.table import Write
 
 LONGEST: Final = timedelta(days=90)
-"""How long an override may last."""
+"""The longest time of an override."""
 _HEARD: Final = ("pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy")
 
 
@@ -45,7 +45,7 @@ class OrderNotSupported(errors.Conflict):
 
 
 class SupervisorIsCurrent(errors.Conflict):
-    """There is nothing to upgrade."""
+    """The supervisor is of the newest version: nothing to upgrade."""
 
     code = "supervisor_is_current"
 
@@ -63,7 +63,7 @@ class InstanceNotReporting(errors.Conflict):
 
 
 class NothingToRetry(errors.Conflict):
-    """There is no failure to forget."""
+    """The instance has no failure to forget."""
 
     code = "nothing_to_retry"
     detail = "What this instance is to run has not failed on it"
@@ -177,7 +177,7 @@ def override(
 
 
 def audited(override: Override, name: str) -> Mapping[str, str]:
-    """What the audit record of an override holds."""
+    """Details for the audit record of an override."""
     return {
         "configuration_id": override.assignment.configuration_id,
         "configuration_name": name,

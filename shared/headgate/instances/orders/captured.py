@@ -49,7 +49,7 @@ class OpenCapture:
 
 @dataclass(frozen=True, slots=True)
 class CaptureNews:
-    """What a host tells of a capture. `reason` is None while it runs; `sample` is compressed, None without records."""
+    """A host's news of a capture. `reason` is None while it runs; `sample` is compressed, None without records."""
 
     id: str
     reason: Reason | None = None

@@ -17,9 +17,9 @@ from headgate.instances.reported.host import Ability, HostReport, Order
 LASTS: Final = timedelta(hours=1)
 """An order that a host has not carried out by then is dropped: nobody expects it any more."""
 KEPT: Final = timedelta(days=1)
-"""How long an order is stored, done or not. A host is asked for its list of components this often at most."""
+"""Retention of an order, done or not. A host is asked for its list of components this often at most."""
 MOVE_ALLOWED_FOR: Final = timedelta(hours=1)
-"""How long a person's permission for an instance lasts, if no host uses it."""
+"""Validity of a person's permission for an instance, if no host uses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class PendingOrder:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What one instance is to run instead of its group's version, until a time."""
+    """An override: the version that one instance is to run instead of its group's, until a time."""
 
     assignment: Assignment
     until: datetime
@@ -63,7 +63,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What people want of one instance, apart from its group.
+    """Orders of people to one instance, apart from its group.
 
     `pending` are orders to its host, those that were carried out among them. Until `move_until`, a host that cannot
     prove itself may take its place, as a person allowed. `cut_off_at` is when a person refused every message of it.

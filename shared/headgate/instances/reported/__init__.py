@@ -1,1 +1,1 @@
-"""What an agent reports of itself and its host, and who may report as it."""
+"""Reports of agents about themselves and their hosts, and the keys that prove who reports."""

@@ -1,4 +1,4 @@
-"""Which components the collectors of a fleet have: each host reports the hash of its list, and one of them the list.
+"""Components of a fleet's collectors: each host reports the hash of its list, and one of them the list.
 
 A fleet's lists are one item. A host that asks for attention with ever new hashes is asked once a day, and once after
 each version that it is offered, which may bring another collector; a fleet keeps a bounded number of lists.
@@ -24,7 +24,7 @@ _MOST_BYTES: Final = 8 << 10
 
 
 def is_known(fleet_id: str, components_hash: str) -> bool:
-    """Whether the list is stored, or there is no room for it; one read."""
+    """True if the list is stored, or there is no room for it; one read."""
     lists = _lists(fleet_id)[0]
     return components_hash in lists or len(lists) >= MOST
 
@@ -69,7 +69,7 @@ def known(fleet_id: str) -> Mapping[str, frozenset[str]]:
 
 
 def hash_of(names: Sequence[str]) -> str:
-    """As a host computes it, so that none can store a wrong list for others."""
+    """Hash a list as hosts do, so that none can store a wrong list for others."""
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 

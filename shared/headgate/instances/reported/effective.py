@@ -18,7 +18,7 @@ from headgate.foundation import clock
 from headgate.storage.table import fleets as table
 
 LASTS: Final = timedelta(days=200)
-"""How long a text is stored: for the time in which events are kept, and the time until it is written again."""
+"""Retention of a text: the time for which events are stored, and the time until it is written again."""
 _WRITTEN_AGAIN: Final = timedelta(days=60)
 _MOST_BYTES: Final = 300 << 10
 
@@ -41,7 +41,7 @@ UNREAD: Final = RedactedText(None, "Its group does not read configurations: read
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """What an instance reports to run by the hash of its text, since `at`; `former` is the hash of what it ran before.
+    """The reported configuration by the hash of its text, since `at`; `former` is the hash of the one before.
 
     `problem` says why a text is not known. `stored_at` is when the text was written last.
     """
@@ -55,7 +55,7 @@ class Effective:
 
     @classmethod
     def after(cls, before: Effective | None, reported: RedactedText, at: datetime) -> Effective:
-        """What is known after a report."""
+        """Merge a report of the configuration."""
         sha256 = reported.sha256
         if before is None or (before.sha256, before.problem) != (sha256, reported.problem):
             former = before.sha256 or before.former if before else None

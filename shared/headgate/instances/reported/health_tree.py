@@ -1,4 +1,4 @@
-"""How the pipelines and components of a collector fare by its last report: an item beside that of its instance.
+"""Health of a collector's pipelines and components by its last report: an item beside that of its instance.
 
 The instance has a digest of it, so that it is written only when it changes: most messages do not write it.
 """
@@ -27,9 +27,9 @@ LONGEST_NAME: Final = 100
 LONGEST_STATUS: Final = 40
 LONGEST_ERROR: Final = 300
 MOST_BYTES: Final = 24 << 10
-"""Of the tree as it is stored, compressed."""
+"""The bytes of the tree as it is stored, compressed."""
 LASTS: Final = timedelta(days=60)
-"""How long a tree is stored: longer than its instance, and the time until it is written again."""
+"""Retention of a tree: longer than its instance, and the time until it is written again."""
 _WRITTEN_AGAIN: Final = timedelta(days=20)
 # An error that differs in a port or a count alone is the same one.
 _NUMBERS: Final = re.compile(r"\d+")
@@ -62,7 +62,7 @@ class HealthTree:
 
     @property
     def digest(self) -> str:
-        """Of all but times and numbers in errors, which may differ in each message."""
+        """Digest all but times and numbers in errors, which may differ in each message."""
         said = [self.status, str(self.started_at)]
         said += [repr((part.path, part.healthy, part.status, _NUMBERS.sub("", part.error))) for part in self.parts]
         return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]
@@ -70,14 +70,14 @@ class HealthTree:
 
 @dataclass(frozen=True, slots=True)
 class TreeNote:
-    """What an instance knows of its tree: the digest, and when it was stored last."""
+    """The instance's note of its tree: the digest, and the time at which it was stored last."""
 
     digest: str
     stored_at: datetime
 
     @classmethod
     def after(cls, before: TreeNote | None, reported: HealthTree | None, at: datetime) -> TreeNote | None:
-        """What is known after a report of health; None if it has no tree."""
+        """Merge a report of health; None if it has no tree."""
         if reported is None:
             return None
         digest = reported.digest

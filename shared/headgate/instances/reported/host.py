@@ -1,4 +1,4 @@
-"""What our supervisor reports of a host beyond OpAMP: its name, what changed by hand, how its collector fares.
+"""Reports of our supervisor beyond OpAMP: the host's name, changes by hand, the collector's health.
 
 `opamp.host_reports` reads it from the custom message.
 """
@@ -32,7 +32,7 @@ LARGEST_NAMES: Final = 4 << 10
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """What one exporter did in the interval; `queue` is how full its sending queue is, from 0 to 1."""
+    """One exporter's counts of the interval; `queue` is the fill of its sending queue, from 0 to 1."""
 
     sent: int
     failed: int
@@ -41,7 +41,7 @@ class Exporter:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the collector counted in `seconds`: log records, spans and data points together.
+    """The collector's counts of `seconds`: log records, spans and data points together.
 
     `delivered` is what it sent by signal, without what went to exporters that deliver nothing; `memory` is in bytes,
     `cpu` in milliseconds of processor time. They are None for older supervisors.
@@ -125,7 +125,7 @@ class HostReport:
     uninstalled: bool = False
 
     def after(self, before: Host) -> Host:
-        """What is known of the host after this report."""
+        """Merge this report into the host."""
         known = before
         # A report with the supervisor's version is a full one: what it leaves out is not so any more.
         if self.supervisor_version is not None:

@@ -82,5 +82,5 @@ def sealed_for(public: bytes, content: bytes) -> bytes:
 
 
 def fingerprint(public: bytes) -> str:
-    """What tells keys apart for people: the beginning of the key's SHA-256, in hex."""
+    """A label of the key for people: the beginning of its SHA-256, in hex."""
     return hashlib.sha256(public).hexdigest()[:_FINGERPRINT]

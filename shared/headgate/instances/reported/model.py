@@ -1,4 +1,4 @@
-"""What an agent reports: one message of it, as this service reads it."""
+"""Reports of an agent: one message, as this service reads it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Status = Literal["unset", "applying", "applied", "failed"]
 Cause = Literal["version", "killed", "host", "unclear"]
-"""Why a config failed: by itself; its collector was killed; the host could not try it; or nobody knows."""
+"""Causes of a failed config: itself; its collector was killed; the host could not try it; or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the agent reports of its host; each text unchanged, cut to length."""
+    """The agent's description of its host; each text unchanged, cut to length."""
 
     host_name: str | None = None
     os: str | None = None
@@ -80,7 +80,7 @@ NEVER_CONFIGURED: Final = ReportedConfig("", "unset")
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What an instance last said of itself, its host and its collector.
+    """The last report of an instance about itself, its host and its collector.
 
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
     said so; `uninstalled`: a person did that for good. `totals` are its newest ones; they always move, so that they
@@ -101,7 +101,7 @@ class Reported:
 
     @property
     def name(self) -> str | None:
-        """What people call the host, else what it calls itself."""
+        """The label of the host, else its own name."""
         return self.host.name or self.description.host_name
 
     @property
@@ -109,11 +109,11 @@ class Reported:
         return self.health is not None and self.health.healthy
 
     def runs_collector(self, collector: Program) -> bool:
-        """Whether it reports to run that version of the collector."""
+        """True if it reports to run that version of the collector."""
         return self.description.collector_version == collector.version
 
     def after(self, report: Report, at: datetime, *, late: bool) -> Reported:
-        """What is known after a message. `late`: it was sent before the one which said that the supervisor stops."""
+        """Merge a message into the report. `late`: it was sent before the one which said that the supervisor stops."""
         said, description = report.host, report.description or self.description
         if said and said.collector_version:
             # What the host saw of the process that runs.

@@ -1,4 +1,4 @@
-"""Whether the collectors of a group can run a version: those that report another version, or lack a component."""
+"""Suitability of a group's collectors for a version: those that report another version, or lack a component."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_VERSIONS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Unsuited:
-    """What collectors of a group lack for a version; `code` is a stable word for it."""
+    """A requirement of a version that collectors of a group lack; `code` is a stable word for it."""
 
     message: str
     component_path: str
@@ -43,7 +43,7 @@ class Hosts:
     lists: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def unsuited(self, version: Version | None) -> Sequence[Unsuited]:
-        """What they lack for the version."""
+        """The requirements of the version that they lack."""
         if version is None:
             return ()
         return [

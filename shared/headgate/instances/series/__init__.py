@@ -1,1 +1,1 @@
-"""What flows through the collectors over time: hosts' counters, added up by group, pipeline and component."""
+"""Traffic of collectors over time: hosts' counters, added up by group, pipeline and component."""

@@ -55,7 +55,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class HostCounts:
-    """What one host counted in reports of a slot, from `begin` to `end`, and the place of the last one of them."""
+    """One host's counts in the reports of a slot, from `begin` to `end`, and the place of the last report."""
 
     first_seen: int
     revision: int

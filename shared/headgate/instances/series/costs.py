@@ -1,4 +1,4 @@
-"""What sending costs by day: what exporters counted, at the organization's prices of where they send to.
+"""Costs of sending by day: the exporters' counts, at the organization's prices of their destinations.
 
 Where an exporter sends to is what the versions say that the group was assigned in that hour.
 """
@@ -41,7 +41,7 @@ _AT_ONCE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class ExportDay:
-    """What was sent in a day that begins at `start`. `cost` is None where it is not known."""
+    """The traffic of a day that begins at `start`. `cost` is None where it is not known."""
 
     start: int
     records: int
@@ -51,7 +51,7 @@ class ExportDay:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What an exporter sends to a host, None if no version tells it; by day, and what that costs.
+    """An exporter's traffic to a host, None if no version names it; by day, with its cost.
 
     `pipelines` are those that share it. `unpriced` is why days have no known cost.
     """
@@ -70,7 +70,7 @@ class Export:
 
     @property
     def cost(self) -> Decimal | None:
-        """Of all days whose cost is known; None if there are none."""
+        """The sum of all days whose cost is known; None if there are none."""
         known = [day.cost for day in self.days if day.cost is not None]
         return sum(known, Decimal(0)) if known else None
 
@@ -103,7 +103,7 @@ class Costs:
 
     @property
     def total(self) -> Decimal:
-        """Of everything that has a known cost."""
+        """The sum of everything that has a known cost."""
         return sum((export.cost or Decimal(0) for export in self.exports), Decimal(0))
 
 
@@ -123,7 +123,7 @@ class _Destinations:
     hosts: Mapping[Assignment, Mapping[str, str | None]] = field(default_factory=dict)
 
     def host(self, component: str, hour: int) -> str | None:
-        """Where it sent to in that hour; None if two versions of the hour disagree, or one of them was not read.
+        """The destination in that hour; None if two versions of the hour disagree, or one of them was not read.
 
         Of a component that only another version has, as during a rollout, that one says it.
         """
@@ -194,7 +194,7 @@ def _of_groups(caller: Caller, read: Callable[[], Sequence[Deployment]], days: i
 
 
 def _sent(caller: Caller, group: Deployment, costs: Costs) -> _Sums:
-    """What the group's exporters sent, by day."""
+    """The traffic of the group's exporters, by day."""
     places = _destinations(caller, group, costs.begin)
     sums: _Sums = {}
     for bucket in store.between(group.id, HOUR, costs.begin, costs.end):

@@ -1,4 +1,4 @@
-"""Where exporters send to, as a configuration's text says it."""
+"""Destinations of exporters, from a configuration's text."""
 
 from __future__ import annotations
 

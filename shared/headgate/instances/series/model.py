@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 NUMBERS: Final = ("accepted", "refused", "sent", "failed", "dropped", "accepted_bytes", "sent_bytes")
-"""What is counted of a component, in the order in which hosts report it and buckets hold it."""
+"""The numbers of a component, in the order in which hosts report them and buckets hold them."""
 ACCEPTED, REFUSED, SENT, FAILED, DROPPED, ACCEPTED_BYTES, SENT_BYTES = range(len(NUMBERS))
 QUEUE: Final = len(NUMBERS)
 """After them comes how full a sending queue is, in percent: the highest one counts."""
@@ -20,7 +20,7 @@ SLOT: Final = 300
 """A bucket's seconds; it holds each of its minutes."""
 HOUR: Final = 3_600
 KEPT: Final = {SLOT: 7 * 86_400, HOUR: 90 * 86_400}
-"""How long buckets of so many seconds are kept, in seconds."""
+"""Retention of buckets by their length, both in seconds."""
 HOSTS_KEPT: Final = 86_400
 MOST_SPREAD_SLOTS: Final = 36
 MOST_SPREAD_HOURS: Final = 24
@@ -31,7 +31,7 @@ COVERED: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a host counted since its supervisor started at `run`, in the first `milliseconds` since then.
+    """A host's counters since its supervisor started at `run`, after `milliseconds`.
 
     `of` has the numbers by `pipeline|pipeline|kind/id`: the pipelines, one or several, that a component is in.
     """
@@ -41,7 +41,7 @@ class Totals:
     of: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def follows(self, before: Totals, *, starts: bool) -> bool:
-        """Whether it was counted after `before`; `starts` is whether it comes with the first message of a process.
+        """True if it was counted after `before`; `starts` marks the first message of a process.
 
         A host's clock may have been set back between two starts.
         """
@@ -50,7 +50,7 @@ class Totals:
         return self.run > before.run or starts
 
     def since(self, before: Totals | None) -> Added:
-        """What was added since `before`, which may be of an earlier run."""
+        """The counts added since `before`, which may be of an earlier run."""
         known = before if before is not None and before.run == self.run else Totals(self.run, 0)
         of = {key: _added(numbers, known.of.get(key, ())) for key, numbers in self.of.items()}
         return Added(max(0, self.milliseconds - known.milliseconds), of)
@@ -58,7 +58,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a host counted in some time: `of` has the numbers of each component, and how full its queue is."""
+    """A host's counts of some time: `of` has the numbers of each component, and the fill of its queue."""
 
     milliseconds: int
     of: Mapping[str, Sequence[int]]
@@ -79,7 +79,7 @@ def whole(of: Mapping[str, Sequence[int]]) -> Sequence[int]:
 
 
 def as_part(kind: str, numbers: Sequence[int], dropped: int) -> list[int]:
-    """What a component that dropped so much counts towards a whole."""
+    """The part of a component, which dropped so much, in the sums of a whole."""
     shares = [0] * (QUEUE + 1)
     for place in _PLACES.get(kind, ()):
         shares[place] = numbers[place]
@@ -89,7 +89,7 @@ def as_part(kind: str, numbers: Sequence[int], dropped: int) -> list[int]:
 
 
 def dropped(kind: str, numbers: Sequence[int]) -> int:
-    """What a component took and neither passed on nor refused, as far as it counts that.
+    """The records that a component took and neither passed on nor refused, as far as it counts them.
 
     Negative for one that passed on more than it took, as what it had taken before; see `settled`.
     """
@@ -100,7 +100,7 @@ def dropped(kind: str, numbers: Sequence[int]) -> int:
 
 
 def settled(missing: Sequence[int]) -> list[int]:
-    """What was dropped in each step, by what was missing: what is passed on in a later step was held, not dropped."""
+    """The drops in each step, from the missing records: those passed on in a later step were held, not dropped."""
     sums = [*missing]
     open_steps: list[int] = []
     for step, amount in enumerate(sums):

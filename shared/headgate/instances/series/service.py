@@ -103,7 +103,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What was counted in one step from `start` on. `hosts` is how many counted, on average.
+    """The counts of one step from `start` on. `hosts` is how many counted, on average.
 
     None: nothing is known. Bytes are None where no collector measures them.
     """
@@ -230,13 +230,13 @@ def of_fleet(caller: Caller, fleet_id: str, asked: Range, by: By = "none") -> Se
 
 
 def of_host(caller: Caller, fleet_id: str, instance_id: str, asked: Range) -> Series:
-    """What one host counted. Raises FleetNotFound, InstanceNotFound."""
+    """Read the series of one host. Raises FleetNotFound, InstanceNotFound."""
     seen = instances.one(fleets.get(caller, fleet_id), instance_id, clock.now())
     return together(seen.instance.deployment_id, [instance_id], asked)
 
 
 def together(deployment_id: str, instance_ids: Collection[str], asked: Range) -> Series:
-    """What hosts of a group that the caller is known to see counted, as one line; none if they counted nothing.
+    """Read the series of hosts of a group as one line; empty without counts. The caller is known to see them.
 
     One query for each megabyte of the group's hosts, and one batch read for each hundred parts of a large group.
     """
@@ -317,7 +317,7 @@ def _as_component(key: str) -> Mapping[str, _About]:
 
 
 def _as_pipelines(key: str) -> Mapping[str, _About]:
-    """What a receiver takes goes to each of its pipelines; what others count together cannot be told apart."""
+    """The lines by pipeline: a receiver feeds each of its pipelines; the sums of others cannot be told apart."""
     pipelines = pipelines_of(key)
     names = pipelines if kind_of(key) == "receiver" else [", ".join(pipelines)]
     return {name: ("pipeline", tuple(name.split(", ")), ", " in name) for name in names if name}

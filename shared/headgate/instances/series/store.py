@@ -23,7 +23,7 @@ _PARTS: Final = Stored(HostsPart, forms={"hosts": COMPRESSED_JSON})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a bucket is: its beginning, and its seconds."""
+    """The place of a bucket: its beginning, and its seconds."""
 
     start: int
     seconds: int
@@ -64,7 +64,7 @@ def between(deployment_id: str, seconds: int, begin: int, end: int) -> Iterator[
 def of_hosts(
     deployment_id: str, instance_ids: Collection[str], begin: int, end: int
 ) -> Iterator[tuple[str, Sequence[int]]]:
-    """What is known of hosts in the slots that begin in that time, with each host's id, in order.
+    """Read the hosts' parts of the slots that begin in that time, with each host's id, in order.
 
     One query for each megabyte of the first parts, and one batch read for each hundred other parts.
     """

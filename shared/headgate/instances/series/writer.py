@@ -41,7 +41,7 @@ _HOSTS_OF_A_MINUTE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What an instance's item says of its counters, and of its place."""
+    """The counters of an instance's item, and its place."""
 
     instance_id: str
     deployment_id: str
@@ -101,7 +101,7 @@ class Saved:
 
     @property
     def begin(self) -> int:
-        """When it began to count what was added."""
+        """The time at which it began to count what was added."""
         longest = MOST_SPREAD_HOURS * HOUR
         return self.at - min(longest, max(1, round(self.added.milliseconds / 1_000)))
 
@@ -174,7 +174,7 @@ def _with(deployment_id: str, changes: Sequence[Saved]) -> Iterable[Bucket]:
 
 
 def _pieces(change: Saved) -> Iterator[tuple[Place, str, int, Sequence[int]]]:
-    """What a change adds to which cell of which bucket: by hours, and by minutes in the last three hours."""
+    """Numbers that a change adds to the cells of buckets: by hours, and by minutes in the last three hours."""
     begin, end = change.begin, change.at
     first = end - end % SLOT - (MOST_SPREAD_SLOTS - 1) * SLOT
     for key, numbers in [*change.added.of.items(), (COVERED, [end - begin])]:

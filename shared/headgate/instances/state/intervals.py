@@ -1,4 +1,4 @@
-"""How often a host reports: seldom at rest, often while something is on its way to it."""
+"""Intervals of reports: long at rest, short while something is on its way to the host."""
 
 from __future__ import annotations
 

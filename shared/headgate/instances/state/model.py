@@ -39,7 +39,7 @@ INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
 STALE_AFTER: Final = timedelta(minutes=15)
 """Specified: no heartbeat for more than this."""
 COUNTED_FOR: Final = timedelta(minutes=10)
-"""How long the counters name those that became stale, for the sweep that tells of them."""
+"""Time for which the counters name instances that became stale, for the sweep that reports them."""
 FORGOTTEN_AFTER: Final = timedelta(days=30)
 """Hosts and pods come and go under new ids; one that is silent for so long is no longer listed."""
 _MARK: Final = 10
@@ -56,7 +56,7 @@ def day_of(mark: int) -> int:
 
 
 def stale(mark: int, at: datetime) -> bool:
-    """Whether an instance last heard at `mark` is Stale, or Unknown."""
+    """True if an instance last heard at `mark` is Stale, or Unknown."""
     return at.timestamp() - mark * _MARK > STALE_AFTER.total_seconds()
 
 
@@ -74,12 +74,12 @@ def shown(state: InstanceState, mark: int, at: datetime, *, current: bool, quick
 
 
 def silent_from(last_seen_at: datetime, *, quick: bool = False) -> datetime:
-    """When an instance that was last heard then begins to count as silent; `quick` if its host reports quickly."""
+    """The time from which an instance is silent, last heard at that time; `quick` if its host reports quickly."""
     return _silent_from(mark_of(last_seen_at), quick=quick)
 
 
 def quiet_from(mark: int, *, quick: bool) -> tuple[datetime, datetime]:
-    """When an instance last heard at `mark` begins to count as silent, and when as stale."""
+    """The times from which an instance last heard at `mark` is silent and stale."""
     return _silent_from(mark, quick=quick), datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
 
 
@@ -88,10 +88,10 @@ def _silent_from(mark: int, *, quick: bool) -> datetime:
 
 
 def forgotten(day: int, at: datetime) -> bool:
-    """Whether an instance last heard on that day (since 1970) is no longer listed and counted."""
+    """True if an instance last heard on that day (since 1970) is no longer listed and counted."""
     return at.timestamp() >= expires(day)
 
 
 def expires(day: int) -> int:
-    """When an instance last heard on that day is forgotten, in seconds since 1970."""
+    """The expiry of an instance last heard on that day, in seconds since 1970."""
     return (day + 1) * _DAY + int(FORGOTTEN_AFTER.total_seconds())

@@ -1,4 +1,4 @@
-"""What a message of an agent makes of an instance: what it reported, how its configs ended, and its state."""
+"""Apply an agent's message to its instance: the report, the results of configs, and the state."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def with_failure(instance: Instance, config: Desired, desired: Desired, message:
 
 
 def to_check(instance: Instance, desired: Desired) -> bool:
-    """Whether it reports what is assigned as applied, and the text of that was not looked at yet."""
+    """True if it reports the assigned version as applied, and its text was not looked at yet."""
     config = instance.reported.config
     if config.config_hash != desired.config_hash or config.status != "applied":
         return False

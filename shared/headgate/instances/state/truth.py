@@ -1,4 +1,4 @@
-"""What an instance is to run, what it was offered, what it tried, and what it runs: each with its time."""
+"""The desired, offered, tried and running versions of an instance, each with its time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What it tried last, and how that ended; `reason` says why it failed."""
+    """The last attempt, and its result; `reason` says why it failed."""
 
     assignment: Assignment | None
     at: datetime | None

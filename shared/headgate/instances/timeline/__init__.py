@@ -1,1 +1,1 @@
-"""What happened on an instance, for people and for webhooks."""
+"""Events of an instance, for people and for webhooks."""

@@ -1,4 +1,4 @@
-"""How the hosts of a fleet or a group stood over the last day: by state and by version, from their timelines."""
+"""Hosts of a fleet or a group over the last day: by state and by version, from their timelines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOT_HEARD: Final = frozenset({"silent", "stale", "unknown"})
 
 @dataclass(frozen=True, slots=True)
 class HostsThen:
-    """How many hosts had each state at a time, and ran each version; those of which nothing is known are not counted.
+    """The number of hosts by state and by version at a time; unknown ones are not counted.
 
     A host that runs nothing is counted under None.
     """
@@ -88,7 +88,7 @@ def _of_hosts(caller: Caller, fleet: Fleet, deployment_id: str | None) -> LastDa
 
 
 def _changed(seen: Seen, begin: datetime) -> bool:
-    """Whether its timeline may have an event since then: it is noted in which hour the last one was written."""
+    """True if its timeline may have an event since that time: the hour of the last one is noted."""
     return (seen.instance.noted.hour + 1) * _HOUR > begin.timestamp() or not seen.instance.noted.hour
 
 
@@ -110,6 +110,6 @@ def _standing(at: datetime, known: Sequence[tuple[Seen, Sequence[TimelineEvent]]
 
 
 def _state(seen: Seen, last: TimelineEvent, at: datetime) -> InstanceState:
-    """As the event left it, unless the host has been silent since: silence is written when it ends."""
+    """The state after the event, unless the host has been silent since: silence is written when it ends."""
     quiet = seen.state in _NOT_HEARD and at > silent_from(seen.instance.contact.last_seen_at)
     return seen.state if quiet else last.state

@@ -1,4 +1,4 @@
-"""What happened on an instance: the news that a message brings, bounded for an instance that changes without end."""
+"""Events from a message's news about an instance, bounded for an instance that changes without end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headgate.instances.orders.model import PendingOrder
 
 MOST_AN_HOUR: Final = 30
-"""Of further events of an instance in an hour, the first of a kind and version is written; repetitions are counted."""
+"""Beyond so many events of an instance in an hour, the first of a kind and version is written, others counted."""
 MOST_ONCE: Final = 20
 """Kinds and versions of an hour beyond those, without `MOST_RARE`."""
 MOST_RARE: Final = 10
@@ -87,7 +87,7 @@ def of_message(
 def bounded(
     noted: Noted, events: Sequence[TimelineEvent], after: Instance, at: datetime, *, is_pod: bool
 ) -> tuple[Noted, Sequence[TimelineEvent]]:
-    """What is written of the events, and what is noted then."""
+    """The events to write, and the new note of them."""
     hour = int(at.timestamp()) // _HOUR
     ended: list[TimelineEvent] = []
     if hour != noted.hour and (events or noted.left_out):
@@ -114,7 +114,7 @@ def bounded(
 
 
 def _digest(event: TimelineEvent) -> str:
-    """What makes an event a repetition of another one: its kind, and which versions it is about and runs then."""
+    """Digest of what makes events repetitions: the kind, and the versions that it is about and that run."""
     running = event.running.assignment if event.running else None
     said = f"{event.event} {event.state} {event.version} {running} {event.program_version}"
     if event.configuration:
@@ -134,7 +134,7 @@ def _of_presence(stored: Instance | None, after: Instance, at: datetime) -> list
 
 
 def _of_identity(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
-    """Who reports as this instance: a host with a key, or with another token than before."""
+    """The event of a changed reporter: a host with a key, or with another token than before."""
     was, now = stored.identity if stored else UNKNOWN_SENDER, after.identity
     if was == now:
         return []

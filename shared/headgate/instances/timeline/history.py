@@ -27,7 +27,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """What was so at a time: after the last event until then, and by when the instance was heard after it.
+    """The instance at a time: after the last event until that time, and by when it was heard after it.
 
     `covered` is False if there were other events between, which were not written.
     """
@@ -56,7 +56,7 @@ def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: s
 
 
 def then(caller: Caller, fleet_id: str, instance_id: str, at: datetime) -> Then:
-    """What ran at that time; three reads, and one for each configuration.
+    """Returns the instance's state at that time; three reads, and one for each configuration.
 
     Raises FleetNotFound, InstanceNotFound, TimeRefused, NotKnown.
     """
@@ -91,7 +91,7 @@ def _state(fleet_id: str, instance_id: str, last: TimelineEvent, at: datetime, *
 
 
 def _heard(fleet_id: str, instance_id: str, last: TimelineEvent) -> datetime | None:
-    """When the instance was heard last, before it was silent or stopped; None if that is not known any more."""
+    """The time at which the instance was heard last, before it was silent or stopped; None if unknown by now."""
     if last.event == "silent":
         return last.at - (silent_from(last.at) - last.at)
     if last.state == "stopped":

@@ -52,7 +52,7 @@ InstanceEvent = Literal[
     "flapping_ended",
 ]
 KEPT: Final = timedelta(days=90)
-"""How long an event can be read."""
+"""Retention of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,13 @@ class TimelineEvent:
 
     @property
     def is_followed_by_others(self) -> bool:
-        """Whether events after it were not written, so that it does not tell what was so then."""
+        """True if later events were not written, so that the event does not tell the later state."""
         return self.left_out is not None and self.event != "flapping_ended"
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """How many events were written in an hour since 1970, and how many more there were.
+    """The number of events written in an hour since 1970, and of those left out.
 
     `once` are those that were written beyond the limit, each for its first time, as digests. `unwell` is whether
     something bad was told of the instance, and not that it is well again.
