@@ -50,12 +50,12 @@ def create_organization(request: Request, who: Visit, caller: Member, form: Form
     try:
         created = members.create_organization(caller, name_of(form))
     except errors.Invalid as error:
-        return _settings(request, who, caller, other=Wrong(form, error))
+        return _settings(request, who, caller, created=Wrong(form, error))
     return redirect(f"/organizations/{created.organization_id}")
 
 
 def _settings(
-    request: Request, who: Visitor, caller: Caller, renamed: Wrong | None = None, other: Wrong | None = None
+    request: Request, who: Visitor, caller: Caller, renamed: Wrong | None = None, created: Wrong | None = None
 ) -> Response:
     """The settings; after an error, with the name as typed."""
     shown = frame(who, caller, "settings")
@@ -64,7 +64,7 @@ def _settings(
         id=caller.organization_id,
         csrf=csrf_field(shown),
         name=name_field(renamed, caller.organization_name),
-        other=name_field(other, as_id="other"),
+        other=name_field(created, as_id="other"),
     )
     content = html(
         _SETTINGS,
@@ -74,4 +74,4 @@ def _settings(
         url=public_url(request),
         manage=manage if caller.is_admin else NOTHING,
     )
-    return page(shown, "Settings", content, status=status(renamed or other))
+    return page(shown, "Settings", content, status=status(renamed or created))

@@ -82,7 +82,7 @@ def _answer(question: Message, collector: object, asker: Asker) -> Answer:
     except Refused as refused:
         return _error("refused", refused.code, refused.message)
     except Unavailable as error:
-        kind = next((name for one, name in _KINDS if isinstance(error, one)), "failed")
+        kind = next((name for kind, name in _KINDS if isinstance(error, kind)), "failed")
         if isinstance(error, CheckerFailed) and error.crash:
             return _error(kind, error.code, error.detail, crash=error.crash)
         if isinstance(error, NotInstalled):
@@ -112,7 +112,7 @@ def _result(question: Message, asker: Asker) -> Mapping[str, object]:
         case "installed":
             return {"versions": list(collectors.installed(asker=asker))}
         case "described":
-            return {"collectors": [asdict(one) for one in collectors.described(asker=asker)]}
+            return {"collectors": [asdict(each) for each in collectors.described(asker=asker)]}
         case "describe":
             return collectors.describe(str(version), asker=asker)
         case "validate_plainly":

@@ -44,13 +44,13 @@ IfMatch = Annotated[str | None, Header(description="The ETag of the state to cha
 
 
 @router.get("")
-def list_configurations(caller: Reader, paging: Paging, wanted: WantedConfigurations) -> Page[ConfigurationSummary]:
+def list_configurations(caller: Reader, paging: Paging, filters: WantedConfigurations) -> Page[ConfigurationSummary]:
     """The caller's own configurations and the organization's published ones, most recently updated first.
 
     With `text` or `component`, a page has what is found in the texts of up to 500 configurations, or in 16 MB of them,
     with `name` among up to 2,000: it may be short, also empty, and still have a next one.
     """
-    return paging.page(search.find(caller, wanted, paging.limit, paging.after), ConfigurationSummary.of)
+    return paging.page(search.find(caller, filters, paging.limit, paging.after), ConfigurationSummary.of)
 
 
 @router.post(

@@ -29,16 +29,16 @@ The collector reads the same in both: they differ in comments or in the way they
 def card(before: str, after: str) -> Html:
     if before == after:
         return NOTHING
-    found = differences(before, after)
-    if found is None:
+    parts = differences(before, after)
+    if parts is None:
         return html(_CARD, content=empty(_UNKNOWN))
-    if not found:
+    if not parts:
         return html(_CARD, content=empty(_SAME))
-    left_out = len(found) - _MOST
+    left_out = len(parts) - _MOST
     more = html('<p class="soft">{n} more</p>', n=left_out) if left_out > 0 else NOTHING
-    return html(_CARD, content=html(_LISTED, table=table(_COLUMNS, map(_row, found[:_MOST])), more=more))
+    return html(_CARD, content=html(_LISTED, table=table(_COLUMNS, map(_row, parts[:_MOST])), more=more))
 
 
-def _row(one: Difference) -> Sequence[Cell]:
-    lines = " → ".join(str(line) for line in (one.before, one.after) if line is not None)
-    return html("<strong>{id}</strong>", id=one.id), one.section, tag(*_SIGNS[one.change]), lines
+def _row(difference: Difference) -> Sequence[Cell]:
+    lines = " → ".join(str(line) for line in (difference.before, difference.after) if line is not None)
+    return html("<strong>{id}</strong>", id=difference.id), difference.section, tag(*_SIGNS[difference.change]), lines

@@ -71,10 +71,10 @@ def list_configurations(
     archived: Annotated[str, Query(max_length=5)] = "false",
 ) -> Response:
     path = f"{home(caller)}/configurations"
-    kind: Archived = next((one for one in _ARCHIVED if one == archived), "false")
+    kind: Archived = next((each for each in _ARCHIVED if each == archived), "false")
     typed = {"text": words.strip(), "component": component.strip(), "archived": "" if kind == "false" else kind}
-    wanted = Wanted(None, typed["text"] or None, typed["component"] or None, kind)
-    listed = read(view, lambda limit, after: search.find(caller, wanted, limit, after), _KEYS, _ENTRIES)
+    filters = Wanted(None, typed["text"] or None, typed["component"] or None, kind)
+    listed = read(view, lambda limit, after: search.find(caller, filters, limit, after), _KEYS, _ENTRIES)
     rows = [_row(caller, described) for described in listing.described(caller, listed.entries)]
     is_filtered = any(typed.values()) or not view.is_first
     nothing = empty(_NO_MATCH) if is_filtered else nothing_yet(_WHAT_FOR, html(_FIRST, home=home(caller)))

@@ -21,9 +21,9 @@ IfMatch = Annotated[str | None, Header(description="The ETag of the state to cha
 @router.get("")
 def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     """The built-in policies as they count in the organization, its own rules, and what it requires to publish."""
-    found = policies.get(caller)
-    response.headers["ETag"] = found.stored.etag
-    return PoliciesOut.of_policies(found)
+    stored = policies.get(caller)
+    response.headers["ETag"] = stored.stored.etag
+    return PoliciesOut.of_policies(stored)
 
 
 @router.put("", responses=documented(412), openapi_extra=audited("policies.changed"))

@@ -63,7 +63,7 @@ class OwnRuleIn(Input):
     )
 
     def rule(self) -> Rule:
-        examples = tuple(Example(one.yaml, one.violated) for one in self.examples)
+        examples = tuple(Example(example.yaml, example.violated) for example in self.examples)
         return Rule(self.name, self.expression, self.message, self.severity, self.suppressible, examples)
 
 

@@ -40,19 +40,19 @@ def use_items(caller: Caller, uses: Sequence[CountedUse]) -> list[Html]:
         html(
             _USE,
             home=home(caller),
-            fleet_id=one.use.fleet_id,
-            deployment_id=one.use.deployment_id,
-            group=one.use.deployment_name,
-            fleet=one.use.fleet_label,
-            what=f"version {one.use.version_number}" + (", by a rollout" if one.use.kind == "rollout" else ""),
-            hosts=_hosts(one),
+            fleet_id=use.use.fleet_id,
+            deployment_id=use.use.deployment_id,
+            group=use.use.deployment_name,
+            fleet=use.use.fleet_label,
+            what=f"version {use.use.version_number}" + (", by a rollout" if use.use.kind == "rollout" else ""),
+            hosts=_hosts(use),
         )
-        for one in uses
+        for use in uses
     ]
 
 
-def _hosts(one: CountedUse) -> str:
-    total, running = sum(one.instances.values()), one.instances.get("applied", 0)
+def _hosts(use: CountedUse) -> str:
+    total, running = sum(use.instances.values()), use.instances.get("applied", 0)
     if not total:
         return "no collector heard of"
     return f"{running:,} of {total:,} collector{'' if total == 1 else 's'} run{'s' if total == 1 else ''} it"

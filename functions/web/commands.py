@@ -113,11 +113,11 @@ def carry_out(
         raise WriteAccessRequired
     values: dict[str, Any] = {**arguments, "caller": caller, "request": request, "response": response}
     if "body" in parameters:
-        given = body()
-        if given is None:
+        entered = body()
+        if entered is None:
             return None
         model: type[BaseModel] = parameters["body"].annotation
-        values["body"] = model_of(model, given)
+        values["body"] = model_of(model, entered)
     result = operation(**{name: values.get(name, parameter.default) for name, parameter in parameters.items()})
     if permission == Writer:
         route = route_of(operation)

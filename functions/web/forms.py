@@ -39,10 +39,10 @@ def by_field(error: errors.HeadgateError | None) -> dict[str, str]:
     return {}
 
 
-def model_of(model: type[Model], given: Mapping[str, object]) -> Model:
+def model_of(model: type[Model], values: Mapping[str, object]) -> Model:
     """Build the API's model from a form's values. Raises Invalid with the API's sentences."""
     try:
-        return model.model_validate(given)
+        return model.model_validate(values)
     except ValidationError as error:
         wrong = [refusals.plain({**entry, "loc": ("body", *entry["loc"])}) for entry in error.errors()]
         raise errors.Invalid(wrong[0].message, wrong) from error

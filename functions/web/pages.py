@@ -188,8 +188,8 @@ def _lost_frame(request: Request) -> Frame:
     """The frame of a page for an address that has none, for somebody who is signed in and has a browser."""
     try:
         who = visitor(request)
-        found = _ORGANIZATION.match(request.url.path)
-        caller = sessions.caller(who.session, found[1]) if who.session and found else None
+        match = _ORGANIZATION.match(request.url.path)
+        caller = sessions.caller(who.session, match[1]) if who.session and match else None
     except (errors.HeadgateError, BotoCoreError, ClientError):
         return Frame("")
     return frame(who, caller)

@@ -121,7 +121,7 @@ def suggested(
         value=value,
         most=most,
         attributes=_attributes(name, hint, error, required=required),
-        options=[html('<option value="{value}"></option>', value=one) for one in values],
+        options=[html('<option value="{value}"></option>', value=value) for value in values],
     )
     return _field(name, label, control, hint, error)
 

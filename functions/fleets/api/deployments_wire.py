@@ -67,13 +67,13 @@ class PatchDeployment(Patch):
 
     @model_validator(mode="before")
     @classmethod
-    def _role_stays(cls, given: object) -> object:
-        if isinstance(given, dict) and "role" in given:
+    def _role_stays(cls, role: object) -> object:
+        if isinstance(role, dict) and "role" in role:
             # Not "unknown field": every answer has it.
             fixed = PydanticCustomError("fixed", "The role is set when a group is created, and cannot be changed")
-            place = InitErrorDetails(type=fixed, loc=("role",), input=given["role"])
+            place = InitErrorDetails(type=fixed, loc=("role",), input=role["role"])
             raise ValidationError.from_exception_data(cls.__name__, [place])
-        return given
+        return role
 
     def changes(self) -> dict[str, str | int | None]:
         return self.model_dump(exclude_unset=True, exclude={"message"})
@@ -210,12 +210,12 @@ def warnings_of(check: Check, hosts: Sequence[Unsuited]) -> list[WarningOut]:
     return [*warnings, *map(_without_place, hosts)]
 
 
-def _without_place(one: Unsuited) -> WarningOut:
+def _without_place(unsuited: Unsuited) -> WarningOut:
     return WarningOut(
         severity="warning",
-        message=one.message,
-        component_path=one.component_path,
-        code=one.code,
+        message=unsuited.message,
+        component_path=unsuited.component_path,
+        code=unsuited.code,
         line=None,
         column=None,
     )

@@ -71,8 +71,8 @@ class EnvOut(BaseModel):
     def of(cls, stored: Environment) -> Self:
         return cls(
             items=[
-                VariableOut(name=name, secret=one.secret is not None, value=one.value, set_at=one.set_at)
-                for name, one in sorted(stored.variables.items())
+                VariableOut(name=name, secret=variable.secret is not None, value=variable.value, set_at=variable.set_at)
+                for name, variable in sorted(stored.variables.items())
             ]
         )
 

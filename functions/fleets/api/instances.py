@@ -37,12 +37,12 @@ router = fleet_router()
 
 
 @router.get("/{fleet_id}/instances")
-def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, wanted: WantedInstances) -> Page[InstanceOut]:
+def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, filters: WantedInstances) -> Page[InstanceOut]:
     """The fleet's collector instances, by the time they first started.
 
     With a filter, a page has what is found among up to 1,000 instances: it may be short, and still have a next one.
     """
-    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, wanted), InstanceOut.of_seen)
+    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, filters), InstanceOut.of_seen)
 
 
 @router.get("/{fleet_id}/instances/{instance_id}")
@@ -87,9 +87,9 @@ def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer,
 
     409 `order_not_supported` is a host with an older supervisor, 409 `instance_not_reporting` one that is not heard.
     """
-    given = acts.restart(caller, fleet_id, instance_id)
-    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
-    return OrderOut.of_order(given)
+    order = acts.restart(caller, fleet_id, instance_id)
+    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{order.id}"
+    return OrderOut.of_order(order)
 
 
 @router.post(
@@ -100,9 +100,9 @@ def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer,
 )
 def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Offer the version that failed on this host to it again, and to no other host."""
-    given = acts.try_again(caller, fleet_id, instance_id)
-    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
-    return OrderOut.of_order(given)
+    order = acts.try_again(caller, fleet_id, instance_id)
+    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{order.id}"
+    return OrderOut.of_order(order)
 
 
 @router.post(
@@ -117,9 +117,9 @@ def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Write
     The former one is kept until the new one has reported, and runs again if it does not. 409 `order_not_supported` is a
     host that was not installed on Linux, or has an older supervisor; install it again.
     """
-    given = supervisors.upgrade(caller, fleet_id, instance_id)
-    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
-    return OrderOut.of_order(given)
+    order = supervisors.upgrade(caller, fleet_id, instance_id)
+    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{order.id}"
+    return OrderOut.of_order(order)
 
 
 @router.post(
@@ -210,9 +210,9 @@ def put_override(
 ) -> OverrideOut:
     """Make one instance run a published version until a time, whatever its group runs. It replaces an earlier one."""
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
-        given, name = acts.override(caller, fleet_id, instance_id, **dict(body))
-    out = OverrideOut.of_override(given, {given.assignment.configuration_id: name})
-    add_details(request, acts.audited(given, name))
+        override, name = acts.override(caller, fleet_id, instance_id, **dict(body))
+    out = OverrideOut.of_override(override, {override.assignment.configuration_id: name})
+    add_details(request, acts.audited(override, name))
     return out
 
 

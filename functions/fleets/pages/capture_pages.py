@@ -223,8 +223,8 @@ def _graph(caller: Caller, groups: Sequence[Deployment]) -> tuple[list[str], lis
 
 def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Row:
     capture = known.capture
-    wanted, status, own = capture.wanted, capture.status(known.at), f"{path}/{capture.id}"
-    told = [
+    target, status, own = capture.wanted, capture.status(known.at), f"{path}/{capture.id}"
+    lines = [
         f"{capture.records} records" if capture.ended_at else "",
         f"{capture.left_out} too large" if capture.left_out else "",
         f"secrets taken out of {capture.redacted} texts" if capture.redacted else "",
@@ -236,14 +236,14 @@ def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Row:
         else confirmed(f"{own}/delete", csrf, "Delete", "The sample is deleted for good.", of=capture.id)
     )
     host = capture.host_name or capture.instance_id
-    more = [html("<code>{condition}</code>", condition=wanted.condition)] if wanted.condition != "true" else []
+    more = [html("<code>{condition}</code>", condition=target.condition)] if target.condition != "true" else []
     more += [html('<p class="error">{error}</p>', error=capture.error)] if capture.error else []
     return Row(
         (
             html(_HOST, fleet_path=path.removesuffix("/captures"), instance=capture.instance_id, host=host),
-            html("<code>{pipeline}</code>", pipeline=wanted.pipeline),
-            html("<code>{component}</code>", component=wanted.component),
-            html("{tag} {told}", tag=tag(status, _KINDS.get(status, "")), told="; ".join(filter(None, told))),
+            html("<code>{pipeline}</code>", pipeline=target.pipeline),
+            html("<code>{component}</code>", component=target.component),
+            html("{tag} {told}", tag=tag(status, _KINDS.get(status, "")), told="; ".join(filter(None, lines))),
             capture.created_by.name,
             second(capture.created_at),
             html("{sample} {end}", sample=_sample(caller, known) if capture.records else NOTHING, end=end),

@@ -168,8 +168,8 @@ def _list(
             error=problems.get("expires_in", ""),
         ),
     )
-    told = "" if refused is None else "The fleet was not created" if problems else refused.detail
-    return page(shown, "Fleets", content, problem=told, status=status_of(refused) if refused else 200)
+    message = "" if refused is None else "The fleet was not created" if problems else refused.detail
+    return page(shown, "Fleets", content, problem=message, status=status_of(refused) if refused else 200)
 
 
 def _fleet_row(caller: Caller, counted: CountedFleet, line: Html) -> Row:
@@ -249,8 +249,8 @@ def _fleet_page(
         renewal=renewal_card(f"{path}/token", csrf, "Every collector of this fleet") if caller.is_admin else NOTHING,
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=fleet.label),
     )
-    told, status = (problem.detail, status_of(problem)) if problem else ("", 200)
-    return page(shown, fleet.label, content, problem=told, status=status, script="fleet")
+    message, status = (problem.detail, status_of(problem)) if problem else ("", 200)
+    return page(shown, fleet.label, content, problem=message, status=status, script="fleet")
 
 
 def _groups(

@@ -85,11 +85,11 @@ def bars(
     """
     if counted is None:
         return html(_NOT_COUNTED, path=path)
-    found, assigned = counted.by_group.get(group.id, {}), group.assignment
+    shares, assigned = counted.by_group.get(group.id, {}), group.assignment
     unheard = counted.unheard.get(group.id, 0)
-    if not found and not unheard:
+    if not shares and not unheard:
         return empty("No collector of this group has reported yet.")
-    total = sum(found.values())
+    total = sum(shares.values())
     rows = [
         html(
             _BAR,
@@ -98,7 +98,7 @@ def bars(
             count=f"{n:,} of {total:,} collector{'' if total == 1 else 's'}, {_percent(n, total)}"
             + (", as assigned" if running is not None and running == assigned else ""),
         )
-        for running, n in sorted(found.items(), key=lambda share: -share[1])
+        for running, n in sorted(shares.items(), key=lambda share: -share[1])
     ]
     notes = [html(_UNHEARD, n=f"{unheard:,} collector{'' if unheard == 1 else 's'}")] if unheard else []
     notes += [html(_PARTIAL, most=f"{MOST:,}")] if counted.partial else []
@@ -115,11 +115,12 @@ def share_bar(part: int, total: int, kind: str = "") -> Html:
     return html(_SHARE, kind=kind, percent=f"{100 * part / max(total, 1):.2f}")
 
 
-def named(found: NamedVersion | None) -> str:
+def named(version: NamedVersion | None) -> str:
     """A version by its configuration's name, for a sentence."""
-    if found is None:
+    if version is None:
         return "nothing"
-    return f"{found.configuration_name or found.assignment.configuration_id} version {found.assignment.version_number}"
+    name = version.configuration_name or version.assignment.configuration_id
+    return f"{name} version {version.assignment.version_number}"
 
 
 def names_of(caller: Caller, versions: Iterable[Assignment | None]) -> Mapping[str, str]:
@@ -129,11 +130,11 @@ def names_of(caller: Caller, versions: Iterable[Assignment | None]) -> Mapping[s
 
 def configuration_field(caller: Caller, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:
     """The field `configuration_id`: a name or an id, with the newest published ones as suggestions."""
-    found = configurations.visible(caller, ENTRIES, None).entries
+    visible = configurations.visible(caller, ENTRIES, None).entries
     return suggested(
         "configuration_id",
         "Configuration",
-        [*dict.fromkeys(one.name for one in found if one.published_version is not None)],
+        [*dict.fromkeys(each.name for each in visible if each.published_version is not None)],
         typed.get("configuration_id", ""),
         most=200,
         hint="Its name, or its id",

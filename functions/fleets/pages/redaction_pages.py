@@ -80,10 +80,10 @@ def _as_typed(rules: Redaction) -> Mapping[str, str]:
 def _problems(refused: errors.HeadgateError | None) -> dict[str, str]:
     """By the name of the field, with the line that an entry of a list stands in."""
     problems: dict[str, str] = {}
-    for one in refused.errors if isinstance(refused, errors.Invalid) else ():
-        field, *entry = one.loc[1:]
+    for each in refused.errors if isinstance(refused, errors.Invalid) else ():
+        field, *entry = each.loc[1:]
         line = f"Line {entry[0] + 1}: " if entry and isinstance(entry[0], int) else ""
-        problems.setdefault(str(field), f"{line}{one.message}")
+        problems.setdefault(str(field), f"{line}{each.message}")
     return problems
 
 
@@ -93,10 +93,10 @@ def _page(
     """The settings; after a refusal, with what was typed, and the reason beside its field or at the top."""
     shown, problems = frame(who, caller, "fleets"), _problems(refused)
     content = _form(caller, csrf_field(shown), typed, problems) if caller.is_admin else _read_only(typed)
-    told = "" if refused is None else "Nothing was changed" if problems else refused.detail
+    message = "" if refused is None else "Nothing was changed" if problems else refused.detail
     status = status_of(refused) if refused else 200
     title = "What hosts take out of samples"
-    return page(shown, title, html(_PAGE, home=home(caller), content=content), problem=told, status=status)
+    return page(shown, title, html(_PAGE, home=home(caller), content=content), problem=message, status=status)
 
 
 def _form(caller: Caller, csrf: Html, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:

@@ -93,9 +93,9 @@ def lines_of(day: Mapping[str, Series]) -> Mapping[str, Html]:
 def together(day: Mapping[str, Series]) -> tuple[Html, Html]:
     """A line of all fleets for what was taken, and one for what failed to be sent."""
     known = [(series, series.lines[0]) for series in day.values()]
-    taken, failed = ([per_minute(series, line, place) for series, line in known] for place in (ACCEPTED, FAILED))
+    accepted, failed = ([per_minute(series, line, place) for series, line in known] for place in (ACCEPTED, FAILED))
     return (
-        charts.sparkline(_summed(taken), "Records a minute", "/min"),
+        charts.sparkline(_summed(accepted), "Records a minute", "/min"),
         charts.sparkline(_summed(failed), "Records a minute that failed to be sent", "/min"),
     )
 

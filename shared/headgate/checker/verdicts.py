@@ -54,7 +54,7 @@ def of(result: ValidationResult) -> Verdict:
 
 def remembered(organization_id: str, texts: Mapping[_Of, tuple[str, str]]) -> dict[_Of, Verdict]:
     """The verdicts that are known, each text by its SHA-256 and its collector version; one batch read for a hundred."""
-    stored_as = {of: keys.verdict(organization_id, *text) for of, text in texts.items()}
+    stored_as = {subject: keys.verdict(organization_id, *text) for subject, text in texts.items()}
     unique = {str(key["item"]): key for key in stored_as.values()}
     known = store.verdicts(unique.values())
-    return {of: known[item] for of, key in stored_as.items() if (item := str(key["item"])) in known}
+    return {subject: known[item] for subject, key in stored_as.items() if (item := str(key["item"])) in known}

@@ -37,12 +37,17 @@ class Environment:
     @property
     def for_check(self) -> dict[str, str]:
         """The values with which a text is checked for the group, a stand-in for each secret: only a host gets those."""
-        return {name: _STAND_IN if one.secret is not None else one.value or "" for name, one in self.variables.items()}
+        return {
+            name: _STAND_IN if variable.secret is not None else variable.value or ""
+            for name, variable in self.variables.items()
+        }
 
     @property
     def plain(self) -> dict[str, str]:
         """Those that are not secret, by name."""
-        return {name: one.value or "" for name, one in sorted(self.variables.items()) if one.secret is None}
+        return {
+            name: variable.value or "" for name, variable in sorted(self.variables.items()) if variable.secret is None
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,10 +58,10 @@ def events(caller: Caller, fleet_id: str, deployment_id: str, limit: int, after:
     fleets.get(caller, fleet_id)
     page = store.newest(fleet_id, deployment_id, limit, after)
     oldest = clock.now() - KEPT
-    kept = [event for event in page.entries if event.at > oldest]
-    if not kept and after is None:
+    recent = [event for event in page.entries if event.at > oldest]
+    if not recent and after is None:
         deployments.of_fleet(fleet_id, deployment_id)
-    return Slice(kept, page.position if len(kept) == len(page.entries) else None)
+    return Slice(recent, page.position if len(recent) == len(page.entries) else None)
 
 
 def assigned_at(caller: Caller, fleet_id: str, deployment_id: str, at: datetime) -> AssignedThen:

@@ -54,8 +54,8 @@ def _prefix(deployment_id: str) -> str:
 def _one(fleet_id: str, deployment_id: str, at: datetime, *, newest_first: bool) -> GroupEvent | None:
     prefix = _prefix(deployment_id)
     start = f"{prefix}{clock.rfc3339(at)}{_LAST_OF_A_TIME}"
-    found = table.list(keys.history_of(fleet_id), prefix, 1, start, newest_first=newest_first).entries
-    return _EVENTS.read(found[0]) if found else None
+    rows = table.list(keys.history_of(fleet_id), prefix, 1, start, newest_first=newest_first).entries
+    return _EVENTS.read(rows[0]) if rows else None
 
 
 def _item(event: GroupEvent) -> Item:

@@ -35,7 +35,7 @@ def add(caller: Caller, fleet_id: str, deployment_id: str, mount: VolumeMount) -
 
 def remove(caller: Caller, fleet_id: str, deployment_id: str, mount: VolumeMount) -> Deployment:
     """Remove a mount if it is still there. Raises as `change` does."""
-    return change(caller, fleet_id, deployment_id, lambda mounts: [other for other in mounts if other != mount])
+    return change(caller, fleet_id, deployment_id, lambda mounts: [each for each in mounts if each != mount])
 
 
 def change(
@@ -75,7 +75,7 @@ def _require_valid(mounts: Sequence[VolumeMount]) -> None:
     for index, mount in enumerate(mounts):
         for name, path in (("host_path", mount.host_path), ("mount_path", mount.mount_path)):
             problem = _problem(path)
-            if not problem and name == "mount_path" and path in [other.mount_path for other in mounts[:index]]:
+            if not problem and name == "mount_path" and path in [mount.mount_path for mount in mounts[:index]]:
                 problem = "Another mount is at this path already"
             if problem:
                 problems.append(errors.FieldError(("body", "volume_mounts", index, name), problem))

@@ -18,5 +18,5 @@ class Selectors:
 
         The one with the most labels; among those with equally many the one that was created first.
         """
-        fitting = [group for group, wanted in self.by_group.items() if wanted.items() <= labels.items()]
+        fitting = [group for group, required in self.by_group.items() if required.items() <= labels.items()]
         return min(fitting, key=lambda group: (-len(self.by_group[group]), group), default=None)

@@ -17,8 +17,8 @@ _SELECTORS: Final = Stored(Selectors, names={"by_group": "selectors"})
 
 def get(fleet_id: str) -> Selectors:
     """One batch read, for which the fleet service has the right; empty if no group was ever selected by labels."""
-    found = table.get_all([keys.selectors(fleet_id)])
-    return _SELECTORS.read(found[0]) if found else Selectors()
+    rows = table.get_all([keys.selectors(fleet_id)])
+    return _SELECTORS.read(rows[0]) if rows else Selectors()
 
 
 def put(fleet_id: str, before: Selectors, after: Selectors) -> Write:

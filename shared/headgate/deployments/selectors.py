@@ -50,7 +50,7 @@ def select(caller: Caller, fleet_id: str, deployment_id: str, labels: Mapping[st
     def once() -> Deployment:
         group, before = of_fleet(fleet_id, deployment_id), selector_store.get(fleet_id)
         _require_selectable(group)
-        others = {other: wanted for other, wanted in before.by_group.items() if other != group.id}
+        others = {each: required for each, required in before.by_group.items() if each != group.id}
         if labels and dict(labels) in others.values():
             raise SelectorTaken
         by_group = {**others, group.id: dict(labels)} if labels else others

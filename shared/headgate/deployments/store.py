@@ -49,8 +49,8 @@ def ids(fleet_id: str, limit: int, after: str | None = None) -> Slice[str]:
 
 def groups(ids: Iterable[tuple[str, str]]) -> list[Deployment]:
     """Groups of several fleets, each named by its fleet's id and its own; one batch read for each hundred."""
-    wanted = [keys.deployment(fleet_id, deployment_id) for fleet_id, deployment_id in ids]
-    return [mapping.GROUPS.read(item) for item in table.get_all(wanted)]
+    item_keys = [keys.deployment(fleet_id, deployment_id) for fleet_id, deployment_id in ids]
+    return [mapping.GROUPS.read(item) for item in table.get_all(item_keys)]
 
 
 def each(fleet_id: str) -> Iterator[Deployment]:

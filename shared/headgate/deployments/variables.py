@@ -85,7 +85,7 @@ def change(
         group, before = of_fleet(fleet_id, deployment_id), variable_store.get(fleet_id, deployment_id)
         changed = {name: variable for name, variable in {**before.variables, **changes}.items() if variable}
         _require_few("variables", len(changed), MOST)
-        _require_few("secrets", sum(one.secret is not None for one in changed.values()), MOST_SECRETS)
+        _require_few("secrets", sum(each.secret is not None for each in changed.values()), MOST_SECRETS)
         after = Environment(changed, before.revision + 1)
         if group.selector:
             raise SelectedByLabels

@@ -134,14 +134,14 @@ def linux(
         secret += ["--secrets", stored.code]
     for variable, value in env.items():
         secret += ["--env", f"{variable}={value}"]
-    given = shlex.join(["printf", r"%s\n", f'set -- "$@" {shlex.join(secret)}'])
+    printed = shlex.join(["printf", r"%s\n", f'set -- "$@" {shlex.join(secret)}'])
     # A pipe has the exit status of its last command, so that one has to fail if the script could not be fetched.
     fetched = f"{shlex.join(['curl', *_secure(script_url), '-fsSL', script_url])} || echo exit 1"
     words = ["sh", "-s", "--", "--endpoint", connection.endpoint, "--deployment-id", connection.deployment_id]
     words += ["--arch", arch, "--root", root_deploy_path, "--systemd" if systemd else "--no-systemd"]
     if systemd:
         words.insert(0, "sudo")
-    before = [given, *(stored.variables("exit 1") if stored else ())]
+    before = [printed, *(stored.variables("exit 1") if stored else ())]
     return f"{{ {'; '.join([*before, fetched])}; }} | {shlex.join(words)}"
 
 
@@ -177,8 +177,8 @@ def kubernetes(
     secret: dict[str, object] = {"token": token}
     if env:
         secret["env"] = dict(env)
-    given = shlex.join(["printf", r"%s\n", _yaml(secret)])
-    return f"{given} | {shlex.join(words)}"
+    printed = shlex.join(["printf", r"%s\n", _yaml(secret)])
+    return f"{printed} | {shlex.join(words)}"
 
 
 def yaml_entries(env: Mapping[str, str]) -> list[str]:

@@ -35,10 +35,10 @@ class Link:
     def signed_by(self, signature: str, at: datetime) -> bool:
         """True if this deployment issued the link with that signature, and it has not expired."""
         try:
-            given = base64.b64decode(signature + "=" * (-len(signature) % 4), altchars=b"-_", validate=True)
+            signed = base64.b64decode(signature + "=" * (-len(signature) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
             return False
-        return signing.verify("install", self._message(), given) and at.timestamp() < self.expires
+        return signing.verify("install", self._message(), signed) and at.timestamp() < self.expires
 
     def url(self, origin: str) -> str:
         return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}?{self.query()}"

@@ -98,7 +98,7 @@ class Release:
         parts = [name.split("-") for name in self.artifacts]
         others = {version for part, *more in parts if part == "collector" for version in more[:-1]}
         pinned = filter(None, map(self.collector, {*others, self.collector_version}))
-        return {one.version: [arch for arch in ARCHITECTURES if arch in one.files] for one in pinned}
+        return {each.version: [arch for arch in ARCHITECTURES if arch in each.files] for each in pinned}
 
     def _pinned(self, version: str, patterns: Sequence[str]) -> Program | None:
         files: dict[str, ProgramFile] = {}

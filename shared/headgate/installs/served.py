@@ -160,8 +160,8 @@ def _group_of(link: Link, credential: str) -> Deployment:
     """The link's group, for its own token. Raises NotAuthenticated, FleetNotFound, DeploymentNotFound,
     FleetTokenExpired."""
     _, group = _require_installable(link)
-    found = fleets.token(tokens.hash_of_credential(credential))
-    token = tokens.require_valid(found, link.fleet_id, clock.now())
+    stored = fleets.token(tokens.hash_of_credential(credential))
+    token = tokens.require_valid(stored, link.fleet_id, clock.now())
     if token.deployment_id != group.id:
         raise NotAuthenticated
     return group

@@ -53,17 +53,17 @@ def delete_instance(caller: Caller, fleet_id: str, instance_id: str) -> Instance
 
     def once() -> Instance:
         at = clock.now()
-        found = store.instance(fleet_id, instance_id)
-        if found is None or forgotten(day_of(mark_of(found.contact.last_seen_at)), at):
+        instance = store.instance(fleet_id, instance_id)
+        if instance is None or forgotten(day_of(mark_of(instance.contact.last_seen_at)), at):
             raise InstanceNotFound
-        if not (found.reported.stopped or stale(mark_of(found.contact.last_seen_at), at)):
+        if not (instance.reported.stopped or stale(mark_of(instance.contact.last_seen_at), at)):
             raise StillReports(
                 "This collector reports: uninstall it, or stop its supervisor, and delete it then; one that is gone "
                 f"can be deleted {_MINUTES} minutes after its last message"
             )
-        counted = store.shard(fleet_id, shard_of(found.id))
-        store.delete(found, counted, counted.moved(Entry.of(found), None, at))
-        return found
+        counted = store.shard(fleet_id, shard_of(instance.id))
+        store.delete(instance, counted, counted.moved(Entry.of(instance), None, at))
+        return instance
 
     return retry(once)
 
@@ -96,7 +96,7 @@ def delete_fleet(caller: Caller, fleet_id: str) -> Fleet:
 
     def once() -> Fleet:
         fleet = fleets.get(caller, fleet_id)
-        groups = [deployments.of_fleet(fleet_id, one) for one in deployments.ids(fleet_id, 2)]
+        groups = [deployments.of_fleet(fleet_id, each) for each in deployments.ids(fleet_id, 2)]
         if any(group.id != fleet.default_deployment_id for group in groups):
             raise FleetNotEmpty("This fleet has deployment groups: delete them first")
         for group in groups:

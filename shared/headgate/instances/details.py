@@ -55,8 +55,8 @@ def instance(caller: Caller, fleet_id: str, instance_id: str) -> Known:
 
 def names(caller: Caller, assignments: Iterable[Assignment | None]) -> Mapping[str, str]:
     """The names of configurations by id, without those that are gone; one read each."""
-    found = {}
+    names = {}
     for configuration_id in {assignment.configuration_id for assignment in assignments if assignment}:
         with suppress(ConfigurationNotFound):
-            found[configuration_id] = configurations.summary(caller, configuration_id).name
-    return found
+            names[configuration_id] = configurations.summary(caller, configuration_id).name
+    return names

@@ -53,9 +53,9 @@ def successors(fleet: Fleet, gone: Seen) -> Sequence[Seen]:
         is_known = instance.called == former.called or _has_key_of(former, instance)
         return is_known and _follows(instance, former)
 
-    found = [seen for seen in service.those(fleet, may_be, clock.now()) if seen.state not in _GONE]
+    candidates = [seen for seen in service.those(fleet, may_be, clock.now()) if seen.state not in _GONE]
     # One that has the key is the host, whatever others are called.
-    return [seen for seen in found if _has_key_of(former, seen.instance)] or found
+    return [seen for seen in candidates if _has_key_of(former, seen.instance)] or candidates
 
 
 def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) -> Seen:

@@ -82,7 +82,7 @@ class Wanted:
 ANY: Final = Wanted()
 
 
-def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, wanted: Wanted = ANY) -> Slice[Seen]:
+def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, filters: Wanted = ANY) -> Slice[Seen]:
     """By id, so those that first started first; three reads. Raises FleetNotFound.
 
     With `wanted`, up to `MOST_READ` instances are read, and the slice may have fewer than there are: its position says
@@ -90,18 +90,18 @@ def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, want
     """
     fleet = fleets.get(caller, fleet_id)
     at = clock.now()
-    size = limit if wanted == ANY else MOST_READ
+    size = limit if filters == ANY else MOST_READ
     page = store.instances(fleet_id, size, after)
-    with_component = components.having(fleet_id, wanted.component) if wanted.component else ()
-    matching = [seen for seen in _seen(fleet, page.entries, at) if wanted.has(seen, with_component)]
+    with_component = components.having(fleet_id, filters.component) if filters.component else ()
+    matching = [seen for seen in _seen(fleet, page.entries, at) if filters.has(seen, with_component)]
     if len(matching) > limit:
         return Slice(matching[:limit], matching[limit - 1].instance.id)
     return Slice(matching, page.position)
 
 
-def those(fleet: Fleet, wanted: Callable[[Instance], bool], at: datetime) -> Sequence[Seen]:
+def those(fleet: Fleet, matches: Callable[[Instance], bool], at: datetime) -> Sequence[Seen]:
     """Those that are wanted, of a fleet that the caller is known to see; a query for each megabyte of its instances."""
-    return _seen(fleet, [instance for instance in store.each(fleet.id) if wanted(instance)], at)
+    return _seen(fleet, [instance for instance in store.each(fleet.id) if matches(instance)], at)
 
 
 def of_group(fleet_id: str, deployment_id: str) -> list[Instance]:
@@ -121,8 +121,12 @@ def of_rollout(fleet_id: str, deployment_id: str, rollout_id: str) -> list[Insta
 
 def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Instance]:
     """The instances that an override makes run the configuration at that time; a query for each megabyte of all."""
-    found = store.overridden(fleet_id, configuration_id)
-    return [one for one in found if one.orders.override and one.orders.override.until > at and not _forgotten(one, at)]
+    overridden = store.overridden(fleet_id, configuration_id)
+    return [
+        each
+        for each in overridden
+        if each.orders.override and each.orders.override.until > at and not _forgotten(each, at)
+    ]
 
 
 def one(fleet: Fleet, instance_id: str, at: datetime) -> Seen:

@@ -41,19 +41,19 @@ class Sender:
 def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str, hinted: str | None = None) -> Sender:
     """A token, a group and an instance of the fleet, and a group that it may belong to instead; one batch read."""
     groups = [deployment_id] if hinted in (None, deployment_id) else [deployment_id, hinted]
-    wanted = [
+    item_keys = [
         keys.token(token_hash),
         keys.instance(fleet_id, instance_id),
         *(keys.deployment(fleet_id, group) for group in groups),
     ]
-    rows = {(item["pk"], item["sk"]): item for item in table.get_all(wanted)}
-    token, instance, group, *others = (rows.get((key["pk"], key["sk"])) for key in wanted)
-    other = others[0] if others else None
+    rows = {(item["pk"], item["sk"]): item for item in table.get_all(item_keys)}
+    token, instance, group, *others = (rows.get((key["pk"], key["sk"])) for key in item_keys)
+    second = others[0] if others else None
     return Sender(
         token=fleets.TOKENS.read(token) if token else None,
         group=deployments.GROUPS.read(group) if group else None,
         instance=mapping.INSTANCES.read(instance) if instance else None,
-        hinted=deployments.GROUPS.read(other) if other else None,
+        hinted=deployments.GROUPS.read(second) if second else None,
     )
 
 
@@ -110,9 +110,9 @@ def save(before: Instance | None, after: Instance, counted: Shard, moved: Shard,
     transact(writes)
 
 
-def delete(found: Instance, counted: Shard, moved: Shard) -> None:
+def delete(instance: Instance, counted: Shard, moved: Shard) -> None:
     """Delete an instance and count it no longer; one transaction. Raises LostRace if either was written since."""
-    transact([*_delete_instance(found), _put_shard(found.fleet_id, counted, moved)])
+    transact([*_delete_instance(instance), _put_shard(instance.fleet_id, counted, moved)])
 
 
 def replace(
@@ -155,11 +155,11 @@ def _put_instance(before: Instance | None, after: Instance) -> Write:
     )
 
 
-def _delete_instance(found: Instance) -> list[Write]:
+def _delete_instance(instance: Instance) -> list[Write]:
     unchanged = "sequence_num = :sequence_num AND revision = :revision"
-    values: Item = {":sequence_num": found.contact.sequence_num, ":revision": found.revision}
-    deleted = table.delete(keys.instance(found.fleet_id, found.id), unchanged, values)
-    return [deleted, health_tree.removal(found.fleet_id, found.id)]
+    values: Item = {":sequence_num": instance.contact.sequence_num, ":revision": instance.revision}
+    deleted = table.delete(keys.instance(instance.fleet_id, instance.id), unchanged, values)
+    return [deleted, health_tree.removal(instance.fleet_id, instance.id)]
 
 
 def _put_shard(fleet_id: str, before: Shard, after: Shard) -> Write:

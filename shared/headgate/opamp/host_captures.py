@@ -67,6 +67,6 @@ def _validator() -> SchemaValidator:
         "error": schema.str_schema(max_length=2_000, strict=True),
         "sample": schema.str_schema(strict=True),
     }
-    fields = {name: schema.typed_dict_field(one, required=True) for name, one in needed.items()}
-    fields |= {name: schema.typed_dict_field(one, required=False) for name, one in optional.items()}
+    fields = {name: schema.typed_dict_field(each, required=True) for name, each in needed.items()}
+    fields |= {name: schema.typed_dict_field(each, required=False) for name, each in optional.items()}
     return SchemaValidator(schema.typed_dict_schema(fields))

@@ -60,21 +60,21 @@ def _report(said: Mapping[str, Any], components: Mapping[str, Any]) -> HostRepor
         last_exits=exits.get("last"),
         crash_loop=CrashLoop(loop["hash"], loop["exits"]) if loop else None,
         # A later supervisor may understand more.
-        can=tuple(one for one in ABILITIES if one in said["can"]) if "can" in said else None,
+        can=tuple(ability for ability in ABILITIES if ability in said["can"]) if "can" in said else None,
         platform=said.get("platform"),
         components=components.get("hash"),
         counters=_counters(said["counters"]) if "counters" in said else None,
         totals=Totals(**said["totals"]) if "totals" in said else None,
         collector_version=said.get("collector", {}).get("version"),
         done=said.get("done", ()),
-        failed={one["id"]: one["reason"] for one in said.get("failed", ())},
+        failed={each["id"]: each["reason"] for each in said.get("failed", ())},
         component_list=components.get("list"),
         uninstalled=said.get("uninstalled", False),
     )
 
 
 def _counters(said: Mapping[str, Any]) -> Counters:
-    exporters = {name: Exporter(**one) for name, one in said.get("exporters", {}).items()}
+    exporters = {name: Exporter(**each) for name, each in said.get("exporters", {}).items()}
     return Counters(**{**said, "exporters": exporters})
 
 
@@ -91,8 +91,8 @@ def _validator() -> SchemaValidator:
         return schema.tuple_schema([text(pattern)], variadic_item_index=0, max_length=most, fail_fast=True)
 
     def record(needed: Mapping[str, CoreSchema], optional: Mapping[str, CoreSchema] | None = None) -> CoreSchema:
-        fields = {name: schema.typed_dict_field(one, required=True) for name, one in needed.items()}
-        fields |= {name: schema.typed_dict_field(one, required=False) for name, one in (optional or {}).items()}
+        fields = {name: schema.typed_dict_field(each, required=True) for name, each in needed.items()}
+        fields |= {name: schema.typed_dict_field(each, required=False) for name, each in (optional or {}).items()}
         return schema.typed_dict_schema(fields)
 
     signal = schema.literal_schema(["logs", "metrics", "traces"])

@@ -81,16 +81,16 @@ class Reply:
             message.connection_settings.hash = self.heartbeat_seconds.to_bytes(4, "big")
             message.connection_settings.opamp.heartbeat_interval_seconds = self.heartbeat_seconds
         if self.orders or self.collector or self.capture or self.token:
-            told: dict[str, object] = {"orders": list(self.orders)}
+            content: dict[str, object] = {"orders": list(self.orders)}
             if self.collector:
-                told["collector"] = self.collector
+                content["collector"] = self.collector
             if self.capture:
-                told["capture"] = self.capture
+                content["capture"] = self.capture
             if self.token:
-                told["token"] = self.token
+                content["token"] = self.token
             message.custom_message.capability = host_reports.CAPABILITY
             message.custom_message.type = host_reports.ORDER
-            message.custom_message.data = json.dumps(told, separators=(",", ":")).encode()
+            message.custom_message.data = json.dumps(content, separators=(",", ":")).encode()
         if self.offer is not None:
             message.remote_config.config_hash = bytes.fromhex(self.offer.config_hash)
             # Present even if it is empty: an empty map is the config of a collector that runs nothing.

@@ -53,11 +53,11 @@ def group_of(
     for group in (named, hinted):
         if group is not None and group.id == selected:
             return group
-    found = deployments.groups([(fleet_id, selected)]).get(selected)
-    if found is None:
+    group = deployments.groups([(fleet_id, selected)]).get(selected)
+    if group is None:
         return named
     remember(_selected, instance_id, selected, _MOST_INSTANCES)
-    return found
+    return group
 
 
 def _current(fleet_id: str, at: datetime) -> Selectors:

@@ -35,7 +35,7 @@ class Malformed(ValueError):
 
 def needed(body: bytes) -> bytes:
     """The message with only the fields that `messages.decode` reads. Raises Malformed."""
-    kept: list[bytes] = []
+    parts: list[bytes] = []
     for number, start, content, end in _fields(body, 0, len(body), MOST_FIELDS):
         if number not in _READ:
             continue
@@ -47,13 +47,13 @@ def needed(body: bytes) -> bytes:
         if number == _CONFIGURATION:
             # An empty one stands for one that is too large.
             fits = end - content <= LARGEST_CONFIGURATION
-            kept.append(body[start:end] if fits else _message(_CONFIGURATION, b""))
+            parts.append(body[start:end] if fits else _message(_CONFIGURATION, b""))
             continue
         if number == _HEALTH:
-            kept.append(_message(_HEALTH, _Health(body).needed(content, end, DEEPEST)))
+            parts.append(_message(_HEALTH, _Health(body).needed(content, end, DEEPEST)))
         else:
-            kept.append(body[start:end])
-    return b"".join(kept)
+            parts.append(body[start:end])
+    return b"".join(parts)
 
 
 class _Health:
@@ -67,23 +67,23 @@ class _Health:
 
     def needed(self, at: int, end: int, levels: int) -> bytes:
         """The fields that are read of a part. One level more than is read has parts without a content."""
-        kept: list[bytes] = []
+        parts: list[bytes] = []
         for field, first, content, last in self._counted(at, end):
             if field in _OF_HEALTH:
-                kept.append(self._body[first:last])
+                parts.append(self._body[first:last])
             elif field == _PARTS and self._parts_left and levels >= 0:
                 self._parts_left -= 1
-                kept.append(_message(_PARTS, self._entry(content, last, levels)))
-        return b"".join(kept)
+                parts.append(_message(_PARTS, self._entry(content, last, levels)))
+        return b"".join(parts)
 
     def _entry(self, at: int, end: int, levels: int) -> bytes:
-        kept: list[bytes] = []
+        parts: list[bytes] = []
         for field, first, content, last in self._counted(at, end):
             if field == _KEY:
-                kept.append(self._body[first:last])
+                parts.append(self._body[first:last])
             elif field == _VALUE and levels:
-                kept.append(_message(_VALUE, self.needed(content, last, levels - 1)))
-        return b"".join(kept)
+                parts.append(_message(_VALUE, self.needed(content, last, levels - 1)))
+        return b"".join(parts)
 
     def _counted(self, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
         for field in _fields(self._body, at, end, self._fields_left):

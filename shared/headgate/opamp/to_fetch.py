@@ -35,12 +35,12 @@ def collector(
 
 def orders(instance: Instance, group: Deployment, token: FleetToken, at: datetime) -> Sequence[Mapping[str, object]]:
     """The orders that the host is to carry out, with the programs that they bring."""
-    told: list[Mapping[str, object]] = []
+    programs: list[Mapping[str, object]] = []
     for order in instance.orders.to_send(instance.reported.host.can, at):
         program = _program(instance, order.program, group, token, at) if order.program else None
         if program or not order.program:
-            told.append({"id": order.id, "do": order.do} | ({"program": program} if program else {}))
-    return told
+            programs.append({"id": order.id, "do": order.do} | ({"program": program} if program else {}))
+    return programs
 
 
 def _program(

@@ -41,8 +41,8 @@ class Evidence:
 def evidence(gates: Gates, listed: Sequence[Host], failures: Sequence[Failure]) -> list[Evidence]:
     """The evidence of each gate that is on, in the order of the gates."""
     having = [host for host in listed if host.counts and host.due and host.instance.measured.watch is not None]
-    found = [*_counts(gates, failures), *_compared(gates, having, failures)]
-    return sorted(found, key=lambda one: not one.failing)
+    evidence = [*_counts(gates, failures), *_compared(gates, having, failures)]
+    return sorted(evidence, key=lambda each: not each.failing)
 
 
 def _counts(gates: Gates, failures: Sequence[Failure]) -> Iterator[Evidence]:
@@ -69,7 +69,7 @@ def _compared(gates: Gates, having: Sequence[Host], failures: Sequence[Failure])
             continue
         measured = [(host, *measure(host)) for host in having]
         known = [(host, now, before or 0) for host, now, before in measured if now is not None]
-        host, now, before = max(known, key=lambda one: one[1] - one[2], default=(None, None, None))
+        host, now, before = max(known, key=lambda each: each[1] - each[2], default=(None, None, None))
         yield Evidence(gate, unit, limit, now, before, host, _failing(gate, failures))
 
 
@@ -77,9 +77,9 @@ def _failing(gate: Gate, failures: Sequence[Failure]) -> int:
     return len({failure.instance_id for failure in failures if failure.gate == gate})
 
 
-def _shares(watch: Watch, of: Callable[[Sums], int | None]) -> tuple[int | None, int | None]:
+def _shares(watch: Watch, figure: Callable[[Sums], int | None]) -> tuple[int | None, int | None]:
     """The figure since the version runs, and before."""
-    return (of(watch.since) if watch.since else None), (of(watch.before) if watch.before else None)
+    return (figure(watch.since) if watch.since else None), (figure(watch.before) if watch.before else None)
 
 
 def _dropped(host: Host) -> tuple[int | None, int | None]:

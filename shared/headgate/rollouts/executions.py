@@ -76,12 +76,12 @@ def sweep() -> int:
     Raises the first fault of AWS, after it has tried them all.
     """
     at = clock.now()
-    return _replace_all(one.execution for one in store.open_rollouts() if one.due_at < at)
+    return _replace_all(rollout.execution for rollout in store.open_rollouts() if rollout.due_at < at)
 
 
 def resume() -> int:
     """Start an execution for every open rollout, for a service whose executions do not survive it. How many."""
-    return _replace_all(one.execution for one in store.open_rollouts())
+    return _replace_all(rollout.execution for rollout in store.open_rollouts())
 
 
 def _replace_all(lost: Iterable[Execution]) -> int:

@@ -52,9 +52,9 @@ class Others:
         sums = [Sums().plus(counters) for counters in _counted(rest)]
         now = rates(rest)
         return cls(
-            send_failed=_median([failed(one) for one in sums]),
-            refused=_median([refused(one) for one in sums]),
-            queue=_median([one.queue for one in sums]),
+            send_failed=_median([failed(each) for each in sums]),
+            refused=_median([refused(each) for each in sums]),
+            queue=_median([each.queue for each in sums]),
             accepted=_left(then.accepted, now.accepted),
             sent=_left(then.sent, now.sent),
             delivered={
@@ -71,15 +71,15 @@ def rates(rest: Sequence[Host]) -> Rates:
     """Those of the instances that are not due, by what they reported last."""
     counted = [counters for counters in _counted(rest) if counters.seconds]
     delivered = {
-        signal: _median([1_000 * (one.delivered or {}).get(signal, 0) // one.seconds for one in counted])
-        for signal in sorted({signal for one in counted for signal in one.delivered or {}})
+        signal: _median([1_000 * (each.delivered or {}).get(signal, 0) // each.seconds for each in counted])
+        for signal in sorted({signal for each in counted for signal in each.delivered or {}})
     }
     return Rates(
         accepted=_median([1_000 * counters.accepted // counters.seconds for counters in counted]),
         sent=_median([1_000 * counters.sent // counters.seconds for counters in counted]),
         delivered={signal: rate for signal, rate in delivered.items() if rate is not None},
-        memory=_median([one.memory and one.memory >> 20 for one in counted]),
-        cpu=_median([None if one.cpu is None else 1_000 * one.cpu // one.seconds for one in counted]),
+        memory=_median([each.memory and each.memory >> 20 for each in counted]),
+        cpu=_median([None if each.cpu is None else 1_000 * each.cpu // each.seconds for each in counted]),
     )
 
 

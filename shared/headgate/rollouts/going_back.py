@@ -25,8 +25,8 @@ def take_back(state: State, cut: Place, ends_as: Status) -> State:
     progress = replace(state.progress, target=cut, grown_at=state.at, soaking_since=None, promoted=False)
     # What did not go back from an earlier step has another try.
     failures = tuple(failure for failure in state.rollout.failures if failure.gate != "rollback_failed")
-    taken = state.with_rollout(status="rolling_back", ends_as=ends_as, progress=progress, failures=failures)
-    return taken.with_running(running)
+    going_back = state.with_rollout(status="rolling_back", ends_as=ends_as, progress=progress, failures=failures)
+    return going_back.with_running(running)
 
 
 def may_wait_longer(state: State) -> bool:

@@ -92,7 +92,7 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
     """
     running = group.rollout
     assert running is not None
-    wanted = of_rollout(group, running)
+    desired = of_rollout(group, running)
 
     def host(instance: Instance) -> Host:
         labels = instance.reported.host.labels
@@ -108,11 +108,11 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
             return Host(instance, place, True, phase, message)
         if not here:
             return Host(instance, place, False, "absent")
-        why = obstacle(instance, wanted.collector)
+        why = obstacle(instance, desired.collector)
         if why and not instance.reported.stopped and at - instance.contact.last_seen_at <= STALE_AFTER:
             return Host(instance, place, due, "not_moved", why)
         if due:
-            return Host(instance, place, due, *_of_due(instance, running, wanted, rollout, place, at))
+            return Host(instance, place, due, *_of_due(instance, running, desired, rollout, place, at))
         if _was_told(instance, running):
             back = _of_taken_back(instance, instance.desired(group, at), rollout, at)
             if back is not None:
@@ -146,11 +146,11 @@ def _is_there(instance: Instance, at: datetime) -> bool:
 
 
 def _of_due(
-    instance: Instance, running: RunningRollout, wanted: Desired, rollout: Rollout, place: Place, at: datetime
+    instance: Instance, running: RunningRollout, desired: Desired, rollout: Rollout, place: Place, at: datetime
 ) -> tuple[Phase, str]:
     watch, progress = instance.measured.watch, rollout.progress
-    told = watch is not None and watch.rollout_id == running.id and watch.revision == running.revision
-    if watch is None or not told or not watch.is_due:
+    was_told = watch is not None and watch.rollout_id == running.id and watch.revision == running.revision
+    if watch is None or not was_told or not watch.is_due:
         # One that got the version before a retry is judged also if it was silent by then.
         has_it = watch is not None and watch.rollout_id == running.id and watch.is_due
         if instance.reported.stopped or not (has_it or _is_there(instance, progress.grown_at)):
@@ -161,7 +161,7 @@ def _of_due(
             # It was silent before the version could reach it.
             return "absent", ""
         return "silent", "Nothing was heard since its turn came"
-    failed = instance.trials.failure_of(wanted) or _is(instance, "apply_failed", running)
+    failed = instance.trials.failure_of(desired) or _is(instance, "apply_failed", running)
     if instance.reported.stopped and not failed:
         ordered = any(order.do in _STOPPING and order.waits(at) for order in instance.orders.pending)
         if ordered and at - max(instance.contact.last_seen_at, progress.awake_since) <= APPLY_WITHIN:

@@ -228,10 +228,10 @@ def _act(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str, act
 
 
 def _of_group(deployment_id: str, rollout_id: str) -> Rollout:
-    found = store.rollout(deployment_id, rollout_id) if is_id("rol", rollout_id) else None
-    if found is None:
+    stored = store.rollout(deployment_id, rollout_id) if is_id("rol", rollout_id) else None
+    if stored is None:
         raise RolloutNotFound
-    return found
+    return stored
 
 
 def _state(fleet_id: str, deployment_id: str, rollout_id: str) -> State | None:

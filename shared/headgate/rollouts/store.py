@@ -33,7 +33,7 @@ def rollout(deployment_id: str, rollout_id: str) -> Rollout | None:
 
 def each(ids: Iterable[tuple[str, str]]) -> list[Rollout]:
     """Rollouts of several groups, each named by its group's id and its own; one batch read for each hundred."""
-    return [from_item(item) for item in table.get_all([keys.rollout(*one) for one in ids])]
+    return [from_item(item) for item in table.get_all([keys.rollout(*each) for each in ids])]
 
 
 def rollouts(deployment_id: str, limit: int, after: str | None) -> Slice[Rollout]:

@@ -53,11 +53,11 @@ def collector(group: Deployment, version: str) -> Program:
         raise CollectorNotPublished(version, release.collectors())
     at = clock.now()
     reporting = [
-        one
-        for one in instances.of_group(group.fleet_id, group.id)
-        if not one.reported.stopped and not stale(mark_of(one.contact.last_seen_at), at)
+        each
+        for each in instances.of_group(group.fleet_id, group.id)
+        if not each.reported.stopped and not stale(mark_of(each.contact.last_seen_at), at)
     ]
-    reasons = [obstacle(one, program) for one in reporting]
+    reasons = [obstacle(each, program) for each in reporting]
     if reasons and all(reasons):
         ((why, _),) = Counter(reasons).most_common(1)
         raise NoHostToUpgrade(len(reasons), why or "")

@@ -205,14 +205,14 @@ def _versions(
 
 
 def _rollouts(caller: Caller, path: str, csrf: Html, group: Deployment, instances: Mapping[InstanceState, int]) -> Html:
-    found = rollouts.rollouts(caller, group.fleet_id, group.id, _ROLLOUTS, None).entries
+    listed = rollouts.rollouts(caller, group.fleet_id, group.id, _ROLLOUTS, None).entries
     rows = []
-    for rollout in found:
+    for rollout in listed:
         status = reach_of(rollout, group, instances)
         rows.append(summary(caller, f"{path}/rollouts/{rollout.id}", csrf, rollout, status))
     return html(
         _LIST,
-        live="idle" if all(rollout.is_final for rollout in found) else "yes",
+        live="idle" if all(rollout.is_final for rollout in listed) else "yes",
         rollouts=html('<ul class="names">{rows}</ul>', rows=rows) if rows else empty("No version was rolled out yet."),
     )
 
@@ -235,9 +235,9 @@ def _captures(caller: Caller, path: str, csrf: Html, group: Deployment) -> Html:
 
 def _timeline(caller: Caller, path: str, group: Deployment, after: str | None, at: str) -> Html:
     def then(time: datetime) -> Html:
-        found = history.assigned_at(caller, group.fleet_id, group.id, time)
-        assigned = named(found.assigned)
-        return html("At {at}: {assigned}, since {since}", at=second(time), assigned=assigned, since=second(found.since))
+        past = history.assigned_at(caller, group.fleet_id, group.id, time)
+        assigned = named(past.assigned)
+        return html("At {at}: {assigned}, since {since}", at=second(time), assigned=assigned, since=second(past.since))
 
     part = history.events(caller, group.fleet_id, group.id, ENTRIES, after)
     entries: list[Entry] = [(event.at, _event(event)) for event in part.entries]

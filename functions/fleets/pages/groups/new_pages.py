@@ -52,13 +52,15 @@ def _asked(posted: Posted) -> Mapping[str, object]:
     """The version that the form names; the newest published one if it names none. Raises Invalid, naming the fields."""
     caller, form = posted.caller, posted.form
     typed = given(form, "name", "role", "namespace", "message")
-    found = search.called(caller, form.get("configuration_id", "").strip(), "configuration_id")
+    configuration = search.called(caller, form.get("configuration_id", "").strip(), "configuration_id")
     number = form.get("version_number", "").strip()
-    version: int | str | None = number_of(number) if number else configurations.newest_published(caller, found.id)
+    version: int | str | None = (
+        number_of(number) if number else configurations.newest_published(caller, configuration.id)
+    )
     if version is None:
         raise NotPublished("This configuration has no published version; publish one first", "configuration_id")
     replicas = {name: number_of(value) for name, value in given(form, "replicas").items()}
-    return {**typed, **replicas, "configuration_id": found.id, "version_number": version}
+    return {**typed, **replicas, "configuration_id": configuration.id, "version_number": version}
 
 
 def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -111,7 +113,7 @@ def _page(
         on_kubernetes=on_kubernetes,
         message=line("message", "Why", LONGEST_MESSAGE, hint="Stands in the group's history"),
     )
-    told = "" if refused is None else "The group was not created" if problems else refused.detail
+    message = "" if refused is None else "The group was not created" if problems else refused.detail
     return page(
-        shown, f"New group of {fleet.label}", content, problem=told, status=status_of(refused) if refused else 200
+        shown, f"New group of {fleet.label}", content, problem=message, status=status_of(refused) if refused else 200
     )

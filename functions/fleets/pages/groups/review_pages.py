@@ -141,13 +141,15 @@ def _before(caller: Caller, group: Deployment) -> str:
 def _parts(before: str, after: str) -> Html:
     if before == after:
         return html("<p>Nothing: it is the same text. Hosts on which it failed try it again.</p>")
-    found = differences(before, after)
-    if found is None:
+    parts = differences(before, after)
+    if parts is None:
         return html("<p>One of the texts is too large to be compared by components.</p>")
-    if not found:
+    if not parts:
         return html("<p>Nothing that the collector reads: comments, or the way it is written.</p>")
-    rows = [html(_PART, change=tag(*_SIGNS[one.change]), id=one.id, section=one.section) for one in found[:_MOST_PARTS]]
-    left_out = len(found) - _MOST_PARTS
+    rows = [
+        html(_PART, change=tag(*_SIGNS[each.change]), id=each.id, section=each.section) for each in parts[:_MOST_PARTS]
+    ]
+    left_out = len(parts) - _MOST_PARTS
     more = html('<p class="soft">{n} more</p>', n=left_out) if left_out > 0 else NOTHING
     return html(_PARTS, rows=rows, more=more)
 

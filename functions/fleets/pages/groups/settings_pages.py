@@ -133,10 +133,10 @@ command(router, f"{_PATH}/clear", groups.patch_deployment, _THIS, body=lambda _:
 def _labels_of(typed: str) -> dict[str, str]:
     """`role=web, zone=a` as labels. Raises Invalid."""
     labels: dict[str, str] = {}
-    for one in filter(None, map(str.strip, typed.split(","))):
-        key, is_given, value = map(str.strip, one.partition("="))
+    for each in filter(None, map(str.strip, typed.split(","))):
+        key, is_given, value = map(str.strip, each.partition("="))
         if not is_given:
-            raise _wrong(f"Write each label as KEY=VALUE, with commas between them; this is not one: {one[:100]}")
+            raise _wrong(f"Write each label as KEY=VALUE, with commas between them; this is not one: {each[:100]}")
         if key in labels:
             raise _wrong(f"The label {key[:100]} is given twice")
         labels[key] = value
@@ -187,9 +187,9 @@ def _page(
         if group.assignment
         else NOTHING,
     )
-    told = "" if refused is None else "Nothing was changed" if problems else refused.detail
+    message = "" if refused is None else "Nothing was changed" if problems else refused.detail
     status = status_of(refused) if refused else 200
-    return page(shown, f"Settings of {group.name}", content, problem=told, status=status)
+    return page(shown, f"Settings of {group.name}", content, problem=message, status=status)
 
 
 def _of_kubernetes(group: Deployment, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:

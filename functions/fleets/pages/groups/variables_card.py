@@ -33,7 +33,7 @@ def variables_card(
     problems: Mapping[str, str],
 ) -> Html:
     """The card; after a refusal, with what was typed."""
-    rows = [_row(path, csrf, name, one) for name, one in sorted(stored.variables.items())]
+    rows = [_row(path, csrf, name, variable) for name, variable in sorted(stored.variables.items())]
     form = html(
         _FORM,
         path=path,
@@ -65,10 +65,10 @@ def variables_card(
     return html(_CARD, stored=table(_COLUMNS, rows) if rows else nothing_yet(_FOR, _FIRST), form=form)
 
 
-def _row(path: str, csrf: Html, name: str, one: Variable) -> Sequence[Cell]:
+def _row(path: str, csrf: Html, name: str, variable: Variable) -> Sequence[Cell]:
     remove = _removal(path, csrf, name)
-    value = tag("secret") if one.secret is not None else html("<code>{value}</code>", value=one.value)
-    return html("<code>{name}</code>", name=name), value, moment(one.set_at), remove
+    value = tag("secret") if variable.secret is not None else html("<code>{value}</code>", value=variable.value)
+    return html("<code>{name}</code>", name=name), value, moment(variable.set_at), remove
 
 
 def _removal(path: str, csrf: Html, name: str) -> Html:

@@ -153,26 +153,26 @@ def happened(caller: Caller, listed: Listed) -> Html:
     )
 
 
-def then_shown(caller: Caller, found: Then) -> Html:
+def then_shown(caller: Caller, then: Then) -> Html:
     """The state of the collector at a time."""
-    running = found.last.event.running
+    running = then.last.event.running
     assignment = running.assignment if running else None
     return html(
         "At {at}: {state}, running {version}{doubt}",
-        at=second(found.at),
-        state=state_tag(found.state),
-        version=version(caller, assignment, found.last.names),
-        doubt="" if found.covered else ". It changed too often then for all to be recorded: this may be wrong",
+        at=second(then.at),
+        state=state_tag(then.state),
+        version=version(caller, assignment, then.last.names),
+        doubt="" if then.covered else ". It changed too often then for all to be recorded: this may be wrong",
     )
 
 
 def _row(
-    caller: Caller, what: str, found: Moment | Attempt, names: Mapping[str, str], more: Html = NOTHING
+    caller: Caller, what: str, moment: Moment | Attempt, names: Mapping[str, str], more: Html = NOTHING
 ) -> Sequence[Cell]:
-    shown = version(caller, found.assignment, names)
-    if found.collector_version:
-        shown = html('{shown} <span class="soft">on collector {by}</span>', shown=shown, by=found.collector_version)
-    at = second(found.at) if found.at else "not recorded"
+    shown = version(caller, moment.assignment, names)
+    if moment.collector_version:
+        shown = html('{shown} <span class="soft">on collector {by}</span>', shown=shown, by=moment.collector_version)
+    at = second(moment.at) if moment.at else "not recorded"
     return what, html("{version}{more}", version=shown, more=more), at
 
 
@@ -236,12 +236,12 @@ def _status(part: PartHealth) -> Html:
 def _exporters(counters: Counters) -> Html:
     rows = [
         (
-            html("<code>{name}</code> {state}", name=name, state=tag("fails", "bad") if one.failed else NOTHING),
-            f"{one.sent:,}",
-            f"{one.failed:,}",
-            f"{100 * one.queue:.0f} % full",
+            html("<code>{name}</code> {state}", name=name, state=tag("fails", "bad") if exporter.failed else NOTHING),
+            f"{exporter.sent:,}",
+            f"{exporter.failed:,}",
+            f"{100 * exporter.queue:.0f} % full",
         )
-        for name, one in sorted(counters.exporters.items())
+        for name, exporter in sorted(counters.exporters.items())
     ]
     if not rows:
         return empty(

@@ -147,8 +147,8 @@ def _again(caller: Caller, path: str, csrf: Html, instance: Instance) -> Html:
 
 def _timeline(caller: Caller, path: str, fleet_id: str, instance_id: str, after: str | None, at: str) -> Html:
     def then(time: datetime) -> Html:
-        found = history.then(caller, fleet_id, instance_id, time)
-        return then_shown(caller, found)
+        then = history.then(caller, fleet_id, instance_id, time)
+        return then_shown(caller, then)
 
     part = history.events(caller, fleet_id, instance_id, ENTRIES, after)
     entries: list[Entry] = [(listed.event.at, happened(caller, listed)) for listed in part.entries]

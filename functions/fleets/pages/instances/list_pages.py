@@ -97,14 +97,14 @@ async def _filters(
     }
     if problems:
         return Filters(typed, Wanted(), problems)
-    wanted = Wanted(
+    filters = Wanted(
         state=cast("InstanceState | None", state or None),
         deployment_id=deployment_id or None,
         version=int(typed["version"]) if typed["version"] else None,
         host=typed["host"] or None,
         label=cast("tuple[str, str] | None", tuple(typed["label"].split("=", 1)) if typed["label"] else None),
     )
-    return Filters(typed, wanted, {})
+    return Filters(typed, filters, {})
 
 
 WithFilters = Annotated[Filters[Wanted], Depends(_filters)]

@@ -61,8 +61,8 @@ def order_card(
     caller: Caller, path: str, csrf: Html, known: Known, typed: Mapping[str, str], problems: Mapping[str, str]
 ) -> Html:
     """The card; after a refusal, with what was typed and the problem at its field."""
-    found = configurations.visible(caller, ENTRIES, None).entries
-    published = [(one.id, one.name) for one in found if one.published_version is not None]
+    visible = configurations.visible(caller, ENTRIES, None).entries
+    published = [(each.id, each.name) for each in visible if each.published_version is not None]
     called = known.seen.instance.called
     return html(
         _CARD,
@@ -129,14 +129,14 @@ def _cut_off(path: str, csrf: Html, known: Known) -> Html:
 
 
 def _override(caller: Caller, path: str, csrf: Html, known: Known) -> Html:
-    given = known.override
-    if given is None:
+    override = known.override
+    if override is None:
         return NOTHING
     return html(
         _OVERRIDE,
-        version=version(caller, given.assignment, known.names),
-        until=second(given.until),
-        by=given.actor.name,
-        why=given.message,
+        version=version(caller, override.assignment, known.names),
+        until=second(override.until),
+        by=override.actor.name,
+        why=override.message,
         end=action(f"{path}/override/end", csrf, "End it now", "plain", of=known.seen.instance.called),
     )

@@ -224,9 +224,11 @@ def _gate(gate: Evidence, collectors: str, counted: _Counted | None) -> Sequence
     )
 
 
-def _bullet(one: Evidence) -> Html:
+def _bullet(evidence: Evidence) -> Html:
     """A bar that compares the figure with its limit, for figures in percent."""
-    if one.measured is None or one.unit != "%":
+    if evidence.measured is None or evidence.unit != "%":
         return NOTHING
-    what = f"{gate_words(one.gate)} now"
-    return charts.bullet(one.measured, min(100, (one.before or 0) + one.limit), what, good=not one.failing)
+    what = f"{gate_words(evidence.gate)} now"
+    return charts.bullet(
+        evidence.measured, min(100, (evidence.before or 0) + evidence.limit), what, good=not evidence.failing
+    )

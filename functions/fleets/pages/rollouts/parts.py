@@ -108,20 +108,20 @@ def acts(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
     own = caller.principal.id in (behind or ())
     may_approve = caller.is_admin if behind is None else not own
     buttons = [_button(path, csrf, act, named(rollout.to)) for act in allowed if act != "approve" or may_approve]
-    told = NOTHING
+    shown = NOTHING
     if "approve" in allowed:
         who = "Any member who did not start it may approve it."
         if own:
             who = "Another member has to approve it: you started it, or hold the token that did."
         elif behind is None:
             who = "An Admin has to approve it: who created the token that started it is not recorded."
-        told = html('<p class="hint">{who}</p>', who=who)
+        shown = html('<p class="hint">{who}</p>', who=who)
     follows = [
         html("<li><strong>{label}</strong>: {text}</li>", label=_LABELS[act], text=_FOLLOWS.get(act, _ABORTED))
         for act in allowed
     ]
-    told = html('{told}<ul class="follows soft small">{follows}</ul>', told=told, follows=follows)
-    return html('<div class="buttons">{buttons}</div>{told}', buttons=buttons, told=told) if allowed else NOTHING
+    shown = html('{told}<ul class="follows soft small">{follows}</ul>', told=shown, follows=follows)
+    return html('<div class="buttons">{buttons}</div>{told}', buttons=buttons, told=shown) if allowed else NOTHING
 
 
 def gate_words(name: str) -> str:

@@ -150,8 +150,8 @@ def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view
     listed = in_order(view, [*_listed(caller)], _KEYS)
     shown = frame(who, caller, "configurations")
     review = f"review?configuration_id={configuration_id}&version_number={n}"
-    open_rollouts = {one.deployment_id: one for one in rollouts.open_in([one.counted.group for one in listed])}
-    rows = [_row(caller, one, configuration, n, open_rollouts.get(one.counted.group.id), review) for one in listed]
+    open_rollouts = {each.deployment_id: each for each in rollouts.open_in([each.counted.group for each in listed])}
+    rows = [_row(caller, each, configuration, n, open_rollouts.get(each.counted.group.id), review) for each in listed]
     csrf = csrf_field(shown)
     if rows:
         ways = html(

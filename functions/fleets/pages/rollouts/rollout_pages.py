@@ -185,11 +185,11 @@ def _not_moved(rollout: Rollout, collectors: str) -> Html:
         html(
             _HAS_TO_BE_MOVED,
             path=collectors,
-            id=one.instance_id,
-            name=one.name,
-            message=html(_MESSAGE, message=one.message),
+            id=each.instance_id,
+            name=each.name,
+            message=html(_MESSAGE, message=each.message),
         )
-        for one in rollout.not_moved
+        for each in rollout.not_moved
     ]
     count = rollout.hosts.not_moved if rollout.hosts else len(rows)
     return html(_NOT_MOVED, count=count, rows=rows) if rows else NOTHING

@@ -104,8 +104,8 @@ def before_change(caller: Caller, fleet_id: str, deployment_id: str, configurati
 def group(caller: Caller, fleet_id: str, deployment_id: str) -> CountedGroup:
     """One read more than `counters`. Raises FleetNotFound, DeploymentNotFound."""
     service.get(caller, fleet_id)
-    found = deployments.of_fleet(fleet_id, deployment_id)
-    return counters(caller, fleet_id, [found]).of(found)
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    return counters(caller, fleet_id, [group]).of(group)
 
 
 def under(

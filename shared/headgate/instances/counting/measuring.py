@@ -48,10 +48,10 @@ def departures(
     """
     departure = _departure(before, after, rollout, at)
     if departure is not None:
-        others = [other for other in after.measured.departures if other.rollout_id != departure.rollout_id]
+        others = [each for each in after.measured.departures if each.rollout_id != departure.rollout_id]
         return (*others[1 - _MOST_DEPARTURES :], departure)
     again = watch.rollout_id if watch and watch.is_due else None
-    return tuple(other for other in after.measured.departures if other.rollout_id != again)
+    return tuple(departure for departure in after.measured.departures if departure.rollout_id != again)
 
 
 def _departure(
@@ -76,8 +76,8 @@ def _departure(
 def is_measured(before: Instance, after: Instance, rollout: RunningRollout) -> bool:
     """True if the rollout measures the instance: in its place, or anywhere once it was told to run the version."""
     watch = before.measured.watch
-    told = watch is not None and watch.rollout_id == rollout.id and watch.was_told
-    return told or rollout.is_watched(after.id, after.reported.host.labels)
+    was_told = watch is not None and watch.rollout_id == rollout.id and watch.was_told
+    return was_told or rollout.is_watched(after.id, after.reported.host.labels)
 
 
 def watched(

@@ -32,10 +32,10 @@ class Shares:
 def of_fleet(fleet_id: str) -> Shares:
     """Count the collectors of a fleet that the caller is known to see; a query for each megabyte of up to `MOST`."""
     at = clock.now()
-    found = list(islice(store.each(fleet_id), MOST + 1))
+    instances = list(islice(store.each(fleet_id), MOST + 1))
     groups: dict[str, Counter[Assignment | None]] = {}
     unheard: Counter[str] = Counter()
-    for instance in found[:MOST]:
+    for instance in instances[:MOST]:
         mark = mark_of(instance.contact.last_seen_at)
         if forgotten(day_of(mark), at):
             continue
@@ -44,4 +44,4 @@ def of_fleet(fleet_id: str) -> Shares:
             continue
         running = instance.running()
         groups.setdefault(instance.deployment_id, Counter())[running.assignment if running else None] += 1
-    return Shares(groups, unheard, partial=len(found) > MOST)
+    return Shares(groups, unheard, partial=len(instances) > MOST)

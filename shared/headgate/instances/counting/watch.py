@@ -131,7 +131,9 @@ class Measured:
     def departure_from(self, rollout: RunningRollout) -> Departure | None:
         """The departure from the rollout since the last assignment or retry; None if there was none."""
         key = (rollout.id, rollout.revision)
-        return next((one for one in self.departures if (one.rollout_id, one.revision) == key), None)
+        return next(
+            (departure for departure in self.departures if (departure.rollout_id, departure.revision) == key), None
+        )
 
 
 NOT_MEASURED: Final = Measured()

@@ -169,9 +169,9 @@ class Trials:
 
     def with_outcome(self, outcome: Outcome) -> Trials:
         """With this outcome before all others, in the place of the one of the same config."""
-        others = [other for other in self.outcomes if other.config_hash != outcome.config_hash]
+        others = [each for each in self.outcomes if each.config_hash != outcome.config_hash]
         # What was applied last stays, however many have failed since: the instance goes back to it.
-        applied = next((other for other in others if other.status == "applied"), None)
+        applied = next((each for each in others if each.status == "applied"), None)
         first = others[: _MOST_OUTCOMES - 1]
         if applied is not None and applied not in first:
             first[-1] = applied
@@ -179,7 +179,7 @@ class Trials:
 
     def with_changed(self, outcome: Outcome) -> Trials:
         """With this outcome of a config whose outcome is known, in its place."""
-        changed = (outcome if other.config_hash == outcome.config_hash else other for other in self.outcomes)
+        changed = (outcome if each.config_hash == outcome.config_hash else each for each in self.outcomes)
         return replace(self, outcomes=tuple(changed))
 
     def without_failure(self, desired: Desired) -> Trials:
@@ -187,12 +187,12 @@ class Trials:
         failure = self.outcome_of(desired.config_hash)
         if failure is None or failure.status != "failed":
             return self
-        return replace(self, outcomes=tuple(other for other in self.outcomes if other is not failure))
+        return replace(self, outcomes=tuple(outcome for outcome in self.outcomes if outcome is not failure))
 
     def of_another_group(self) -> Trials:
         """With the revision of no assignment, since that belongs to one group."""
         outcomes = tuple(replace(outcome, revision=0) for outcome in self.outcomes)
-        return replace(self, outcomes=outcomes, healthy=tuple(replace(one, revision=0) for one in self.healthy))
+        return replace(self, outcomes=outcomes, healthy=tuple(replace(each, revision=0) for each in self.healthy))
 
 
 NOTHING_TRIED: Final = Trials()

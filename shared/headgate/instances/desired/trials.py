@@ -79,21 +79,21 @@ def proved(before: Instance, after: Instance, report: Report, desired: Desired, 
     if desired.assignment is None and config.config_hash == NOTHING and config.status == "applied":
         # The group was cleared: nothing from before is gone back to.
         return Trials(tuple(outcome for outcome in trials.outcomes if outcome.config_hash == NOTHING))
-    kept = _not_taken_back(trials.healthy, desired)
+    healthy = _not_taken_back(trials.healthy, desired)
     running = _runs_well(after)
     if running is None or running.assignment is None:
-        return replace(trials, healthy=kept, well_since=None)
+        return replace(trials, healthy=healthy, well_since=None)
     was_well = before.trials.well_since
     steady = was_well is not None and before.reported.config == config and not _ended(before, after)
     well_since = was_well if steady and was_well else at
     if at - well_since < healthy_for() or not _passes_on(report):
-        return replace(trials, healthy=kept, well_since=well_since)
+        return replace(trials, healthy=healthy, well_since=well_since)
     # The revision is that of the first time: it may have run meanwhile in the place of one that failed.
     version = next(
-        (one for one in kept if (one.assignment, one.collector) == (running.assignment, running.collector)),
+        (each for each in healthy if (each.assignment, each.collector) == (running.assignment, running.collector)),
         HealthyVersion(running.assignment, running.collector, running.revision),
     )
-    healthy = (version, *(other for other in kept if other != version))[:_MOST_HEALTHY]
+    healthy = (version, *(each for each in healthy if each != version))[:_MOST_HEALTHY]
     return replace(trials, healthy=healthy, well_since=well_since)
 
 
@@ -134,11 +134,11 @@ def _judged_again(trials: Trials, reported: ReportedConfig) -> ReportedConfig | 
 
 def _not_taken_back(versions: Sequence[HealthyVersion], desired: Desired) -> Sequence[HealthyVersion]:
     """Without what the group took back, what ran before it was cleared, and what ran after the desired version."""
-    kept = tuple(
+    remaining = tuple(
         version for version in versions if version.revision <= desired.revision and not desired.forgets(version)
     )
-    places = [place for place, version in enumerate(kept) if version.assignment == desired.assignment]
-    return kept[places[0] :] if places else kept
+    places = [place for place, version in enumerate(remaining) if version.assignment == desired.assignment]
+    return remaining[places[0] :] if places else remaining
 
 
 def _runs_well(instance: Instance) -> Outcome | None:

@@ -125,10 +125,10 @@ def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program:
 def order(caller: Caller, fleet_id: str, instance_id: str, order_id: str) -> PendingOrder:
     """An order of the last day; the last one of its kind. Raises FleetNotFound, InstanceNotFound, OrderNotFound."""
     seen = service.one(fleets.get(caller, fleet_id), instance_id, clock.now())
-    found = next((order for order in seen.instance.orders.pending if order.id == order_id), None)
-    if found is None or found.do == "components":
+    order_ = next((order for order in seen.instance.orders.pending if order.id == order_id), None)
+    if order_ is None or order_.do == "components":
         raise OrderNotFound
-    return found
+    return order_
 
 
 def path_of(fleet_id: str, instance_id: str) -> str:
@@ -158,8 +158,8 @@ def override(
         seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
         target = assignments.target(caller, group, configuration_id, version_number)
-        given = Override(target.assignment, until, at, caller.principal, message)
-        after = _overridden(seen.instance, given)
+        override_ = Override(target.assignment, until, at, caller.principal, message)
+        after = _overridden(seen.instance, override_)
         desired = after.desired(group, at)
         # A person wants it to be tried, also if it failed here before.
         after = transitions.judged(after.without_failure(desired), desired)
@@ -171,7 +171,7 @@ def override(
             message=message,
         )
         service.save(seen.instance, after, [event], target.assigned())
-        return given, target.configuration.name
+        return override_, target.configuration.name
 
     return retry(once)
 
@@ -254,10 +254,10 @@ def _order(
     if seen.state not in _HEARD:
         raise InstanceNotReporting(seen.state)
     allow(seen)
-    given = PendingOrder.new(do, at, program)
-    path = f"{path_of(fleet_id, instance_id)}/{given.id}"
-    store.put_orders(seen.instance, seen.instance.orders.with_order(given).pending, path)
-    return given
+    order = PendingOrder.new(do, at, program)
+    path = f"{path_of(fleet_id, instance_id)}/{order.id}"
+    store.put_orders(seen.instance, seen.instance.orders.with_order(order).pending, path)
+    return order
 
 
 def _overridden(instance: Instance, override: Override | None) -> Instance:

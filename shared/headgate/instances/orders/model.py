@@ -91,7 +91,7 @@ class Orders:
 
     def with_order(self, order: PendingOrder) -> Orders:
         """The orders with one more, which takes the place of an earlier one of its kind."""
-        return replace(self, pending=(*(other for other in self.pending if other.do != order.do), order))
+        return replace(self, pending=(*(each for each in self.pending if each.do != order.do), order))
 
     def after(
         self, said: HostReport | None, can: Sequence[Ability], at: datetime

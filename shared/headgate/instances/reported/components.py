@@ -74,10 +74,10 @@ def hash_of(names: Sequence[str]) -> str:
 
 
 def _lists(fleet_id: str) -> tuple[Mapping[str, bytes], int]:
-    found = table.get_all([keys.components(fleet_id)])
-    if not found:
+    rows = table.get_all([keys.components(fleet_id)])
+    if not rows:
         return {}, 0
-    lists = items.mapping(found[0], "lists")
+    lists = items.mapping(rows[0], "lists")
     return {name: packed for name, packed in lists.items() if isinstance(packed, bytes)}, items.number(
-        found[0], "revision"
+        rows[0], "revision"
     )

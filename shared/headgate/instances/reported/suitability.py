@@ -61,26 +61,28 @@ def hosts_of(fleet_id: str, deployment_id: str) -> Hosts:
     at = clock.now()
     read = store.instances(fleet_id, _MOST_READ, None)
     hosts = [
-        one
-        for one in read.entries
-        if one.deployment_id == deployment_id and not stale(mark_of(one.contact.last_seen_at), at)
+        each
+        for each in read.entries
+        if each.deployment_id == deployment_id and not stale(mark_of(each.contact.last_seen_at), at)
     ]
     if not hosts:
         return Hosts()
     collectors = "1 collector" if len(hosts) == 1 else f"{len(hosts):,} collectors"
     among = f"the {collectors} that were looked at" if read.position else f"this group's {collectors}"
-    return Hosts(hosts, among, components.known(fleet_id) if any(one.reported.host.components for one in hosts) else {})
+    return Hosts(
+        hosts, among, components.known(fleet_id) if any(host.reported.host.components for host in hosts) else {}
+    )
 
 
 def _other_versions(hosts: Iterable[Instance], version: Version, among: str) -> Iterable[Unsuited]:
     others = Counter(
-        one.reported.description.collector_version
-        for one in hosts
-        if one.reported.description.collector_version not in (None, version.collector_version)
+        host.reported.description.collector_version
+        for host in hosts
+        if host.reported.description.collector_version not in (None, version.collector_version)
     )
     if others:
         named = others.most_common(_MOST_VERSIONS)
-        runs = ", ".join(f"{n:,} run {other}" for other, n in sorted(named, key=lambda each: str(each[0])))
+        runs = ", ".join(f"{n:,} run {entry}" for entry, n in sorted(named, key=lambda each: str(each[0])))
         if rest := others.total() - sum(n for _, n in named):
             runs += f", {rest:,} run others"
         yield Unsuited(
@@ -111,14 +113,14 @@ def _plain(gate: str) -> str:
 
 
 def _lacking(known: Hosts, version: Version) -> Iterable[Unsuited]:
-    having = Counter(one.reported.host.components for one in known.hosts if one.reported.host.components)
+    having = Counter(host.reported.host.components for host in known.hosts if host.reported.host.components)
     lists = known.lists
-    found = 0
+    lacking = 0
     for section, name in pipelines.components(version.yaml or ""):
         kind, type_ = section.removesuffix("s"), name.partition("/")[0]
-        n = sum(n for one, n in having.items() if one in lists and f"{kind}/{type_}" not in lists[one])
-        if n and found < _MOST_FINDINGS:
-            found += 1
+        n = sum(n for each, n in having.items() if each in lists and f"{kind}/{type_}" not in lists[each])
+        if n and lacking < _MOST_FINDINGS:
+            lacking += 1
             have = "has" if n == 1 else "have"
             yield Unsuited(
                 f"{n:,} of {known.among} {have} no {kind} {type_}", f"{section}::{name}", "component_not_on_hosts"

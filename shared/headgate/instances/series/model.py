@@ -52,8 +52,8 @@ class Totals:
     def since(self, before: Totals | None) -> Added:
         """The counts added since `before`, which may be of an earlier run."""
         known = before if before is not None and before.run == self.run else Totals(self.run, 0)
-        of = {key: _added(numbers, known.of.get(key, ())) for key, numbers in self.of.items()}
-        return Added(max(0, self.milliseconds - known.milliseconds), of)
+        sums = {key: _added(numbers, known.of.get(key, ())) for key, numbers in self.of.items()}
+        return Added(max(0, self.milliseconds - known.milliseconds), sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class Added:
         return whole(self.of)
 
 
-def whole(of: Mapping[str, Sequence[int]]) -> Sequence[int]:
+def whole(parts: Mapping[str, Sequence[int]]) -> Sequence[int]:
     """The numbers of all components as one: what receivers took, what exporters sent, what was dropped anywhere."""
     sums = [0] * (QUEUE + 1)
-    for key, numbers in of.items():
+    for key, numbers in parts.items():
         kind = kind_of(key)
         sums = plus(sums, as_part(kind, numbers, dropped(kind, numbers)))
     return sums
@@ -150,7 +150,7 @@ def spread(numbers: Sequence[int], begin: int, end: int, step: int) -> Iterator[
 
 def plus(numbers: Sequence[int], others: Sequence[int]) -> list[int]:
     """The sums; of queues the fuller one."""
-    sums = [one + other for one, other in zip(numbers, others, strict=True)]
+    sums = [number + addend for number, addend in zip(numbers, others, strict=True)]
     if len(sums) > QUEUE:
         sums[QUEUE] = max(numbers[QUEUE], others[QUEUE])
     return sums

@@ -85,8 +85,8 @@ class Range:
             chosen = -(-chosen // HOUR) * HOUR if chosen > 1_800 else -(-chosen // SLOT) * SLOT
         if chosen % least:
             raise _bad("step", f"This must be a multiple of {least} seconds")
-        kept = HOSTS_KEPT if of_host else KEPT[HOUR] if chosen % HOUR == 0 else KEPT[SLOT]
-        if (now - since).total_seconds() > kept + HOUR:
+        retention = HOSTS_KEPT if of_host else KEPT[HOUR] if chosen % HOUR == 0 else KEPT[SLOT]
+        if (now - since).total_seconds() > retention + HOUR:
             raise _bad("from", _kept_for(of_host=of_host, hours=chosen % HOUR == 0))
         first = int(since.timestamp())
         first -= first % chosen
@@ -153,15 +153,15 @@ class _Sums:
     covered: dict[tuple[str, int], int] = field(default_factory=dict)
     span: int = 0
 
-    def add(self, at: int, of: Mapping[str, Sequence[int]], covered: int, host: str = "") -> None:
+    def add(self, at: int, numbers: Mapping[str, Sequence[int]], covered: int, host: str = "") -> None:
         """Add what was counted at that time, by hosts that counted for so many seconds together, or by that one."""
         if not self.range.begin <= at < self.range.end:
             return
         start = at - at % self.range.step
         self.covered[host, start] = self.covered.get((host, start), 0) + covered
-        for key, numbers in of.items():
+        for key, added in numbers.items():
             steps = self.counted.setdefault(key, {})
-            steps[start] = plus(steps.get(start, _NONE), numbers)
+            steps[start] = plus(steps.get(start, _NONE), added)
 
     def series(self, names: _Names, *, parts: bool) -> Series:
         """The lines that `names` says each key counts towards, as `parts` by themselves or else as parts of a whole."""
@@ -203,10 +203,10 @@ class _Sums:
         return Series(self.range, max(self.range.step, self.span), drawn)
 
     def _line(
-        self, name: str, of: Mapping[int, list[int]], kind: str, pipelines: tuple[str, ...], shared: bool
+        self, name: str, numbers: Mapping[int, list[int]], kind: str, pipelines: tuple[str, ...], shared: bool
     ) -> Line:
         points = [
-            Point(start, of.get(start, _NONE), self._covered(name, start) / self.range.step)
+            Point(start, numbers.get(start, _NONE), self._covered(name, start) / self.range.step)
             for start in self.range.starts
         ]
         return Line(name, points, kind, pipelines, shared)

@@ -48,7 +48,9 @@ def buckets(deployment_id: str, places: Iterable[Place]) -> dict[Place, Bucket]:
 
 def save(deployment_id: str, parts: Iterable[HostsPart], changed: Iterable[Bucket]) -> None:
     """Write parts and buckets as they are after a change; one transaction. Raises LostRace if one was written since."""
-    writes = [_put(_part_key(deployment_id, one.start, one.number), _part_item(one), one.revision) for one in parts]
+    writes = [
+        _put(_part_key(deployment_id, part.start, part.number), _part_item(part), part.revision) for part in parts
+    ]
     for bucket in changed:
         key = _bucket_key(deployment_id, Place(bucket.start, bucket.seconds))
         writes.append(_put(key, _BUCKETS.item(bucket) | {"expires": bucket.expires}, bucket.revision))

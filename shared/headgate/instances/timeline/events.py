@@ -81,7 +81,7 @@ def of_message(
     runs_anew = running is not None and running.config_hash != _hash_of_running(before)
     if running and runs_anew:
         events.append(replace(entry(after, "running", at), version=running.assignment))
-    return events + _of_state(before, after, desired, at, told=runs_anew, alone=not events)
+    return events + _of_state(before, after, desired, at, runs_anew=runs_anew, alone=not events)
 
 
 def bounded(
@@ -157,8 +157,8 @@ def _of_orders(after: Instance, done: Sequence[PendingOrder], at: datetime) -> l
             events.append(entry(after, "restarted", at))
         if order.do == "upgrade_supervisor" and order.failed:
             version = order.program.version if order.program else None
-            kept = entry(after, "supervisor_kept", at)
-            events.append(replace(kept, reason=order.failed[:_REASON], program_version=version))
+            unchanged = entry(after, "supervisor_kept", at)
+            events.append(replace(unchanged, reason=order.failed[:_REASON], program_version=version))
     return events
 
 
@@ -201,13 +201,13 @@ def _of_host(before: Instance, after: Instance, at: datetime) -> list[TimelineEv
 
 
 def _of_state(
-    before: Instance, after: Instance, desired: Desired, at: datetime, *, told: bool, alone: bool
+    before: Instance, after: Instance, desired: Desired, at: datetime, *, runs_anew: bool, alone: bool
 ) -> list[TimelineEvent]:
     """The state, if it changed and the other events of the message do not tell it."""
     state, message = after.standing.state, after.standing.message
     if (state, message) == (before.standing.state, before.standing.message):
         return []
-    if (state == "applied" and told) or (state == "pending_pickup" and (told or not alone)):
+    if (state == "applied" and runs_anew) or (state == "pending_pickup" and (runs_anew or not alone)):
         return []
     reason = (message or "")[:_REASON] or None
     return [replace(entry(after, _EVENTS[state], at), version=desired.assignment, reason=reason)]

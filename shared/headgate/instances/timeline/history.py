@@ -49,10 +49,10 @@ def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: s
     fleet = fleets.get(caller, fleet_id)
     at = clock.now()
     page = timeline_store.newest(fleet_id, instance_id, limit, after)
-    kept = [event for event in page.entries if event.at > at - KEPT]
-    if not kept and after is None:
+    recent = [event for event in page.entries if event.at > at - KEPT]
+    if not recent and after is None:
         service.one(fleet, instance_id, at)
-    return Slice(_listed(caller, kept), page.position if len(kept) == len(page.entries) else None)
+    return Slice(_listed(caller, recent), page.position if len(recent) == len(page.entries) else None)
 
 
 def then(caller: Caller, fleet_id: str, instance_id: str, at: datetime) -> Then:
@@ -74,10 +74,10 @@ def then(caller: Caller, fleet_id: str, instance_id: str, at: datetime) -> Then:
     return Then(at, _state(fleet_id, instance_id, last, at, on_kubernetes=fleet.on_kubernetes), listed)
 
 
-def _listed(caller: Caller, found: Sequence[TimelineEvent]) -> list[Listed]:
-    moments = [event.running.assignment for event in found if event.running]
-    names = details.names(caller, [*moments, *(event.version for event in found)])
-    return [Listed(event, names) for event in found]
+def _listed(caller: Caller, entries: Sequence[TimelineEvent]) -> list[Listed]:
+    moments = [event.running.assignment for event in entries if event.running]
+    names = details.names(caller, [*moments, *(event.version for event in entries)])
+    return [Listed(event, names) for event in entries]
 
 
 def _state(fleet_id: str, instance_id: str, last: TimelineEvent, at: datetime, *, on_kubernetes: bool) -> InstanceState:

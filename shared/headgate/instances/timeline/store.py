@@ -51,8 +51,8 @@ def last_until(fleet_id: str, instance_id: str, at: datetime) -> TimelineEvent |
     """The last event at that time or before; one query."""
     prefix = _prefix(instance_id)
     start = f"{prefix}{clock.rfc3339(at)}{_LAST_OF_A_TIME}"
-    found = table.list(keys.history_of(fleet_id), prefix, 1, start, newest_first=True).entries
-    return _EVENTS.read(found[0]) if found else None
+    rows = table.list(keys.history_of(fleet_id), prefix, 1, start, newest_first=True).entries
+    return _EVENTS.read(rows[0]) if rows else None
 
 
 def _prefix(instance_id: str) -> str:
