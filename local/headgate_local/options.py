@@ -32,6 +32,9 @@ CHOICES: Final = (
     "HEADGATE_COLLECTOR_VERSION",
 )
 
+# In place of the template's values: a person is watching, messages cost nothing, and the machine has one user.
+DEFAULTS: Final = {"HEADGATE_FLEET_HEARTBEAT_SECONDS": "5", "HEADGATE_RATE_LIMIT_PER_MINUTE": "600"}
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:

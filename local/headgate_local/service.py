@@ -23,7 +23,16 @@ from headgate_local import aws_server, building, light_imports, parts, releases,
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.errors import CannotStart
 from headgate_local.limits import Limited, Throttle
-from headgate_local.options import CHOICES, HOST, ServiceOptions, listen, locked, read_options, require_collector
+from headgate_local.options import (
+    CHOICES,
+    DEFAULTS,
+    HOST,
+    ServiceOptions,
+    listen,
+    locked,
+    read_options,
+    require_collector,
+)
 from headgate_local.running import Local
 from headgate_local.seed import Seed, seed
 from headgate_local.sign_in import SignIn, first_person
@@ -98,9 +107,7 @@ def functions(template: Template) -> ASGIApp:
 
 def _set_environment(options: ServiceOptions, template: Template) -> None:
     endpoint = os.environ.get("HEADGATE_FLEET_ENDPOINT")
-    # Shorter than on AWS: a person is watching, and messages cost nothing.
-    os.environ.setdefault("HEADGATE_FLEET_HEARTBEAT_SECONDS", "5")
-    for name, value in template.environment().items():
+    for name, value in (template.environment() | DEFAULTS).items():
         if name not in CHOICES or not os.environ.get(name):
             os.environ[name] = value
     os.environ["HEADGATE_COLLECTORS_DIR"] = str(options.collectors)

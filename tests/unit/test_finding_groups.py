@@ -71,6 +71,13 @@ def test_variables_that_kubernetes_sets_are_told_apart_from_those_to_give() -> N
     ]
 
 
+def test_every_name_is_there_that_needs_a_value() -> None:
+    names = [f"NAME_{number}" for number in range(20)]
+    (group,) = grouped([[unset(name) for name in names]])
+
+    assert all(f"{name}," in f"{group.message}," for name in names)
+
+
 def test_a_text_lists_variables_that_kubernetes_sets_as_one_finding() -> None:
     found = [unset("K8S_NODE_NAME"), unset("API_KEY"), unset("POD_NAME"), error("x")]
 

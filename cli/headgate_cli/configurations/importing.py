@@ -32,6 +32,7 @@ _MOST_ROUNDS: Final = 20
 _MOST_QUESTIONS: Final = 20
 _MOST_VERSIONS: Final = 5
 _SEVERITIES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
+_RANK: Final = {severity: rank for rank, severity in enumerate(_SEVERITIES)}
 _LONGEST_NAME: Final = 200
 _MOST_NAMED: Final = 2
 
@@ -58,6 +59,12 @@ class _Checked:
     @property
     def errors(self) -> int:
         return sum(number(group, "count") for group in self.groups if group.get("severity") == "error")
+
+    @property
+    def unchecked(self) -> int:
+        """How many texts have no verdict, although they could be read."""
+        pairs = zip(self.texts, self.answers, strict=True)
+        return sum(answer.get("valid") is None for source, answer in pairs if not source.problem)
 
     @property
     def fixable(self) -> int:
@@ -174,16 +181,24 @@ def _text(file: str, label: str) -> _Text:
 def _without_namesakes(api: Api, texts: Sequence[_Text]) -> list[_Text]:
     """The texts; one whose name is taken, by a configuration or by another text, has a problem."""
     names: set[str] = set()
+    stored = _names_of(api, texts)
     result = []
     for source in texts:
         problem = source.problem
         if not problem and source.name in names:
             problem = f"another file is named {source.name!r} as well: import it with --name"
-        elif not problem and lookup.ids_of(api, source.name):
+        elif not problem and source.name in stored:
             problem = f"a configuration {source.name!r} exists already: save it with `headgate config push`"
         names.add(source.name)
         result.append(replace(source, problem=problem))
     return result
+
+
+def _names_of(api: Api, texts: Sequence[_Text]) -> set[str]:
+    """The names of configurations that these texts may have, by few requests."""
+    if len(texts) == 1:
+        return {source.name for source in texts if lookup.ids_of(api, source.name)}
+    return {text(entry, "name") for entry in api.items("/configurations") if not entry.get("archived_at")}
 
 
 def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _Checked:
@@ -196,12 +211,43 @@ def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _
 
 
 def _asked(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> tuple[list[Entity], Sequence[Entity]]:
-    items = [{"yaml": source.yaml, **request} for source in texts if not source.problem]
-    if not items:
-        return [{} for _ in texts], []
-    answer = api.post("/validate/batch?groups=true", {"items": items})
-    verdicts = iter(entities(answer, "items"))
-    return [{} if source.problem else next(verdicts, {}) for source in texts], entities(answer, "groups")
+    """An answer for each text, and the groups, whose `texts` are numbers of these texts."""
+    answers: list[Entity] = [{} for _ in texts]
+    groups: list[Entity] = []
+    left = [at for at, source in enumerate(texts) if not source.problem]
+    while left:
+        answer = api.post(
+            "/validate/batch?groups=true", {"items": [{"yaml": texts[at].yaml, **request} for at in left]}
+        )
+        for at, verdict in zip(left, entities(answer, "items"), strict=False):
+            answers[at] = verdict
+        there: list[Entity] = [
+            {**group, "texts": [left[at] for at in _places(group) if at < len(left)]}
+            for group in entities(answer, "groups")
+        ]
+        groups = _together(groups, there) if groups else there
+        # The server had no time for them after the others.
+        late = [at for at in left if answers[at].get("valid") is None]
+        left = late if len(late) < len(left) else []
+    return answers, groups
+
+
+def _places(group: Entity) -> list[int]:
+    """The numbers of the texts that have what the group is about."""
+    numbers = group.get("texts")
+    return [at for at in numbers if isinstance(at, int)] if isinstance(numbers, list) else []
+
+
+def _together(groups: Sequence[Entity], later: Sequence[Entity]) -> list[Entity]:
+    """The groups of two answers, errors first; those that say the same are one."""
+    about = ("severity", "kind", "message")
+    merged: dict[tuple[object, ...], Entity] = {}
+    for group in (*groups, *later):
+        key = tuple(group.get(name) for name in about)
+        before = merged.get(key, {})
+        counts = {name: number(group, name) + (number(before, name) if before else 0) for name in ("count", "fixable")}
+        merged[key] = {**group, **counts, "texts": [*_places(before), *_places(group)]}
+    return sorted(merged.values(), key=lambda one: (_RANK.get(optional(one, "severity"), 0), -number(one, "count")))
 
 
 def _unwrapped(source: _Text, answer: Entity) -> _Text:
@@ -219,7 +265,9 @@ def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tup
         return None
     versions = [text(entry, "version") for entry in api.items("/collector-versions")][:_MOST_VERSIONS]
     tried = [(version, _check(api, checked.texts, {**request, "version": version})) for version in versions]
-    best = min(tried, key=lambda pair: pair[1].errors, default=None)
+    # What a version could not check may be wrong there, too.
+    whole = [pair for pair in tried if pair[1].unchecked <= checked.unchecked]
+    best = min(whole, key=lambda pair: pair[1].errors, default=None)
     return best if best and best[1].errors < checked.errors else None
 
 
@@ -280,10 +328,7 @@ def _named(checked: _Checked, kind: str) -> Iterator[str]:
 
 def _show(checked: _Checked) -> None:
     for group in checked.groups:
-        texts = group.get("texts")
-        numbers = [at for at in texts if isinstance(at, int)] if isinstance(texts, list) else []
-        asked = [source.file for source in checked.texts if not source.problem]
-        files = [one_line(asked[at]) for at in numbers if at < len(asked)]
+        files = [one_line(checked.texts[at].file) for at in _places(group)]
         severity = optional(group, "severity")
         label = click.style(f"{severity:<7}", fg=_SEVERITIES.get(severity), bold=True)
         where = ", ".join(files) if len(files) <= _MOST_NAMED else _counted(len(files), "file")

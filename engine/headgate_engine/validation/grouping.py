@@ -143,9 +143,15 @@ def _words(kind: str, members: Sequence[_Entry], causes: Sequence[Cause]) -> tup
         case "feature_gate":
             return f"needs the feature gate {_listed(names)}", "enable it for the version"
         case "variable" if first.code == "unset_variable":
-            return f"no value here: {_listed(names)}", "give values with the request, and store them with the group"
+            return (
+                f"no value here: {_listed(names, most=_MOST_NAMES)}",
+                "give values with the request, and store them with the group",
+            )
         case "variable":
-            return f"these go away once there is a value for {_listed(names)}", "give values with the request"
+            return (
+                f"these go away once there is a value for {_listed(names, most=_MOST_NAMES)}",
+                "give values with the request",
+            )
         case "variable_of_host":
             return f"Kubernetes or the host sets {_listed(names)}", ""
         case "depends_on_host":
@@ -162,9 +168,9 @@ def _components(members: Sequence[_Entry]) -> list[str]:
     return [*dict.fromkeys("::".join(finding.component_path.split("::")[:2]) for _, finding in members)]
 
 
-def _listed(names: Sequence[str], separator: str = ", ") -> str:
-    more = len(names) - _SHOWN
-    return separator.join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _listed(names: Sequence[str], separator: str = ", ", *, most: int = _SHOWN) -> str:
+    more = len(names) - most
+    return separator.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def merged(findings: Sequence[ListedFinding]) -> Iterator[ListedFinding]:
