@@ -757,6 +757,8 @@ class InstanceDetail(TypedDict):
     override: OverrideOut | None
     move_allowed_until: str | None
     cut_off_at: str | None
+    set_labels: dict[str, str]
+    moved_to: str | None
     orders: list[OrderOut]
     health: HealthOut | None
 

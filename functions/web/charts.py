@@ -32,7 +32,8 @@ _ROWS: Final = 60
 """Rows of a chart's table: of more points, equal numbers of neighbours are one row."""
 
 _SPARK: Final = """\
-<span class="spark"><svg class="chart" viewBox="0 0 120 24" width="120" height="24" role="img" aria-label="{label}">\
+<span class="spark"><svg class="chart" viewBox="0 0 {width} 24" width="{width}" height="24" role="img"\
+ aria-label="{label}">\
 {lines}</svg>{last}</span>"""
 _LINE: Final = '<path class="line of-{n}" d="{path}"></path>'
 _FILL: Final = '<path class="area of-{n}" d="{path}"></path>'
@@ -77,15 +78,17 @@ class Part:
     kind: str = ""
 
 
-def sparkline(values: Sequence[float | None], what: str, unit: str = "") -> Html:
-    """A line as high as text, with its last value: for a row of a table, or a tile."""
+def sparkline(values: Sequence[float | None], what: str, unit: str = "", *, small: bool = False) -> Html:
+    """A line as high as text, with its last value: for a row of a table, or a tile. A `small` one is half as wide."""
     known = [value for value in values if value is not None]
     if not known:
         return html('<span class="soft small">no numbers yet</span>')
     last, most = short(known[-1]), short(max(known))
     label = f"{what}: last {last}{unit}, at most {most}{unit}, at least {short(min(known))}{unit}"
-    lines = [_line(0, values, max(known), _SPARK_WIDTH, _SPARK_HEIGHT)]
-    return html(_SPARK, label=label, lines=lines, last=html(" {last}{unit}", last=last, unit=unit))
+    width = _SPARK_WIDTH // 2 if small else _SPARK_WIDTH
+    lines = [_line(0, values, max(known), width, _SPARK_HEIGHT)]
+    shown = NOTHING if small else html(" {last}{unit}", last=last, unit=unit)
+    return html(_SPARK, label=label, width=width, lines=lines, last=shown)
 
 
 def stacked(parts: Sequence[Part], what: str, id: str) -> Html:

@@ -14,7 +14,7 @@ from headgate.identity import service as identity
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, changes_of, make_fleet
 from tests.support.in_process import TestClient
-from tests.support.members import JoinWith
+from tests.support.members import API, JoinWith
 from tests.support.page_visitor import member_at, send_form
 
 
@@ -140,7 +140,7 @@ def test_the_pages_before_are_reached_in_the_lists_own_order(
 
 def test_an_order_is_given_to_all_that_are_chosen_and_says_what_was_refused(three: Fleet, browser: TestClient) -> None:
     path = f"/organizations/{three.member.organization_id}/fleets/{three.id}/collectors"
-    chosen = {seen["id"]: "yes" for seen in three.instances()}
+    chosen = {str(seen["id"]): "yes" for seen in three.instances()}
     shown = page_of(browser, three)
     assert all(f'name="{instance_id}" value="yes" form="chosen"' in shown for instance_id in chosen)
 
@@ -151,3 +151,27 @@ def test_an_order_is_given_to_all_that_are_chosen_and_says_what_was_refused(thre
     assert changes_of(three)["instance.restart_ordered"].startswith(f"fleets/{three.id}/instances/")
     for wrong in ({"order": "restart"}, {"order": "explode", **chosen}):
         assert send_form(browser, path, "/orders", **wrong).status_code == 422
+
+
+def test_those_that_are_chosen_are_labelled_and_moved(three: Fleet, browser: TestClient) -> None:
+    path = f"/organizations/{three.member.organization_id}/fleets/{three.id}/collectors"
+    chosen = {str(seen["id"]): "yes" for seen in three.instances()}
+    web = three.add_group("web", 1)
+
+    labelled = send_form(browser, path, "/orders", order="label", set_label="team=a b", **chosen)
+    moved = send_form(browser, path, "/orders", order="move", group=web, **chosen)
+
+    assert labelled.text.count(">labelled</span>") == 3
+    assert moved.text.count(">moves with its next message</span>") == 3
+    shown = page_of(browser, three)
+    assert shown.count(f'href="{path}?label=team%3Da+b"') == 3
+    details = [three.member.http.get(f"{API}/fleets/{three.id}/instances/{id}").json() for id in chosen]
+    assert {(seen["labels"]["team"], seen["moved_to"]) for seen in details} == {("a b", web)}
+    for wrong in ({"order": "label", "set_label": "team"}, {"order": "label"}, {"order": "move"}):
+        assert send_form(browser, path, "/orders", **wrong, **chosen).status_code == 422
+
+    own = f"{path}/{next(iter(chosen))}"
+    assert send_form(browser, own, "/change", set_label="team", group="").status_code == 422
+    send_form(browser, own, "/change", set_label="team=", group="back")
+    seen = three.member.http.get(f"{API}/fleets/{three.id}/instances/{next(iter(chosen))}").json()
+    assert ("team" in seen["labels"], seen["moved_to"]) == (False, None)

@@ -1,11 +1,12 @@
 """Numbers over time by the API: sums by component and pipeline, gaps, ranges, and who may read them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from fleets.app import app
+from headgate.instances.series import store
 from headgate_local import streams
 from series.app import handler
 from tests.support.aws import read_template
@@ -101,6 +102,25 @@ def test_a_host_has_its_own_numbers(ann: Member, fleet: Fleet, counted: list[Cou
     assert sorted(sums(line)["accepted"] for line in found) == [7_200, 14_400]
     assert {line["name"] for line in by_host} == set(hosts)
     assert sum(sums(line)["accepted"] for line in by_host) == 21_600
+
+
+def test_the_list_of_collectors_draws_the_last_hour_of_each_host_by_a_single_read(
+    fleet: Fleet, counted: list[CountingHost], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+    of_hosts = store.of_hosts
+
+    def counting(deployment_id: str, ids: Collection[str], *rest: int) -> Iterator[tuple[str, Sequence[int]]]:
+        reads.append(len(ids))
+        return of_hosts(deployment_id, ids, *rest)
+
+    monkeypatch.setattr(store, "of_hosts", counting)
+    organization = fleet.member.organization_id
+    shown = member_at(app, organization).get(f"/organizations/{organization}/fleets/{fleet.id}/collectors").text
+
+    assert reads == [2]
+    assert "Records a minute: last 600/min, at most 600/min" in shown
+    assert "Records a minute: last 1.2 K/min, at most 1.2 K/min" in shown
 
 
 def test_points_say_their_resolution(ann: Member, fleet: Fleet, counted: list[CountingHost]) -> None:

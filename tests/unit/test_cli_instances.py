@@ -139,6 +139,29 @@ def test_a_host_that_was_installed_again_replaces_the_one_of_its_name_that_is_go
     assert (code, out, sent(server, "POST")) == (0, f"web-1 is {again} now\n", ("/replace", {"by": None}))
 
 
+@pytest.mark.parametrize(
+    ("options", "body"),
+    [
+        ("--label team=shop --label old=", {"labels": {"team": "shop", "old": None}}),
+        ("--group Default", {"deployment_id": GROUP}),
+        ("--back", {"deployment_id": None}),
+    ],
+)
+def test_a_host_is_labelled_and_moved(
+    server: Server, fleets: Fleets, run: Run, options: str, body: dict[str, object]
+) -> None:
+    fleets.found[f"{PATH}/{HOST}"] = host(labels={"team": "shop"}, moved_to=GROUP)
+    code, out, _ = run(f"instance change servers {HOST} {options}")
+
+    assert (code, out) == (0, f"web-1: team=shop, moves to {GROUP}\n")
+    assert sent(server, "PATCH") == ("", body)
+
+
+@pytest.mark.parametrize("options", ["", "--group Default --back"])
+def test_a_change_that_says_nothing_or_two_things_is_wrong_usage(fleets: Fleets, run: Run, options: str) -> None:
+    assert run(f"instance change servers {HOST} {options}")[0] == 2
+
+
 def test_an_override_names_a_version_and_a_time(server: Server, fleets: Fleets, run: Run) -> None:
     fleets.found[f"{PATH}/{HOST}/override"] = version(3, until="2026-12-01T08:00:00.000Z")
     code, out, _ = run(f"instance override servers {HOST} shop@3 --until 2026-12-01T08:00:00Z -m because")

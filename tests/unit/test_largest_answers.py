@@ -28,6 +28,7 @@ from headgate.http.body_limit import MAX_BODY_BYTES
 from headgate.instances.adopting import LONGEST_PATH, MOST_VARIABLES
 from headgate.instances.observed import MOST_DIFFERENCE, MOST_HOSTS, MOST_VERSIONS
 from headgate.instances.reported.health_tree import DEEPEST, LONGEST_ERROR, LONGEST_NAME, LONGEST_STATUS, MOST_PARTS
+from headgate.instances.reported.host import LARGEST_NAMES
 from headgate.instances.series.costs import MOST_DAYS, MOST_LINES
 from headgate.instances.series.service import MOST_POINTS, MOST_SERIES
 from headgate.instances.state.model import INSTANCE_STATES
@@ -180,7 +181,8 @@ BYTES: Final = {
     # All of these came in one request, or in one report of a host.
     "NamedTestOut": IN_JSON * MAX_BODY_BYTES + 2_000,
     "RunOut.attributes": IN_JSON * 16_384,
-    "labels": IN_JSON * REPORT_OF_HOST,
+    "labels": IN_JSON * (REPORT_OF_HOST + LARGEST_NAMES),
+    "set_labels": IN_JSON * LARGEST_NAMES,
     "InstanceOut.drifted": 0,
     "InstanceOut.last_exits": 0,
     "InstanceOut.counters": 0,

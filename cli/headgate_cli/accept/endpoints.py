@@ -73,6 +73,7 @@ ENDPOINTS: Final[tuple[tuple[str, str, str, bool], ...]] = (
     ("POST", "/fleets/{fleet_id}/install", "write", True),
     ("GET", "/fleets/{fleet_id}/instances", "read", False),
     ("GET", "/fleets/{fleet_id}/instances/{instance_id}", "read", False),
+    ("PATCH", "/fleets/{fleet_id}/instances/{instance_id}", "write", True),
     ("DELETE", "/fleets/{fleet_id}/instances/{instance_id}", "write", False),
     ("GET", "/fleets/{fleet_id}/instances/{instance_id}/adoption", "read", False),
     ("POST", "/fleets/{fleet_id}/instances/{instance_id}/allow-move", "session", False),

@@ -1,9 +1,10 @@
-"""`instance list | show | history | restart | retry | upgrade-supervisor | override`, and who a host is: `allow-move |
-cut-off | let-in | replace`."""
+"""`instance list | show | history | restart | retry | upgrade-supervisor | override | change`, and who a host is:
+`allow-move | cut-off | let-in | replace`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -14,7 +15,7 @@ from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
-from headgate_cli.fleets import lookup
+from headgate_cli.fleets import assignable, lookup
 from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host, version
 from headgate_cli.output import minute, print_json, print_outcome, print_result, say, show_list
@@ -83,6 +84,8 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
         print_result(f"  override   {one_line(version(override))} until {minute(override['until'])}{_why(override)}")
     for order in detail["orders"]:
         print_result(f"  ordered    {one_line(order['do'])} at {minute(order['created_at'])}, not done yet")
+    if detail["moved_to"]:
+        print_result(f"  moved to   {one_line(detail['moved_to'])}")
     if detail["move_allowed_until"]:
         print_result(f"  move       another host may take its place until {minute(detail['move_allowed_until'])}")
     if detail["cut_off_at"]:
@@ -222,6 +225,42 @@ def override(
         as_json,
         f"{one_line(instance)} is to run {one_line(version(override))} until {minute(override['until'])} (UTC)",
     )
+
+
+@instance.command()
+@_fleet
+@click.argument("instances", metavar="INSTANCE...", nargs=-1, required=True)
+@click.option("--label", "labels", metavar="KEY=VALUE", multiple=True, help="A label to set; KEY= removes it.")
+@click.option("--group", metavar="GROUP", help="Move them to this group of the fleet.")
+@click.option("--back", is_flag=True, help="Let them go back to the group of their install or labels.")
+@connected
+def change(
+    api: Api, fleet: str, instances: Sequence[str], labels: Sequence[str], group: str | None, back: bool, as_json: bool
+) -> None:
+    """Label hosts, or move them to another group with their next message. Their own labels stay as they are.
+
+    \b
+    Examples:
+      headgate instance change servers web-1 web-2 --label team=shop
+      headgate instance change servers web-1 --group canary
+      headgate instance change servers web-1 --back
+    """
+    if (group is not None and back) or not (labels or group or back):
+        raise click.UsageError("give --label, or one of --group and --back")
+    fleet_id = lookup.fleet(api, fleet)
+    pairs = dict(map(assignable.label, labels))
+    body: dict[str, object] = {"labels": {key: value or None for key, value in pairs.items()}} if pairs else {}
+    if group or back:
+        body["deployment_id"] = lookup.group(api, fleet_id, group) if group else None
+    ids = [lookup.instance(api, fleet_id, name) for name in instances]
+    changed = [shaped(InstanceDetail, api.patch(f"/fleets/{fleet_id}/instances/{id}", body)) for id in ids]
+    if as_json:
+        print_json(changed)
+        return
+    for detail in changed:
+        shown = ", ".join(f"{key}={value}" for key, value in sorted(detail["labels"].items())) or "no labels"
+        moves = f", moves to {detail['moved_to']}" if detail["moved_to"] else ""
+        print_result(one_line(f"{host(detail)}: {shown}{moves}"))
 
 
 @instance.command("allow-move")

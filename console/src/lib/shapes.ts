@@ -90,6 +90,11 @@ export interface Cause {
   instead?: string;
 }
 
+export interface ChangeInstance {
+  labels?: Record<string, unknown>;
+  deployment_id?: string | null;
+}
+
 export interface ChangedBehaviour {
   component_path: string;
   line: number;
@@ -857,6 +862,8 @@ export interface InstanceDetail {
   override: OverrideOut | null;
   move_allowed_until: string | null;
   cut_off_at: string | null;
+  set_labels: Record<string, string>;
+  moved_to: string | null;
   orders: OrderOut[];
   health: HealthOut | null;
 }

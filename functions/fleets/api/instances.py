@@ -6,6 +6,7 @@ from fastapi import Request, Response
 
 from fleets.api.filters import WantedInstances
 from fleets.api.instances_wire import (
+    ChangeInstance,
     HappenedOut,
     InstanceDetail,
     MoveOut,
@@ -19,6 +20,7 @@ from fleets.api.routing import fleet_router
 from fleets.api.wire import InstanceOut
 from headgate.audit import service as audit
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.deployments.model import DeploymentNotFound
 from headgate.foundation.caller import Caller
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionMember, Writer
@@ -63,6 +65,28 @@ def list_history(
     if at is not None:
         return ThenOut.of(history.then(caller, fleet_id, instance_id, at))
     return paging.page(history.events(caller, fleet_id, instance_id, paging.limit, paging.after), HappenedOut.of_listed)
+
+
+@router.patch(
+    "/{fleet_id}/instances/{instance_id}", responses=documented(409), openapi_extra=audited("instance.changed")
+)
+def change_instance(
+    fleet_id: FleetId, instance_id: InstanceId, body: ChangeInstance, caller: Writer, request: Request
+) -> InstanceDetail:
+    """Label a host, or move it to another group of its fleet, with its next message.
+
+    Labels are merged with those that were set, select groups and canaries as a host's own do, and win over these. A
+    move wins over labels. 409 `not_movable` is a host or a group with a token of its own, or a Kubernetes fleet.
+    """
+    moves = "deployment_id" in body.model_fields_set
+    # What the answer needs is read first, so that a read that fails leaves nothing changed.
+    known = details.instance(caller, fleet_id, instance_id)
+    with ids_in_body(deployment_id=DeploymentNotFound):
+        changed = acts.change(caller, fleet_id, instance_id, body.labels, moves, body.deployment_id)
+    said = ", ".join(f"{key}={'null' if value is None else value}" for key, value in sorted(body.labels.items()))
+    moved = {"deployment_id": body.deployment_id or "none"} if moves else {}
+    add_details(request, {"name": changed.called, **({"labels": said} if said else {}), **moved})
+    return InstanceDetail.of_known(replace(known, seen=replace(known.seen, instance=changed)))
 
 
 @router.delete(

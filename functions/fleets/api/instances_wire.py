@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
 from fleets.api.deployments_wire import Message, Number
-from fleets.api.wire import AssignmentOut, InstanceOut
+from fleets.api.wire import AssignmentOut, InstanceOut, LabelKey, LabelValue
 from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.foundation.ids import id_pattern
@@ -15,6 +15,7 @@ from headgate.http.parameters import moment
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
 from headgate.instances.details import Known
 from headgate.instances.orders.model import LASTS, Override, PendingOrder
+from headgate.instances.reported.host import MOST_LABELS
 from headgate.instances.state.model import InstanceState
 from headgate.instances.state.truth import Attempt
 from headgate.instances.timeline.history import Listed, Then
@@ -109,10 +110,30 @@ _InstanceId = Annotated[
 ]
 
 
+_GroupId = Annotated[
+    str,
+    StringConstraints(pattern=id_pattern("dep")),
+    refused_as("This must be the id of a deployment group: `dep_` and 26 characters"),
+]
+
+
 class ReplaceInstance(Input):
     """The instance that the host is now; null for the only one that it can be."""
 
     by: _InstanceId | None = None
+
+
+class ChangeInstance(Input):
+    """Labels to set, or to remove with null; and the group to move it to, null for where it belongs without that."""
+
+    labels: Annotated[dict[LabelKey, LabelValue | None], Field(max_length=MOST_LABELS)] = Field(default_factory=dict)
+    deployment_id: _GroupId | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("Give labels, a deployment_id, or both")
+        return self
 
 
 class OverrideOut(VersionOut):
@@ -191,6 +212,8 @@ class InstanceDetail(InstanceOut):
     override: OverrideOut | None
     move_allowed_until: Time | None = Field(description="Until when another host may take its place, as allowed")
     cut_off_at: Time | None = Field(description="Since when a person refuses its messages")
+    set_labels: dict[str, str] = Field(description="The labels that people set, without those of its host")
+    moved_to: str | None = Field(description="The group that it was moved to, with its next message")
     orders: list[OrderOut] = Field(description="Orders that the host has not carried out yet")
     health: HealthOut | None = Field(description="How the collector and its parts fare; null if it does not say")
 
@@ -207,6 +230,8 @@ class InstanceDetail(InstanceOut):
             override=OverrideOut.of_override(known.override, names) if known.override else None,
             move_allowed_until=known.seen.instance.orders.move_allowed(clock.now()),
             cut_off_at=known.seen.instance.orders.cut_off_at,
+            set_labels=known.seen.instance.orders.labels,
+            moved_to=known.seen.instance.orders.moved_to,
             orders=[OrderOut.of_order(order) for order in known.orders],
             health=HealthOut.of_known(known),
         )

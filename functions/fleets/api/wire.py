@@ -237,9 +237,10 @@ class CountersOut(Answer):
 class InstanceOut(Answer):
     """A collector. `assigned` is the version that its group is to run, `running` the one that it applied last.
 
-    `name` and `labels` are what the host calls itself. `drifted` are the top-level keys in which what the collector
-    runs was changed on the host, `exits` how often the collector ended by itself since the last apply, `last_exits`
-    when. They are null for a host whose supervisor does not report them, as are `supervisor_version` and `counters`.
+    `name` is what the host calls itself, `labels` are its own and those that people set, which win. `drifted` are the
+    top-level keys in which what the collector runs was changed on the host, `exits` how often the collector ended by
+    itself since the last apply, `last_exits` when. They are null for a host whose supervisor does not report them, as
+    are `supervisor_version` and `counters`.
     `token_id` tells with which of the fleet's tokens it last reported, `token_current` whether that is the present one.
     `host_key` tells the keys of hosts apart, null for a host that does not sign its messages. `distribution` is what
     the collector calls itself.
@@ -278,6 +279,7 @@ class InstanceOut(Answer):
             "host_key": instance.identity.key.fingerprint if instance.identity.key else None,
         }
         reported = instance.reported
+        fields["labels"] = instance.labels
         parts = (instance.identity, instance.contact, reported.host, reported.description)
         return cls.of(seen, instance, *parts, **{**fields, **more})
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.instances.model import Instance
 from headgate.instances.series import service
 from headgate.instances.series.model import (
     ACCEPTED,
@@ -17,6 +18,7 @@ from headgate.instances.series.model import (
     REFUSED,
     SENT,
     SENT_BYTES,
+    SLOT,
 )
 from headgate.instances.series.service import Range, Series
 from headgate.instances.timeline import history
@@ -27,6 +29,9 @@ from web.rates import per_minute
 from web.table import Column, Keys, View, in_order, table
 
 _DAY: Final = timedelta(days=1)
+_HOUR: Final = timedelta(hours=1)
+# Groups of one page of hosts whose numbers are read: a query and a batch read for each.
+_MOST_GROUPS: Final = 8
 _SHOWN: Final = (("taken", ACCEPTED), ("sent", SENT), ("failed", FAILED), ("dropped", DROPPED))
 _CARD: Final = """\
 <div class="card" id="traffic"><h2>What flows through</h2>{chart}{parts}
@@ -88,6 +93,22 @@ def lines_of(day: Mapping[str, Series]) -> Mapping[str, Html]:
         fleet_id: charts.sparkline(per_minute(series, series.lines[0], ACCEPTED), "Records a minute", "/min")
         for fleet_id, series in day.items()
     }
+
+
+def lines_of_hosts(hosts: Iterable[Instance]) -> Mapping[str, Html]:
+    """A short line for each host: what it took in over the last hour, in steps of five minutes."""
+    ids: dict[str, list[str]] = {}
+    for host in hosts:
+        ids.setdefault(host.deployment_id, []).append(host.id)
+    now = clock.now()
+    asked = Range.of(now - _HOUR, now, SLOT, of_host=True)
+    lines = {}
+    for deployment_id, instance_ids in [*ids.items()][:_MOST_GROUPS]:
+        for instance_id, series in service.of_each(deployment_id, instance_ids, asked).items():
+            values = per_minute(series, series.lines[0], ACCEPTED)
+            if any(values):
+                lines[instance_id] = charts.sparkline(values, "Records a minute", "/min", small=True)
+    return lines
 
 
 def together(day: Mapping[str, Series]) -> tuple[Html, Html]:

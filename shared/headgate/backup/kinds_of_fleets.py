@@ -219,6 +219,8 @@ KINDS_OF_FLEETS: Final = (
             "key_since": checks.time,
             "move_until": checks.time,
             "cut_off_at": checks.time,
+            "labels": checks.mapping,
+            "moved_to": an_id("dep"),
             "host": checks.mapping,
             "totals": checks.packed,
             "watch": checks.mapping,

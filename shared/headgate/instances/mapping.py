@@ -52,7 +52,7 @@ Stored(
     forms={"text_hash": HEX},
 )
 Stored(Standing, names={"message": "state_message", "revision": "judged"})
-Stored(Orders, names={"pending": "orders"}, unless_default=["pending"])
+Stored(Orders, names={"pending": "orders"}, unless_default=["pending", "labels"])
 Stored(Override, flat=["assignment"])
 Stored(OpenCapture, names={"id": "capture_id"})
 _ORDERS: Final = Stored(PendingOrder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -111,6 +112,11 @@ class Instance:
         return self.reported.name or self.id
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels of its host, and those that people set, which win."""
+        return {**self.reported.host.labels, **self.orders.labels}
+
+    @property
     def is_quick(self) -> bool:
         """True if its host was told to report quickly. Zero is a host that takes no interval."""
         return 0 < self.contact.told_seconds <= QUICK_SECONDS
@@ -128,7 +134,7 @@ class Instance:
             # Under the group's revision, by which the instance is counted.
             pinned = Desired(override.assignment, group.assigned_revision, before=group.assignment, at=override.at)
             return pinned.on(group.collector, group)
-        if rollout and rollout.is_due(self.id, self.reported.host.labels):
+        if rollout and rollout.is_due(self.id, self.labels):
             due = Desired(rollout.to, rollout.revision, before=group.assignment, at=rollout.started_at)
             return due.on(rollout.collector or group.collector, group)
         return Desired(group.assignment, group.assigned_revision, at=group.assigned_at).on(group.collector, group)

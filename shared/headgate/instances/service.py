@@ -71,7 +71,7 @@ class Wanted:
             and self.deployment_id in (None, instance.deployment_id)
             and (self.version is None or (seen.running is not None and seen.running.version_number == self.version))
             and (self.host is None or any(self.host.lower() in name.lower() for name in names))
-            and (self.label is None or host.labels.get(self.label[0]) == self.label[1])
+            and (self.label is None or instance.labels.get(self.label[0]) == self.label[1])
             and (self.drifted is None or bool(host.drifted) == self.drifted)
             and (self.component is None or host.components in with_component)
             and self.without_key in (None, instance.identity.key is None)

@@ -1,4 +1,4 @@
-"""The group of a message's sender: one that its labels select, otherwise the one that it names."""
+"""The group of a sender: where people moved it, else one that its labels select, else the one that it names."""
 
 from __future__ import annotations
 
@@ -40,21 +40,25 @@ def group_of(
     instance_id: str,
     labels: Mapping[str, str],
     at: datetime,
+    moved_to: str | None = None,
 ) -> Deployment | None:
-    """The group that an instance belongs to: `named` by its message, unless its labels select another one.
+    """The group that an instance belongs to: `named` by its message, unless it was moved or its labels select another.
 
-    None if there is none. A read if that is not the hint. A host with a group's own token belongs to that group.
+    None if there is none. A read if that is not the hint. A host with a group's own token belongs to that group, and
+    another one cannot be moved to a group with a token of its own.
     """
     fleet_id = token.fleet_id
-    selected = None if token.deployment_id is not None else _current(fleet_id, at).group_of(labels)
+    selected = None
+    if token.deployment_id is None:
+        selected = moved_to or _current(fleet_id, at).group_of(labels)
     if selected is None:
         _selected.pop(instance_id, None)
         return named
     for group in (named, hinted):
-        if group is not None and group.id == selected:
+        if group is not None and group.id == selected and not (group.id == moved_to and group.token_generation):
             return group
     group = deployments.groups([(fleet_id, selected)]).get(selected)
-    if group is None:
+    if group is None or (group.id == moved_to and group.token_generation):
         return named
     remember(_selected, instance_id, selected, _MOST_INSTANCES)
     return group

@@ -21,7 +21,7 @@ from headgate.foundation.log import logger
 from headgate.instances import model
 from headgate.instances import service as instances
 from headgate.instances.model import Identity
-from headgate.instances.orders.model import PendingOrder
+from headgate.instances.orders.model import NOTHING_ORDERED, PendingOrder
 from headgate.instances.reported import components, effective, health_tree
 from headgate.instances.reported.effective import UNREAD
 from headgate.instances.reported.host import UNKNOWN
@@ -133,8 +133,9 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     if token.deployment_id not in (None, sender.deployment_id):
         raise NotOfThisFleet
     known_host = stored.instance.reported.host if stored.instance else UNKNOWN
-    labels = (report.host.after(known_host) if report.host else known_host).labels
-    group = placement.group_of(token, stored.group, stored.hinted, instance_id, labels, at)
+    orders = stored.instance.orders if stored.instance else NOTHING_ORDERED
+    labels = {**(report.host.after(known_host) if report.host else known_host).labels, **orders.labels}
+    group = placement.group_of(token, stored.group, stored.hinted, instance_id, labels, at, orders.moved_to)
     if group is None:
         raise NotOfThisFleet
     if report.wants_uid:

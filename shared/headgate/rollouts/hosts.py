@@ -95,7 +95,7 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
     desired = of_rollout(group, running)
 
     def host(instance: Instance) -> Host:
-        labels = instance.reported.host.labels
+        labels = instance.labels
         here = instance.deployment_id == group.id
         place, due = running.place(instance.id, labels), here and running.is_due(instance.id, labels)
         if instance.orders.overridden(at) or instance.reported.uninstalled:

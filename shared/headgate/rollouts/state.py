@@ -96,7 +96,7 @@ class State:
         return waited < quiet or (waited < quiet + BACK_OFF and any(map(self._is_awaited, self.instances)))
 
     def _is_awaited(self, instance: Instance) -> bool:
-        watched = self.running.is_watched(instance.id, instance.reported.host.labels)
+        watched = self.running.is_watched(instance.id, instance.labels)
         return watched and not instance.reported.stopped and instance.contact.last_seen_at < self.progress.awake_since
 
     def hosts(self) -> list[Host]:

@@ -120,7 +120,7 @@ def health_card(known: Known) -> Html:
             "Host's key",
             instance.identity.key.fingerprint if instance.identity.key else "none: its messages are not signed",
         ),
-        ("Labels", [html("{tag} ", tag=tag(f"{key}={value}")) for key, value in sorted(host.labels.items())]),
+        ("Labels", [html("{tag} ", tag=tag(f"{key}={value}")) for key, value in sorted(instance.labels.items())]),
         ("Ended by itself since the last apply", "" if host.exits is None else f"{host.exits} times"),
         ("Changed on the host", ", ".join(host.drifted or ())),
     ]

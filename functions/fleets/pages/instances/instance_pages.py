@@ -11,6 +11,7 @@ from fastapi import Response
 from fleets.api import instances as api
 from fleets.pages import traffic
 from fleets.pages.instances.cards import happened, health_card, then_shown, truth_card
+from fleets.pages.instances.changing import change_of
 from fleets.pages.instances.order_card import NOTHING_TYPED, order_card, override_of
 from fleets.pages.instances.reported_card import reported_card
 from fleets.pages.parts import state_tag
@@ -63,7 +64,7 @@ def show_instance(
 
 
 def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    typed = posted.form if "until" in posted.form else NOTHING_TYPED
+    typed = posted.form if {"until", "set_label"} & posted.form.keys() else NOTHING_TYPED
     return _instance_page(posted.who, posted.caller, refused=error, typed=typed, **posted.ids)
 
 
@@ -73,6 +74,14 @@ for _act, _order in (
     ("upgrade-supervisor", api.upgrade_supervisor),
 ):
     command(router, f"{_PATH}/{_act}", _order, _THIS, refused=_refused, refusals=(errors.Conflict,))
+command(
+    router,
+    f"{_PATH}/change",
+    api.change_instance,
+    _THIS,
+    body=lambda posted: change_of(posted.form) or None,
+    refused=_refused,
+)
 command(router, f"{_PATH}/override", api.put_override, _THIS, body=override_of, refused=_refused)
 command(router, f"{_PATH}/override/end", api.delete_override, _THIS)
 command(router, f"{_PATH}/allow-move", api.allow_move, _THIS)
@@ -134,7 +143,7 @@ def _instance_page(
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=instance.called),
     )
     # What belongs to a field of the form is shown beside it.
-    problem = "" if refused is None else "The override was not made" if problems else refused.detail
+    problem = "" if refused is None else "Nothing was changed" if problems else refused.detail
     status = status_of(refused) if refused else 200
     return page(shown, instance.called, content, problem=problem, status=status, script="live")
 

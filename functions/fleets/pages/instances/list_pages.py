@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
+from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request, Response
 
 from fleets.api import instances as api
+from fleets.pages import traffic
+from fleets.pages.instances.changing import change_of, group_field, label_field
 from fleets.pages.parts import names_of, no_collectors, state_tag, version
 from headgate.deployments import service as deployments
 from headgate.deployments.versions import Assignment
@@ -44,9 +47,16 @@ _PAGE: Final = """\
 _HOST: Final = '<a href="{path}/{id}" title="{platform}"><strong>{host}</strong></a>'
 _GROUP: Final = '<a href="{home}/fleets/{fleet}/deployments/{deployment}">{group}</a>'
 _MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
+# Enter in the field sends the first button, which therefore is the one that labels.
 _CHOSEN: Final = """\
-<form method="post" action="{path}/orders" id="chosen" class="buttons chosen">{csrf}{all}{buttons}</form>"""
+<form method="post" action="{path}/orders" id="chosen" class="chosen"><div class="buttons">{csrf}{all}{buttons}</div>
+<details><summary class="small">Label them, or move them to another group</summary>
+<div class="row">{label}<button class="plain" name="order" value="label">Label</button>
+{group}<button class="plain" name="order" value="move">Move</button></div></details></form>"""
 _ORDER: Final = '<button class="plain small" name="order" value="{order}">{label}</button>'
+_SET: Final = '<a class="tag" href="{path}?{query}" title="Collectors with this label">{label}</a>'
+# Labels of a host that its row shows.
+_MOST_LABELS: Final = 2
 _OUTCOMES: Final = """\
 <p class="small"><a href="{path}">Collectors</a></p><h1>{title}</h1><div class="card">{table}</div>"""
 _ORDERS: Final[Mapping[str, tuple[str, Operation]]] = {
@@ -54,6 +64,12 @@ _ORDERS: Final[Mapping[str, tuple[str, Operation]]] = {
     "retry": ("Try the failed version again", api.retry_instance),
     "upgrade": ("Upgrade the supervisor", api.upgrade_supervisor),
 }
+# What changes hosts here, by the field that says how, and what the outcome is called.
+_CHANGES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "label": ("Label", "set_label", "labelled"),
+    "move": ("Move", "group", "moves with its next message"),
+}
+_REFUSED: Final[Mapping[str, str]] = {**dict.fromkeys(_ORDERS, "ordered"), "label": "labelled", "move": "moved"}
 _CHOICE: Final = re.compile(r"ins_[0-9a-z]{26}")
 _LABELS: Final[Mapping[str, str]] = {
     "state": "State",
@@ -149,22 +165,29 @@ def order_collectors(request: Request, who: Visit, caller: Member, fleet_id: Fle
     fleet = fleets.get(caller, fleet_id)
     path = f"{home(caller)}/fleets/{fleet_id}/collectors"
     chosen = [name for name in form if _CHOICE.fullmatch(name)][:ENTRIES]
-    if form.get("order") not in _ORDERS or not chosen:
+    order = form.get("order", "")
+    if order not in _REFUSED or not chosen:
         raise errors.Invalid("Choose collectors in the list, then what to do with them")
-    label, operation = _ORDERS[form["order"]]
+    label, operation = _ORDERS.get(order, ("", api.change_instance))
+    outcome, body = tag("ordered", "busy"), dict[str, object]()
+    if order in _CHANGES:
+        label, field, words = _CHANGES[order]
+        outcome, body = tag(words, "good"), {**change_of({field: form.get(field, "")})}
+        if not body:
+            raise errors.Invalid("Say which label to set, or choose the group to move to")
     rows = []
     for instance_id in chosen:
         host = html('<a href="{path}/{id}">{id}</a>', path=path, id=instance_id)
         try:
             seen = instances.one(fleet, instance_id, clock.now())
             host = html('<a href="{path}/{id}">{host}</a>', path=path, id=instance_id, host=seen.instance.called)
-            carry_out(request, operation, caller, {"fleet_id": fleet_id, "instance_id": instance_id}, dict)
+            carry_out(request, operation, caller, {"fleet_id": fleet_id, "instance_id": instance_id}, lambda: body)
         except errors.Forbidden:
             raise
         except errors.HeadgateError as error:
-            rows.append(Row((host, html("{tag} {why}", tag=tag("not ordered", "bad"), why=error.detail))))
+            rows.append(Row((host, html("{tag} {why}", tag=tag(f"not {_REFUSED[order]}", "bad"), why=error.detail))))
             continue
-        rows.append(Row((host, tag("ordered", "busy"))))
+        rows.append(Row((host, outcome)))
     title = f"{label}: {len(rows)} collector{'' if len(rows) == 1 else 's'} of {fleet.label}"
     content = html(_OUTCOMES, path=path, title=title, table=table((Column("Host"), Column("Outcome")), rows))
     return page(frame(who, caller, "fleets"), title, content)
@@ -244,12 +267,17 @@ def _list(
     groups: Mapping[str, str],
 ) -> Html:
     names = names_of(caller, (version for seen in listed.entries for version in (seen.assigned, seen.running)))
-    rows = [_row(caller, view.path, seen, groups, names) for seen in listed.entries]
+    lines = traffic.lines_of_hosts([seen.instance for seen in listed.entries])
+    rows = [
+        _row(caller, view.path, seen, groups, names, lines.get(seen.instance.id, NOTHING)) for seen in listed.entries
+    ]
     orders = html(
         _CHOSEN,
         path=view.path,
         csrf=csrf_field(shown),
         all=CHOOSE_ALL,
+        label=label_field(),
+        group=group_field(groups),
         buttons=[html(_ORDER, order=order, label=label) for order, (label, _) in _ORDERS.items()],
     )
     return html(
@@ -260,18 +288,30 @@ def _list(
     )
 
 
-def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names: Mapping[str, str]) -> Row:
+def _labels(path: str, labels: Mapping[str, str]) -> list[Html]:
+    """The first labels that people set on a host, each as a link to the hosts that have it."""
+    shown = [f"{key}={value}" for key, value in sorted(labels.items())]
+    tags = [html(_SET, path=path, query=urlencode({"label": label}), label=label) for label in shown[:_MOST_LABELS]]
+    more = len(shown) - len(tags)
+    return [html(" {tag}", tag=each) for each in tags] + ([html(" {n} more", n=more)] if more > 0 else [])
+
+
+def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names: Mapping[str, str], line: Html) -> Row:
     instance = seen.instance
     described, counters = instance.reported.description, instance.reported.host.counters
     rate, failed = _rate(counters), _failed(counters)
     return Row(
         (
             html(
-                _HOST,
-                path=path,
-                id=instance.id,
-                host=instance.called,
-                platform="/".join(part for part in (described.os, described.arch) if part),
+                "{host}{labels}",
+                labels=_labels(path, instance.orders.labels),
+                host=html(
+                    _HOST,
+                    path=path,
+                    id=instance.id,
+                    host=instance.called,
+                    platform="/".join(part for part in (described.os, described.arch) if part),
+                ),
             ),
             html(
                 _GROUP,
@@ -286,7 +326,7 @@ def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names
             if seen.assigned != seen.running
             else html('<span class="soft">the same</span>'),
             described.collector_version or "",
-            charts.short(rate) if rate >= 0 else "",
+            html("{line} {rate}", line=line, rate=charts.short(rate)) if rate >= 0 else line,
             f"{100 * failed:.1f} %" if failed > 0 else "0 %" if failed == 0 else "",
             ago(instance.contact.last_seen_at),
         ),

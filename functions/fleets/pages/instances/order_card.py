@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from fleets.pages.instances.changing import group_field, label_field
 from fleets.pages.parts import version
 from headgate.configurations import service as configurations
+from headgate.deployments import service as deployments
 from headgate.deployments.events import LONGEST_MESSAGE
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
@@ -21,6 +23,10 @@ _CARD: Final = """\
 <div class="card"><h2>Orders</h2>{pending}<div class="buttons">{restart}{retry}{upgrade}</div>
 <p class="hint">A host carries out an order with one of its next messages, or never after an hour.</p>
 {override}
+<details{changes}><summary>Label it, or move it to another group</summary>
+<form method="post" action="{path}/change">{csrf}<div class="two">{label}{group}</div>
+<p class="hint">Labels select groups and canaries as the host's own do, and win over these. It moves with its next
+message, whatever its labels select.</p><button>Save</button></form></details>
 <details{open}><summary>Run another version for a while</summary>
 <form method="post" action="{path}/override">{csrf}
 <div class="two">{configuration}{number}</div><div class="two">{until}{why}</div><button>Run it</button></form>
@@ -63,7 +69,8 @@ def order_card(
     """The card; after a refusal, with what was typed and the problem at its field."""
     visible = configurations.visible(caller, ENTRIES, None).entries
     published = [(each.id, each.name) for each in visible if each.published_version is not None]
-    called = known.seen.instance.called
+    called, fleet_id = known.seen.instance.called, known.seen.instance.fleet_id
+    groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
     return html(
         _CARD,
         path=path,
@@ -79,7 +86,12 @@ def order_card(
         override=_override(caller, path, csrf, known),
         move=_move(path, csrf, known),
         cut_off=_cut_off(path, csrf, known),
-        open=Html(" open") if typed else NOTHING,
+        changes=Html(" open") if "set_label" in typed else NOTHING,
+        label=label_field(typed.get("set_label", ""), problems.get("set_label", "") or problems.get("labels", "")),
+        group=group_field(
+            {group.id: group.name for group in groups}, typed.get("group", ""), problems.get("deployment_id", "")
+        ),
+        open=Html(" open") if "until" in typed else NOTHING,
         configuration=choice(
             "configuration_id",
             "Configuration",

@@ -65,8 +65,8 @@ def _departure(
     relabelled = (
         rollout is not None
         and (rollout.id, rollout.revision) == (watch.rollout_id, watch.revision)
-        and rollout.is_due(before.id, before.reported.host.labels)
-        and not rollout.is_due(after.id, after.reported.host.labels)
+        and rollout.is_due(before.id, before.labels)
+        and not rollout.is_due(after.id, after.labels)
     )
     if not (moved or relabelled):
         return None
@@ -77,7 +77,7 @@ def is_measured(before: Instance, after: Instance, rollout: RunningRollout) -> b
     """True if the rollout measures the instance: in its place, or anywhere once it was told to run the version."""
     watch = before.measured.watch
     was_told = watch is not None and watch.rollout_id == rollout.id and watch.was_told
-    return was_told or rollout.is_watched(after.id, after.reported.host.labels)
+    return was_told or rollout.is_watched(after.id, after.labels)
 
 
 def watched(

@@ -1,10 +1,11 @@
-"""Acts of writers on one instance: order a restart or another try, and override its version for a while.
+"""Acts of writers on one instance: order a restart or another try, override its version for a while, label and move it.
 
 A change is conditional on what the instance was when it was read, so that a message at the same time is never lost.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,15 +13,17 @@ from typing import Final
 
 from headgate.deployments import assignments
 from headgate.deployments import service as deployments
-from headgate.deployments.model import FieldRefused
+from headgate.deployments.model import Deployment, FieldRefused
 from headgate.deployments.programs import Program
 from headgate.fleets import service as fleets
+from headgate.fleets.model import Fleet
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.instances import service, store
+from headgate.instances.counting.measuring import departures
 from headgate.instances.model import Instance
 from headgate.instances.orders.model import MOVE_ALLOWED_FOR, Override, PendingOrder
-from headgate.instances.reported.host import Order
+from headgate.instances.reported.host import LARGEST_NAMES, MOST_LABELS, Order
 from headgate.instances.service import Seen
 from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
@@ -67,6 +70,12 @@ class NothingToRetry(errors.Conflict):
 
     code = "nothing_to_retry"
     detail = "What this instance is to run has not failed on it"
+
+
+class NotMovable(errors.Conflict):
+    """The host cannot belong to another group than that of its token, or not to this one."""
+
+    code = "not_movable"
 
 
 class OrderNotFound(errors.NotFound):
@@ -134,6 +143,47 @@ def order(caller: Caller, fleet_id: str, instance_id: str, order_id: str) -> Pen
 def path_of(fleet_id: str, instance_id: str) -> str:
     """The path of an instance's orders, in the public API."""
     return f"/fleets/{fleet_id}/instances/{instance_id}/orders"
+
+
+def change(
+    caller: Caller,
+    fleet_id: str,
+    instance_id: str,
+    labels: Mapping[str, str | None],
+    move: bool,
+    deployment_id: str | None,
+) -> Instance:
+    """Set labels, or remove those that are None; and `move` it to a group, with None to where it belongs without that.
+
+    It moves with its next message. Raises FleetNotFound, InstanceNotFound, DeploymentNotFound, FieldRefused,
+    NotMovable.
+    """
+
+    def once() -> Instance:
+        at = clock.now()
+        fleet = fleets.get(caller, fleet_id)
+        before = service.one(fleet, instance_id, at).instance
+        merged = {key: value for key, value in {**before.orders.labels, **labels}.items() if value is not None}
+        if len(merged) > MOST_LABELS or len(json.dumps(merged)) > LARGEST_NAMES:
+            raise FieldRefused(
+                "labels",
+                f"A host has at most {MOST_LABELS} labels that people set, of {LARGEST_NAMES:,} bytes: remove some",
+            )
+        moved_to = before.orders.moved_to
+        if move:
+            moved_to = deployment_id
+            if deployment_id is not None:
+                _require_movable(fleet, before, deployments.of_fleet(fleet_id, deployment_id))
+        group = deployments.of_fleet(fleet_id, before.deployment_id)
+        after = replace(before, orders=replace(before.orders, labels=merged, moved_to=moved_to))
+        # Labels decide whether a rollout's turn came: who leaves it by them is still judged.
+        left = departures(before, after, group.rollout, before.measured.watch, at)
+        after = replace(after, measured=replace(after.measured, departures=left))
+        after = transitions.judged(after, after.desired(group, at))
+        service.save(before, after)
+        return after
+
+    return retry(once)
 
 
 def override(
@@ -258,6 +308,17 @@ def _order(
     path = f"{path_of(fleet_id, instance_id)}/{order.id}"
     store.put_orders(seen.instance, seen.instance.orders.with_order(order).pending, path)
     return order
+
+
+def _require_movable(fleet: Fleet, instance: Instance, group: Deployment) -> None:
+    if fleet.on_kubernetes:
+        raise NotMovable("What a pod runs depends on its group's role: hosts of server fleets can be moved")
+    if group.token_generation:
+        raise NotMovable("This group has stored variables: only hosts with its own token belong to it")
+    if instance.identity.scope not in (None, fleet.id):
+        raise NotMovable(
+            "This host has the token of a group with stored variables: install it again with another group's command"
+        )
 
 
 def _overridden(instance: Instance, override: Override | None) -> Instance:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -67,6 +67,7 @@ class Orders:
 
     `pending` are orders to its host, those that were carried out among them. Until `move_until`, a host that cannot
     prove itself may take its place, as a person allowed. `cut_off_at` is when a person refused every message of it.
+    `labels` are set beside those of its host, and win; `moved_to` is the group that it belongs to whatever it names.
     """
 
     pending: Sequence[PendingOrder] = ()
@@ -74,6 +75,8 @@ class Orders:
     capture: OpenCapture | None = None
     move_until: datetime | None = None
     cut_off_at: datetime | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    moved_to: str | None = None
 
     def overridden(self, at: datetime) -> Override | None:
         """The override that holds at that time."""

@@ -50,6 +50,7 @@ ALL: Final = "all"
 REST: Final = "other"
 _DAY: Final = timedelta(days=1)
 _AT_ONCE: Final = 8
+_MOST_PARTS: Final = 100
 _BYTES: Final = (ACCEPTED_BYTES, SENT_BYTES)
 _NONE: Final = [0] * (QUEUE + 1)
 
@@ -244,6 +245,18 @@ def together(deployment_id: str, instance_ids: Collection[str], asked: Range) ->
     for instance_id, packed in store.of_hosts(deployment_id, instance_ids, asked.begin - SLOT, asked.end):
         _add_host(sums, HostCounts.of(packed), instance_id, together=True)
     return sums.series(_as_hosts, parts=True)
+
+
+def of_each(deployment_id: str, instance_ids: Collection[str], asked: Range) -> Mapping[str, Series]:
+    """What each of these hosts of a group counted, of a group that the caller is known to see, without a read for each.
+
+    One query for each megabyte of the group's first hosts, and one batch read; of a large group the newest steps alone.
+    """
+    sums: dict[str, _Sums] = {}
+    stored = store.of_hosts(deployment_id, instance_ids, asked.begin - SLOT, asked.end, _MOST_PARTS)
+    for instance_id, packed in stored:
+        _add_host(sums.setdefault(instance_id, _Sums(asked)), HostCounts.of(packed), instance_id, together=True)
+    return {instance_id: of_host.series(_as_hosts, parts=True) for instance_id, of_host in sums.items()}
 
 
 def of_fleets(fleet_ids: Iterable[str], asked: Range) -> Mapping[str, Series]:

@@ -64,11 +64,11 @@ def between(deployment_id: str, seconds: int, begin: int, end: int) -> Iterator[
 
 
 def of_hosts(
-    deployment_id: str, instance_ids: Collection[str], begin: int, end: int
+    deployment_id: str, instance_ids: Collection[str], begin: int, end: int, most: int | None = None
 ) -> Iterator[tuple[str, Sequence[int]]]:
     """Read the hosts' parts of the slots that begin in that time, with each host's id, in order.
 
-    One query for each megabyte of the first parts, and one batch read for each hundred other parts.
+    One query for each megabyte of the first parts, and one batch read for each hundred other parts: the newest `most`.
     """
     parts = [*first_parts(deployment_id, begin, end)]
     elsewhere = {
@@ -77,7 +77,8 @@ def of_hosts(
         for number in {part_of(instance_id, first.parts) for instance_id in instance_ids}
         if number
     }
-    rows = table.get_all([keys.series_hosts_part(deployment_id, *place) for place in sorted(elsewhere)])
+    places = sorted(elsewhere)[-most:] if most else sorted(elsewhere)
+    rows = table.get_all([keys.series_hosts_part(deployment_id, *place) for place in places])
     parts += map(_PARTS.read, rows)
     for part in sorted(parts, key=lambda part: part.start):
         for instance_id in instance_ids:

@@ -1,0 +1,40 @@
+"""The fields that label hosts and move them to another group, and the body that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from headgate.foundation import errors
+from web.html import Html
+from web.parts import choice, text
+
+_BACK: Final = "back"
+_LABEL: Final = "Give a label as key=value, or key= to remove it"
+LONGEST: Final = 319
+
+
+def label_field(typed: str = "", error: str = "") -> Html:
+    """The field of a label to set."""
+    hint = "key=value; key= removes it"
+    return text("set_label", "Label", typed, most=LONGEST, required=False, hint=hint, error=error)
+
+
+def group_field(groups: Mapping[str, str], chosen: str = "", error: str = "") -> Html:
+    """The field of the group to move to, by the names of the fleet's groups."""
+    places = [("", "Choose a group"), *groups.items(), (_BACK, "Back to where it belongs by install and labels")]
+    return choice("group", "Group", places, chosen, error=error)
+
+
+def change_of(form: Mapping[str, str]) -> Mapping[str, object]:
+    """Return the body of the change that the fields ask for. Raises Invalid, naming the field."""
+    label, group = form.get("set_label", "").strip(), form.get("group", "")
+    body: dict[str, object] = {}
+    if label:
+        key, sign, value = label.partition("=")
+        if not sign:
+            raise errors.Invalid(_LABEL, [errors.FieldError(("form", "set_label"), _LABEL)])
+        body["labels"] = {key.strip(): value.strip() or None}
+    if group:
+        body["deployment_id"] = None if group == _BACK else group
+    return body
