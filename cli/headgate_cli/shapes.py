@@ -638,6 +638,7 @@ class GroupEventOut(TypedDict):
     message: str | None
     before: NamedVersionOut | None
     assigned: NamedVersionOut | None
+    reach: NotRequired[ReachOut | None]
 
 
 class GroupEventOutPage(TypedDict):

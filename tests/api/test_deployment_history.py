@@ -50,9 +50,25 @@ def test_the_history_tells_who_assigned_what_when_and_why(now: Clock, fleet: Fle
         ("assigned", None, 1, "first try"),
         ("created", None, None, None),
     ]
+    assert {event["reach"] and event["reach"]["state"] for event in history(fleet)["items"]} == {None, "superseded"}
     newest = history(fleet)["items"][0]
     assert (newest["at"], newest["by"]["name"]) == ("2026-11-21T15:00:00.000Z", "ann")
     assert newest["before"]["configuration_name"] == "Edge"
+
+
+def test_the_history_says_how_many_collectors_run_what_was_assigned(now: Clock, fleet: Fleet) -> None:
+    fleet.assign(1)
+    assert history(fleet)["items"][0]["reach"] == {"state": "completed", "total": 0, "applied": 0, "failed": 0}
+    first, second = fleet.agent(host_name="a"), fleet.agent(host_name="b")
+    first.start()
+    second.start()
+    now.moves(hours=1)
+    fleet.assign(2)
+    first.heartbeat()
+    first.applies()
+    newest, older = history(fleet)["items"][:2]
+    assert newest["reach"] == {"state": "assigned", "total": 2, "applied": 1, "failed": 0}
+    assert older["reach"]["state"] == "superseded"
 
 
 def test_what_was_assigned_at_a_time_is_told_with_its_event(now: Clock, fleet: Fleet) -> None:

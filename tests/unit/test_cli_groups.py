@@ -58,12 +58,11 @@ def test_a_check_assigns_nothing_and_ends_with_1_for_errors(server: Server, run:
 
 
 def test_the_history_is_a_table_and_a_time_is_one_line(server: Server, run: Run) -> None:
-    server.answers = [(200, {}, {"items": [EVENT], "next_cursor": None})]
+    reach = {"state": "assigned", "total": 2, "applied": 1, "failed": 0}
+    server.answers = [(200, {}, {"items": [EVENT | {"reach": reach}], "next_cursor": None})]
     code, out, _ = run(f"deployment history {FLEET} {GROUP}")
-    assert (code, out.splitlines()[1].split()) == (
-        0,
-        ["2026-11-22", "18:00", "assigned", "edge", "v2", "-", "ada@example.com", "an", "incident"],
-    )
+    said = "2026-11-22 18:00 assigned edge v2 assigned, 1 of 2 run it - ada@example.com an incident"
+    assert (code, out.splitlines()[1].split()) == (0, said.split())
     server.answers = [(200, {}, {"at": EVENT["at"], "assigned": VERSION, "since": EVENT["at"], "event": EVENT})]
     assert run(f"deployment history {FLEET} {GROUP} --at 2026-11-22T18:30:00Z")[:2] == (
         0,

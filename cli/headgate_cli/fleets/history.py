@@ -8,6 +8,7 @@ from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, show_list
+from headgate_cli.rollouts.lookup import reached
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import AssignedThenOut, GroupEventOut, NamedVersionOut
 from headgate_cli.untrusted import one_line
@@ -42,6 +43,7 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
             "TIME (UTC)": lambda event: minute(event["at"]),
             "EVENT": lambda event: event["event"],
             "ASSIGNED": lambda event: _version(event["assigned"]),
+            "REACH": lambda event: reached(event["reach"]) if event["reach"] else "",
             "BEFORE": lambda event: _version(event["before"]),
             "WHO": lambda event: event["by"]["name"],
             "WHY": lambda event: event["message"],

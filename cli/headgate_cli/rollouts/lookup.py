@@ -10,7 +10,7 @@ from headgate_cli.api import Api
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.shaped import each, shaped
-from headgate_cli.shapes import RolloutOut, RolloutOutPage, VersionOut
+from headgate_cli.shapes import ReachOut, RolloutOut, RolloutOutPage, VersionOut
 from headgate_cli.untrusted import one_line
 
 _ROLLOUT: Final = re.compile("rol_[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -48,9 +48,13 @@ def version(named: VersionOut) -> str:
 
 def status(rollout: RolloutOut) -> str:
     """Its status; of an assignment at once, how far the group's collectors run it."""
-    reach = rollout["reach"]
-    if reach is None:
+    if rollout["reach"] is None:
         return one_line(rollout["status"]).replace("_", " ")
+    return reached(rollout["reach"])
+
+
+def reached(reach: ReachOut) -> str:
+    """How far the collectors of a group run what was assigned, such as `assigned, 0 of 2 run it`."""
     if reach["state"] in ("completed", "superseded"):
         return one_line(reach["state"])
     failed = f", {reach['failed']} could not apply it" if reach["failed"] else ""

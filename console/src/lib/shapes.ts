@@ -730,6 +730,7 @@ export interface GroupEventOut {
   message: string | null;
   before: NamedVersionOut | null;
   assigned: NamedVersionOut | null;
+  reach?: ReachOut | null;
 }
 
 export interface GroupEventOutPage {

@@ -16,6 +16,7 @@ from headgate.fleets import tokens
 from headgate.http.wire import Answer, ConfigurationId, ManagedBy, PrincipalOut, at
 from headgate.instances.counting.fleets import CountedGroup
 from headgate.instances.reported.suitability import Unsuited
+from headgate.rollouts.reach import ReachState
 from headgate_engine.validation.model import Finding
 from headgate_engine.wire.inputs import PRESENT, Input, Name, Patch, refused_as
 from headgate_engine.wire.times import Time
@@ -239,8 +240,20 @@ class NamedVersionOut(Answer):
     version_number: Annotated[int, at("assignment", "version_number")]
 
 
+class ReachOut(Answer):
+    """The reach of an assignment: `completed` without collectors, and `superseded` after a later one."""
+
+    state: ReachState
+    total: int
+    applied: int
+    failed: int
+
+
 class GroupEventOut(Answer):
-    """An event of a group: `before` was assigned until then, and `assigned` from then on; null is nothing."""
+    """An event of a group: `before` was assigned until then, and `assigned` from then on; null is nothing.
+
+    `reach` counts the collectors that run what was assigned; null for nothing, and in the history of a deleted group.
+    """
 
     at: Time
     event: Annotated[EventKind, at("kind")]
@@ -248,6 +261,7 @@ class GroupEventOut(Answer):
     message: str | None
     before: NamedVersionOut | None
     assigned: NamedVersionOut | None
+    reach: ReachOut | None = None
 
 
 class AssignedThenOut(Answer):

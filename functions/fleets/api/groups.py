@@ -20,6 +20,8 @@ from fleets.api.routing import fleet_router
 from headgate.checker import Asker
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import assigned, assignments, history, mounts, selectors
+from headgate.deployments.events import GroupEvent
+from headgate.deployments.model import DeploymentNotFound
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
@@ -34,6 +36,7 @@ from headgate.instances.counting import fleets as counting
 from headgate.instances.reported import suitability
 from headgate.instances.reported.suitability import Hosts
 from headgate.rollouts import assigning
+from headgate.rollouts.reach import of_assignment
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
 
@@ -168,7 +171,18 @@ def list_history(
     """
     if at is not None:
         return AssignedThenOut.of(history.assigned_at(caller, fleet_id, deployment_id, at))
-    return paging.page(history.events(caller, fleet_id, deployment_id, paging.limit, paging.after), GroupEventOut.of)
+    events = history.events(caller, fleet_id, deployment_id, paging.limit, paging.after)
+    try:
+        counted = counting.group(caller, fleet_id, deployment_id)
+    except DeploymentNotFound:
+        return paging.page(events, GroupEventOut.of)
+
+    def shown(event: GroupEvent) -> GroupEventOut:
+        assigned = event.assigned
+        reach = of_assignment(event.at, assigned.assignment, counted.group, counted.instances) if assigned else None
+        return GroupEventOut.of(event, reach=reach)
+
+    return paging.page(events, shown)
 
 
 @by_hand.put(

@@ -6,14 +6,14 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from fleets.api.deployments_wire import Message, Number, WarningOut, warnings_of
+from fleets.api.deployments_wire import Message, Number, ReachOut, WarningOut, warnings_of
 from fleets.api.instances_wire import VersionOut
 from fleets.api.wire import LabelKey, LabelValue
 from headgate.deployments.assignments import Check
 from headgate.deployments.versions import NamedVersion
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
 from headgate.rollouts.model import MOST_STEPS, Gate, Order, Rollout, Status
-from headgate.rollouts.reach import Reach, ReachState
+from headgate.rollouts.reach import Reach
 from headgate.rollouts.strategy import Gates, OnFailure, Preset, Step, Strategy, Window, preset
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
@@ -246,15 +246,6 @@ class FailureOut(Answer):
     instance_id: str
     gate: Gate
     message: str
-
-
-class ReachOut(Answer):
-    """The reach of an assignment at once: `completed` without collectors, and `superseded` after a later one."""
-
-    state: ReachState
-    total: int
-    applied: int
-    failed: int
 
 
 class RolloutOut(VersionOut):

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from headgate.deployments.model import Deployment
+from headgate.deployments.versions import Assignment
 from headgate.instances.state.model import InstanceState
 from headgate.rollouts.model import Rollout
 
@@ -26,10 +27,17 @@ def reach(rollout: Rollout, group: Deployment, instances: Mapping[InstanceState,
     """Count the group's collectors that an assignment at once has reached; None for a rollout in steps."""
     if rollout.strategy is not None:
         return None
+    return of_assignment(rollout.created_at, rollout.to.assignment if rollout.to else None, group, instances)
+
+
+def of_assignment(
+    made_at: datetime, assignment: Assignment | None, group: Deployment, instances: Mapping[InstanceState, int]
+) -> Reach:
+    """Count the group's collectors that an assignment of that time has reached."""
     # By its time, as the same version may have been assigned before; a group's times are stored in whole milliseconds.
     at = group.assigned_at
-    is_current = at is not None and timedelta(0) <= rollout.created_at - at < timedelta(milliseconds=1)
-    if not is_current or rollout.to is None or rollout.to.assignment != group.assignment:
+    is_current = at is not None and timedelta(0) <= made_at - at < timedelta(milliseconds=1)
+    if not is_current or assignment is None or assignment != group.assignment:
         return Reach("superseded", 0, 0, 0)
     total, applied, failed = sum(instances.values()), instances.get("applied", 0), instances.get("apply_failed", 0)
     state: ReachState = "failed" if failed else "assigned"
