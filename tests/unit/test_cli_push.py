@@ -131,6 +131,14 @@ def test_a_refusal_names_the_collector_and_the_option(server: Server, run: Run, 
     ]
 
 
+def test_what_only_the_checking_machine_lacks_is_said_and_saved(server: Server, run: Run) -> None:
+    server.answering = answering(verdict=REFUSED | {"valid_on_host": True})
+    code, _, err = run("config create a.yaml")
+
+    assert (code, saved(server)) == (0, [("POST /configurations", {"name": "a", "yaml": "a: 1"})])
+    assert "a.yaml: valid on a host that has what is named above, which is not here\n" in err
+
+
 def test_a_version_that_could_not_be_set_is_said_and_set_by_the_next_push(
     server: Server, run: Run, tmp_path: Path
 ) -> None:

@@ -55,15 +55,16 @@ def require_valid_texts(
 ) -> None:
     """Validate each text and start its components, and print the findings.
 
-    `texts` holds what is checked by the name to print. Raises Ended, unless `forced`, if a text is
-    invalid, could not be validated, or ends the collector when it starts; the message is `undone` and `way_out`. An
-    error with a code among `unchecked` is only a warning, and so is that the components could not be started. `env` has
-    the values of `${env:NAME}`. `advice` stands beside the collector that refuses a text, and `unwrap` is the option
-    that takes a configuration out of another text.
+    `texts` holds what is checked by the name to print. Raises Ended, unless `forced`, if a text is invalid, could not
+    be validated, or ends the collector when it starts; the message is `undone` and `way_out`. An error with a code
+    among `unchecked` is only a warning, and so is that the components could not be started, or that only the checking
+    machine lacks what a host has. `env` has the values of `${env:NAME}`. `advice` stands beside the collector that
+    refuses a text, and `unwrap` is the option that takes a configuration out of another text.
     """
     reported: list[findings.Finding] = []
     refused: dict[str, str] = {}
     ends: list[str] = []
+    on_host: list[str] = []
     stops = holds = False
     shared = variables.in_request(env)
     requests = [checked.request() | shared for checked in texts.values()]
@@ -78,17 +79,22 @@ def require_valid_texts(
                 break
         else:
             start = findings.of_start(label, answer)
-            if answer.get("valid") is not True:
+            is_valid = answer.get("valid") is True
+            if not is_valid and answer.get("valid_on_host") is True:
+                on_host.append(label)
+            elif not is_valid:
                 stops = True
                 refused[label] = optional(answer, "version") or checked.collector_version
                 holds |= wrapped.of_answer(answer) is not None
-            elif any(finding.severity == "error" for finding in start):
+            if label not in refused and any(finding.severity == "error" for finding in start):
                 stops = True
                 ends.append(label)
             reported += [*findings.of_validation(label, answer), *start]
             findings.say_not_started(label, answer)
     if reported:
         say(findings.as_text(reported, {label: checked.text for label, checked in texts.items()}))
+    for label in on_host:
+        say(f"{one_line(label)}: valid on a host that has what is named above, which is not here")
     for label, version in refused.items():
         collector = f"collector {one_line(version)}" if version else "the collector"
         say(f"{one_line(label)}: {collector} refuses it{f'; {advice}' if advice else ''}")

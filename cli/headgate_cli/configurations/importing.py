@@ -263,8 +263,13 @@ def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tup
     causes = {optional(group, "kind") for group in checked.groups if group.get("severity") == "error"}
     if not causes & {"newer_release", "older_release"}:
         return None
+    known = {optional(answer, "version") for answer in checked.answers}
     versions = [text(entry, "version") for entry in api.items("/collector-versions")][:_MOST_VERSIONS]
-    tried = [(version, _check(api, checked.texts, {**request, "version": version})) for version in versions]
+    tried = [
+        (version, _check(api, checked.texts, {**request, "version": version}))
+        for version in versions
+        if version not in known
+    ]
     # What a version could not check may be wrong there, too.
     whole = [pair for pair in tried if pair[1].unchecked <= checked.unchecked]
     best = min(whole, key=lambda pair: pair[1].errors, default=None)
@@ -378,10 +383,12 @@ def _summarize(outcomes: Sequence[Mapping[str, object]], checked: _Checked, *, f
     table(("FILE", "NAME", "STATE", "FIXED"), rows, nothing="")
     created = sum(outcome["configuration_id"] is not None for outcome in outcomes)
     valid = sum(outcome["valid"] is True for outcome in outcomes)
+    on_host = sum(outcome["valid_on_host"] is True and outcome["valid"] is not True for outcome in outcomes)
+    also = f", {on_host} on a host that has what is named above" if on_host else ""
     say(
-        f"{_counted(created, 'draft')} of {_counted(len(outcomes), 'file')}, {valid} valid"
+        f"{_counted(created, 'draft')} of {_counted(len(outcomes), 'file')}, {valid} valid{also}"
         if not dry_run
-        else f"{valid} of {_counted(len(outcomes), 'file')} valid; nothing was created"
+        else f"{valid} of {_counted(len(outcomes), 'file')} valid{also}; nothing was created"
     )
     if checked.fixable and not fix:
         say(f"--fix applies {_counted(checked.fixable, 'known fix', 'known fixes')}")
