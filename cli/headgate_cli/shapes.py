@@ -330,6 +330,7 @@ class DeploymentChanged(TypedDict):
     token_id: str | None
     token_expires_at: str | None
     collector_version: str | None
+    variables_revision: int | None
     captures_allowed: bool
     reads_configurations: bool
     instances: InstancesOut
@@ -357,6 +358,7 @@ class DeploymentOut(TypedDict):
     token_id: str | None
     token_expires_at: str | None
     collector_version: str | None
+    variables_revision: int | None
     captures_allowed: bool
     reads_configurations: bool
     instances: InstancesOut
@@ -404,7 +406,18 @@ class Edit(TypedDict):
     text: str
 
 
+class EnvHostsOut(TypedDict):
+    newest: int
+    rolled_out: int | None
+    hosts: int
+    running: list[RunningVariablesOut]
+    unknown: int
+    unreached: int
+    not_moved: list[NotMovedOut]
+
+
 class EnvOut(TypedDict):
+    revision: int
     items: list[VariableOut]
 
 
@@ -762,6 +775,7 @@ class InstanceDetail(TypedDict):
     moved_to: str | None
     orders: list[OrderOut]
     health: HealthOut | None
+    variables_revision: int | None
 
 
 class InstanceOut(TypedDict):
@@ -1338,6 +1352,7 @@ RolloutOut = TypedDict(
         "notes": "list[str]",
         "failures": "list[FailureOut]",
         "collector": "UpgradeOut | None",
+        "variables": "VariablesChangeOut | None",
         "not_moved": "list[NotMovedOut]",
         "created_by": "PrincipalOut",
         "created_at": "str",
@@ -1371,6 +1386,7 @@ RolloutStarted = TypedDict(
         "notes": "list[str]",
         "failures": "list[FailureOut]",
         "collector": "UpgradeOut | None",
+        "variables": "VariablesChangeOut | None",
         "not_moved": "list[NotMovedOut]",
         "created_by": "PrincipalOut",
         "created_at": "str",
@@ -1502,6 +1518,11 @@ class RunSummary(TypedDict):
 class RunSummaryPage(TypedDict):
     items: list[RunSummary]
     next_cursor: str | None
+
+
+class RunningVariablesOut(TypedDict):
+    revision: int | None
+    hosts: int
 
 
 class Saving(TypedDict):
@@ -1865,6 +1886,11 @@ class VariableOut(TypedDict):
     secret: bool
     value: str | None
     set_at: str
+
+
+class VariablesChangeOut(TypedDict):
+    revision: int
+    before: int | None
 
 
 class Verdict(TypedDict):

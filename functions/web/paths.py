@@ -117,6 +117,7 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "fleets.api.env": (
         "/api/v1/app/fleets/*/deployments/*/token",
         "/api/v1/public/fleets/*/deployments/*/env",
+        "/api/v1/public/fleets/*/deployments/*/env/hosts",
     ),
     "fleets.api.fleets": (
         "/api/v1/app/fleets/*/token",
@@ -211,6 +212,7 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "fleets.pages.instances.instance_pages": (
         "/organizations/*/fleets/*/collectors/*",
         "/organizations/*/fleets/*/collectors/*/allow-move",
+        "/organizations/*/fleets/*/collectors/*/change",
         "/organizations/*/fleets/*/collectors/*/cut-off",
         "/organizations/*/fleets/*/collectors/*/delete",
         "/organizations/*/fleets/*/collectors/*/let-in",

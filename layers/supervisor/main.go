@@ -24,6 +24,7 @@ import (
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
 	"github.com/headgate/headgate/layers/supervisor/internal/settings"
 	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/telemetry"
@@ -145,6 +146,7 @@ func run(ours *settings.Settings, self string) error {
 		Version: version, Name: ours.Name, Labels: ours.Labels, Components: components, List: host.Components,
 		Storage: ours.Storage, Effective: filepath.Join(ours.Storage, effectiveName), Can: capture.Ability,
 		Platform: ours.Platform, Upgrades: upgrades, ReplaceSelf: replacing.start, RenewToken: renewing(ours, token, key),
+		Variables: variablesOf(ours, key),
 	})
 	if err := known.Undo(interrupted); err != nil {
 		return fmt.Errorf("go back to the configuration before: %w", err)
@@ -195,6 +197,14 @@ func renewing(ours *settings.Settings, token *identity.Token, key *identity.Key)
 		return nil
 	}
 	return func(sealed []byte) error { return token.Renew(key, sealed) }
+}
+
+// variablesOf keeps the variables that are sealed for this host's key; a host without one takes none.
+func variablesOf(ours *settings.Settings, key *identity.Key) variables.Store {
+	if key == nil {
+		return variables.Store{Storage: ours.Storage}
+	}
+	return variables.Store{Storage: ours.Storage, Open: key.Open}
 }
 
 // openUpgrades reads which collector is to run. It also returns the hash of a configuration whose collector does not.

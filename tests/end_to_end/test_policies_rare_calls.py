@@ -3,6 +3,7 @@
 Here everything is in one process, so that AWS can be in a state that nobody gets it into from outside.
 """
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Any
 
 import httpx2
 import pytest
+from nacl.signing import SigningKey
 
 import rollout_steps.app
 import run_steps.app
 from application import first_organization
 from headgate.fleets import service as fleets
+from headgate.fleets import tokens
 from headgate.flows.store import EXAMPLES_KEY
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -25,6 +28,7 @@ from headgate.identity import people as identity_people
 from headgate.identity import service as identity
 from headgate.identity.model import User
 from headgate.rollouts import executions
+from headgate.rollouts import service as rollouts
 from headgate.runs.execution import RunGone
 from headgate.runs.jobs import service as jobs
 from headgate.runs.jobs import store as job_store
@@ -36,6 +40,7 @@ from tests.support import recorded_here
 from tests.support.cloudformation import Answers, taking_answers
 from tests.support.opamp_agent import Agent
 from tests.support.recorded_here import API, LARGE, YAML, People, created
+from tests.support.signing_host import signed
 from tests.support.world import create_state_machines
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
@@ -246,6 +251,30 @@ def test_agents_are_counted_as_they_join_and_sent_a_text_that_is_beside_the_tabl
         agent.start()
 
     assert [agent.config for agent in agents] == [LARGE.encode()] * 3
+
+
+def test_a_host_that_signs_is_sent_the_variables_that_belong_to_its_offer(people: People) -> None:
+    connection = installed(people)["connection"]
+    group = connection["deployment_id"]
+    path = f"{API}/fleets/{connection['fleet_id']}/deployments/{group}"
+    people.ann.patch(f"{path}/env", json={"secrets": {"KEY": "x"}}).raise_for_status()
+    token, key, numbers = tokens.value_of(group, 1), SigningKey.generate(), iter(range(1, 100))
+
+    def post(message: bytes) -> bytes:
+        signature = signed(key, token, group, f"1.{next(numbers)}", message)
+        headers = {"Authorization": f"Bearer {token}", "X-Deployment-Id": group, "X-Host-Signature": signature}
+        return people.ann.post("/v1/opamp", content=message, headers=headers).content
+
+    agent = Agent(post)
+    agent.start()
+    agent.tells(b'{"v":1,"supervisor":{"version":"1"},"can":["variables"]}')
+    body = {"version_number": 1, "variables_revision": 1, "strategy": {"preset": "all_at_once"}}
+    rollout = created(people.ann.post(f"{path}/rollouts", json=body))
+    with callers.acting("RolloutStepsFunction"):
+        rollouts.tick(connection["fleet_id"], group, rollout)
+    answer = agent.heartbeat()
+
+    assert "sealed" in json.loads(answer.custom_message.data)["variables"]
 
 
 def test_an_install_link_is_read_by_another_process_before_anything_is_published(people: People) -> None:

@@ -336,6 +336,7 @@ FLEETS: Final = [
         target="fleets/{fleet_id}/deployments/{deployment_id}/selector",
     ),
     endpoint(f"GET {DEPLOYMENT}/env", "read", 404, right(200, ids=SECRETIVE)),
+    endpoint(f"GET {DEPLOYMENT}/env/hosts", "read", 404, right(200, ids=SECRETIVE)),
     endpoint(
         f"PATCH {DEPLOYMENT}/env",
         "write",

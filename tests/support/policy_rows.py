@@ -75,7 +75,7 @@ FLEETS: Final[Mapping[str, Rights]] = {
     "OpampFunction": {
         "BatchGetItem": "token# fleet# census#",
         # A message that names no group belongs to the Default group of its token's fleet.
-        "GetItem": "organization# token# census#",
+        "GetItem": "organization# token# census# fleet#",
         **dict.fromkeys(("PutItem", "ConditionCheckItem", "UpdateItem"), "fleet# census# history#"),
     },
     "InstallFunction": {"GetItem": "organization# fleet# token# install#", "UpdateItem": "install#"},

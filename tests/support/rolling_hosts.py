@@ -7,7 +7,8 @@ import shlex
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,11 +44,15 @@ Entity = dict[str, Any]
 
 @dataclass
 class Backend:
-    """Takes OTLP/JSON at `good`, and answers 401 at `wrong`. `taken` are the bodies of the log records, counted."""
+    """Takes OTLP/JSON at `good`, and answers 401 at `wrong`. `taken` are the bodies of the log records, counted.
+
+    `places` are the paths at which it was asked, each with how often.
+    """
 
     good: str = ""
     wrong: str = ""
     taken: set[bytes] = field(default_factory=set)
+    places: Counter[str] = field(default_factory=Counter)
 
 
 class _Quiet(ThreadingHTTPServer):
@@ -64,6 +69,7 @@ def backend() -> Iterator[Backend]:
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"]))
+            found.places[self.path] += 1
             denied = self.path.startswith("/wrong/")
             if not denied:
                 found.taken.update(_BODY.findall(content))
@@ -172,20 +178,41 @@ class Hosts:
         self._done(self.api.patch(self.group, json=body))
 
     def start(
-        self, n: int, message: str, first: int, second: int, *, upgrade_collector: bool = False, **gates: int | None
+        self,
+        n: int,
+        message: str,
+        first: int,
+        second: int,
+        *,
+        upgrade_collector: bool = False,
+        variables: int | None = None,
+        **gates: int | None,
     ) -> str:
-        """The id of a rollout to the canary and then to all, with these soaks."""
-        return str(self._done(self.asks(n, message, first, second, upgrade_collector=upgrade_collector, **gates))["id"])
+        """The id of a rollout to the canary and then to all, with these soaks, and of that revision of `variables`."""
+        asked = self.asks(n, message, first, second, upgrade_collector=upgrade_collector, variables=variables, **gates)
+        return str(self._done(asked)["id"])
 
     def asks(
-        self, n: int, message: str, first: int, second: int, *, upgrade_collector: bool = False, **gates: int | None
+        self,
+        n: int,
+        message: str,
+        first: int,
+        second: int,
+        *,
+        upgrade_collector: bool = False,
+        variables: int | None = None,
+        **gates: int | None,
     ) -> httpx.Response:
         """What the service answers to such a start."""
         steps = [{"canaries": True, "soak_seconds": first}, {"percent": 100, "soak_seconds": second}]
         strategy = {"canaries": {"role": "canary"}, "steps": steps}
         body: Entity = {"version_number": n, "strategy": strategy, "gates": gates, "message": message}
-        body |= {"upgrade_collector": upgrade_collector}
+        body |= {"upgrade_collector": upgrade_collector, "variables_revision": variables}
         return self.api.post(f"{self.group}/rollouts", json=body)
+
+    def stores(self, **changes: object) -> int:
+        """Change the group's stored variables; gives their revision."""
+        return int(self._done(self.api.patch(f"{self.group}/env", json=changes))["revision"])
 
     def rollout(self, rollout_id: str) -> Entity:
         return self._done(self.api.get(f"{self.group}/rollouts/{rollout_id}"))
@@ -284,16 +311,19 @@ def hosts(
     a_second: int,
     apply_timeout: str = "3s",
     under: str = "",
+    stored: Mapping[str, object] | None = None,
+    place: str = "",
     **env: str,
 ) -> Iterator[Hosts]:
     """So many hosts that are installed, run version 1, and are sent so many log records a second.
 
-    `under` is a command that runs the installation, `env` are more variables of the hosts.
+    `under` is a command that runs the installation, `env` are more variables of the hosts. What is `stored` are
+    variables of their group; `place` is where at the backend the first version sends.
     """
     with ExitStack() as stack:
         taking = stack.enter_context(backend())
         found: dict[str, Host] = {}
-        fleet_id = ""
+        fleet_id = _with_variables(api, stored) if stored else ""
         for name in (f"web-{place}" for place in range(1, number + 1)):
             ports = env | {"OTLP_PORT": str(free_port()), "METRICS_PORT": str(free_port())}
             options = {"name": name, "labels": {"role": "canary" if name == "web-1" else "web"}}
@@ -309,7 +339,7 @@ def hosts(
             one.install()
             found[name] = one
         group = Hosts(api, fleet_id, found["web-1"].deployment_id, taking, found)
-        group.assign(group.publish("the first version"), "first version")
+        group.assign(group.publish("the first version", backend=taking.good + place), "first version")
         group.all_run(1)
         for name, one in found.items():
             sender = Sender(name, one.port, 1 / a_second)
@@ -320,6 +350,14 @@ def hosts(
             stack.callback(sender.ended.set)
         group.flow()
         yield group
+
+
+def _with_variables(api: httpx.Client, stored: Mapping[str, object]) -> str:
+    """A fleet whose Default group has these variables."""
+    fleet_id = str(api.post("/fleets", json={"label": "stored", "type": "server-supervisor"}).json()["id"])
+    (group,) = api.get(f"/fleets/{fleet_id}/deployments").json()["items"]
+    api.patch(f"/fleets/{fleet_id}/deployments/{group['id']}/env", json=stored).raise_for_status()
+    return fleet_id
 
 
 def told(event: Entity) -> str:

@@ -75,7 +75,7 @@ def test_a_secret_is_read_from_the_environment_and_not_printed(
 ) -> None:
     monkeypatch.setenv("API_KEY", "very secret")
     stored = {"name": "API_KEY", "secret": True, "value": None, "set_at": "2026-11-22T18:00:00.000Z"}
-    server.answers = [(200, {}, {"items": [stored]})]
+    server.answers = [(200, {}, {"revision": 5, "items": [stored]})]
     code, out, err = run(f"deployment env {FLEET} {GROUP} --env ZONE=a --secret API_KEY --remove OLD")
     assert code == 0
     assert sent(server) == (
@@ -86,6 +86,21 @@ def test_a_secret_is_read_from_the_environment_and_not_printed(
     assert "(secret)" in out
     run(f"deployment env {FLEET} {GROUP}")
     assert sent(server) == (f"GET {PATH}/deployments/{GROUP}/env", None)
+
+
+def test_the_hosts_of_stored_variables_are_counted_and_those_without_are_named(server: Server, run: Run) -> None:
+    older = {"instance_id": "ins_1", "name": "web-9", "message": "Install the host again"}
+    found = {"newest": 5, "rolled_out": 4, "hosts": 5, "unknown": 1, "unreached": 2, "not_moved": [older]}
+    running = [{"revision": 4, "hosts": 3}, {"revision": None, "hosts": 1}]
+    server.answers = [(200, {}, {**found, "running": running})]
+    code, out, _ = run(f"deployment env {FLEET} {GROUP} --hosts")
+
+    assert (code, sent(server)) == (0, (f"GET {PATH}/deployments/{GROUP}/env/hosts", None))
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[2:5] == [["4", "3"], ["of", "the", "install", "1"], ["not", "known", "1"]]
+    assert "gets none: web-9: Install the host again" in out
+    assert "gets none: 1 more" in out
+    assert run(f"deployment env {FLEET} {GROUP} --hosts --remove A")[0] == 2
 
 
 def test_labels_select_a_group_or_nobody(server: Server, run: Run) -> None:

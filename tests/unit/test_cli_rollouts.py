@@ -121,6 +121,16 @@ def test_a_rollout_that_upgrades_collectors_shows_them_and_what_it_cannot_move(
     assert "1 of 2 hosts due, 1 applied, 0 failed, 1 not moved" in out
 
 
+def test_a_rollout_of_variables_names_their_revision_and_the_one_before(
+    server: Server, groups: Groups, run: Run
+) -> None:
+    groups.next = [rollout("in_progress", variables={"revision": 5, "before": None})]
+    code, out, _ = run("rollout start servers Default shop --variables 5")
+
+    assert (code, sent(server, "POST", "/rollouts")) == (0, {**version(4), "variables_revision": 5})
+    assert "variables revision 5  before: those of each install" in out
+
+
 @pytest.mark.parametrize(("named", "n"), [("shop@3", 3), ("shop --version v2", 2), ("--version 2", 2), ("", 4)])
 def test_a_version_is_named_as_with_other_commands(
     server: Server, groups: Groups, run: Run, named: str, n: int

@@ -38,6 +38,7 @@ from headgate.opamp.host_reports import LARGEST as REPORT_OF_HOST
 from headgate.opamp.reasons import LONGEST as LONGEST_REASON
 from headgate.overview.service import MOST_FLEETS
 from headgate.rollouts.model import MOST_STEPS
+from headgate.rollouts.variable_hosts import MOST_RUNNING
 from headgate.runs.service import LARGEST_ANSWER as LARGEST_FILE
 from headgate.storage.sealed import MAX_BYTES as LONGEST_VALUE
 from headgate.version_tests.model import MAX_EVIDENCE
@@ -140,6 +141,7 @@ ENTRIES: Final = {
     "steps": MOST_STEPS,
     "failures": 10,
     "not_moved": 20,
+    "EnvHostsOut.running": MOST_RUNNING,
     "notes": 50,
     "component_errors": 20,
     "orders": 8,

@@ -8,7 +8,7 @@ from headgate.deployments.programs import Program, ProgramFile
 from headgate.deployments.versions import Assignment
 from headgate.foundation.settings import settings
 from headgate.instances.desired.model import config_hash
-from headgate.instances.desired.offers import obstacle
+from headgate.instances.desired.offers import collector_obstacle
 from headgate.instances.model import Contact, Instance
 from headgate.instances.reported.host import Ability, Host
 from headgate.instances.reported.model import Description, Reported
@@ -163,14 +163,14 @@ def test_the_way_out_fits_the_host(host: Host, arch: str | None, way_out: str) -
     at = Group().at
     reported = Reported(Description(arch=arch), host=host)
     instance = Instance("ins_1", "flt_1", "dep_1", Contact.first(0, at), reported=reported)
-    why = obstacle(instance, SECOND)
+    why = collector_obstacle(instance, SECOND)
 
     assert why is not None
     assert why.startswith("The version needs collector 0.158.0, and this host runs a version that is not known. ")
     assert way_out in why
     described = Description(arch=arch, collector_version=SECOND.version)
     there = replace(instance, reported=replace(reported, description=described))
-    assert (obstacle(there, SECOND), obstacle(instance, None)) == (None, None)
+    assert (collector_obstacle(there, SECOND), collector_obstacle(instance, None)) == (None, None)
 
 
 def test_nothing_to_run_takes_no_collector() -> None:

@@ -56,6 +56,7 @@ ENDPOINTS: Final[tuple[tuple[str, str, str, bool], ...]] = (
     ("GET", "/fleets/{fleet_id}/deployments/{deployment_id}/costs", "read", False),
     ("GET", "/fleets/{fleet_id}/deployments/{deployment_id}/env", "read", False),
     ("PATCH", "/fleets/{fleet_id}/deployments/{deployment_id}/env", "write", True),
+    ("GET", "/fleets/{fleet_id}/deployments/{deployment_id}/env/hosts", "read", False),
     ("GET", "/fleets/{fleet_id}/deployments/{deployment_id}/history", "read", False),
     ("POST", "/fleets/{fleet_id}/deployments/{deployment_id}/rollouts", "write", True),
     ("GET", "/fleets/{fleet_id}/deployments/{deployment_id}/rollouts", "read", False),

@@ -11,9 +11,9 @@ from headgate_cli import variables
 from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, show_list
+from headgate_cli.output import minute, print_json, print_result, show_list, table
 from headgate_cli.shaped import shaped
-from headgate_cli.shapes import EnvOut, VariableOut
+from headgate_cli.shapes import EnvHostsOut, EnvOut, VariableOut
 from headgate_cli.untrusted import one_line
 
 
@@ -29,6 +29,7 @@ from headgate_cli.untrusted import one_line
     help="A secret: its value is that of the variable NAME here, or asked for. Repeatable.",
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove a stored variable. Repeatable.")
+@click.option("--hosts", is_flag=True, help="Show which revision each host runs with, and which hosts get none.")
 @connected
 def env(
     api: Api,
@@ -37,20 +38,28 @@ def env(
     env: Sequence[tuple[str, str]],
     secrets: Sequence[str],
     removed: Sequence[str],
+    hosts: bool,
     as_json: bool,
 ) -> None:
     """Show, set or remove the variables that are stored with a deployment group. A secret is never shown again.
 
-    Hosts get them when they are installed; install a host again to give it changed ones.
+    Each change is a revision. Hosts get them when they are installed, and changed ones by `headgate rollout start` with
+    `--variables`.
 
     \b
     Examples:
       headgate deployment env servers web
       headgate deployment env servers web --env ZONE=a --secret API_KEY
       headgate deployment env servers web --remove API_KEY
+      headgate deployment env servers web --hosts
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/env"
+    if hosts and (env or secrets or removed):
+        raise click.UsageError("--hosts changes nothing: leave out --env, --secret and --remove")
+    if hosts:
+        _show_hosts(shaped(EnvHostsOut, api.get(f"{path}/hosts")), as_json=as_json)
+        return
     values: dict[str, str | None] = dict(env) | dict.fromkeys(removed)
     request: dict[str, object] = {"variables": values} if values else {}
     if secrets:
@@ -67,6 +76,29 @@ def env(
         },
         answer=stored,
     )
+    if stored["revision"] and not as_json:
+        print_result(f"Revision {stored['revision']}")
+
+
+def _show_hosts(hosts: EnvHostsOut, *, as_json: bool) -> None:
+    if as_json:
+        print_json(hosts)
+        return
+    rolled_out = hosts["rolled_out"]
+    rolled = f"revision {rolled_out} was rolled out" if rolled_out else "none was rolled out"
+    print_result(f"Stored is revision {hosts['newest']}; {rolled}")
+    rows = [(_revision(row["revision"]), str(row["hosts"])) for row in hosts["running"]]
+    if hosts["unknown"]:
+        rows.append(("not known", str(hosts["unknown"])))
+    table(("REVISION", "HOSTS"), rows, nothing="No host of this group reports")
+    for host in hosts["not_moved"]:
+        print_result(f"gets none: {one_line(host['name'])}: {one_line(host['message'])}")
+    if hosts["unreached"] > len(hosts["not_moved"]):
+        print_result(f"gets none: {hosts['unreached'] - len(hosts['not_moved'])} more")
+
+
+def _revision(revision: int | None) -> str:
+    return "of the install" if revision is None else str(revision)
 
 
 def _secret(name: str) -> str:

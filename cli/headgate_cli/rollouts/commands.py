@@ -79,6 +79,13 @@ def rollout() -> None:
     is_flag=True,
     help="Also move the hosts to the collector that the version is for, and back with it.",
 )
+@click.option(
+    "--variables",
+    "revision",
+    type=click.IntRange(min=1),
+    metavar="REVISION",
+    help="Also move the hosts to that revision of the group's stored variables, and back with it.",
+)
 @click.option("--message", "-m", help="Why; it is shown with the rollout.")
 @checks.force
 @click.option("--watch", is_flag=True, help="Wait for the end, as `headgate rollout watch` does.")
@@ -97,6 +104,7 @@ def start(
     on_failure: str | None,
     gates: Sequence[tuple[str, object]],
     upgrade_collector: bool,
+    revision: int | None,
     message: str | None,
     force: bool,
     watch: bool,
@@ -113,6 +121,7 @@ def start(
       headgate rollout start servers Default shop --version 3 --strategy fast --watch
       headgate rollout start servers Default shop@3 --canary zone=a --step canaries:30m --step 100%
       headgate rollout start servers Default shop@4 --upgrade-collector
+      headgate rollout start servers Default shop@4 --variables 5
     """
     labels = dict(assignable.label(pair, "'--canary'") for pair in canaries)
     planned = strategy(preset, steps, labels, max_unavailable, window, on_failure)
@@ -125,6 +134,7 @@ def start(
         "strategy": planned,
         "gates": dict(gates),
         "upgrade_collector": upgrade_collector,
+        "variables_revision": revision,
         "message": message,
     }
     request |= {field: value for field, value in given.items() if value}

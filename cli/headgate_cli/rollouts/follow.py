@@ -77,6 +77,10 @@ def show(rollout: RolloutOut, *, as_json: bool) -> None:
     if collector := rollout["collector"]:
         before = collector["before"] or "what was installed on each host"
         print_result(f"  collector {one_line(collector['version'])}  before: {one_line(before)}")
+    if variables := rollout.get("variables"):
+        revision = variables["before"]
+        before = "those of each install" if revision is None else f"revision {revision}"
+        print_result(f"  variables revision {variables['revision']}  before: {before}")
     for host in rollout["not_moved"]:
         print_result(f"  not moved: {one_line(host['name'])}: {quoted(host['message'])}")
     for note in rollout["notes"]:

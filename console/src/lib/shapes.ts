@@ -400,6 +400,7 @@ export interface DeploymentChanged {
   token_id: string | null;
   token_expires_at: string | null;
   collector_version: string | null;
+  variables_revision: number | null;
   captures_allowed: boolean;
   reads_configurations: boolean;
   instances: InstancesOut;
@@ -427,6 +428,7 @@ export interface DeploymentOut {
   token_id: string | null;
   token_expires_at: string | null;
   collector_version: string | null;
+  variables_revision: number | null;
   captures_allowed: boolean;
   reads_configurations: boolean;
   instances: InstancesOut;
@@ -474,7 +476,18 @@ export interface Edit {
   text: string;
 }
 
+export interface EnvHostsOut {
+  newest: number;
+  rolled_out: number | null;
+  hosts: number;
+  running: RunningVariablesOut[];
+  unknown: number;
+  unreached: number;
+  not_moved: NotMovedOut[];
+}
+
 export interface EnvOut {
+  revision: number;
   items: VariableOut[];
 }
 
@@ -867,6 +880,7 @@ export interface InstanceDetail {
   moved_to: string | null;
   orders: OrderOut[];
   health: HealthOut | null;
+  variables_revision: number | null;
 }
 
 export interface InstanceOut {
@@ -1556,6 +1570,7 @@ export interface RolloutOut {
   notes: string[];
   failures: FailureOut[];
   collector: UpgradeOut | null;
+  variables: VariablesChangeOut | null;
   not_moved: NotMovedOut[];
   created_by: PrincipalOut;
   created_at: string;
@@ -1585,6 +1600,7 @@ export interface RolloutStarted {
   notes: string[];
   failures: FailureOut[];
   collector: UpgradeOut | null;
+  variables: VariablesChangeOut | null;
   not_moved: NotMovedOut[];
   created_by: PrincipalOut;
   created_at: string;
@@ -1725,6 +1741,11 @@ export interface RunSummaryPage {
   next_cursor: string | null;
 }
 
+export interface RunningVariablesOut {
+  revision: number | null;
+  hosts: number;
+}
+
 export interface SaveRules {
   signal_type: "logs" | "traces" | "metrics" | "profiles";
   rules: RuleIn[];
@@ -1846,6 +1867,7 @@ export interface StartRollout {
   gates?: GatesIn;
   message?: string | null;
   upgrade_collector?: boolean;
+  variables_revision?: number | null;
 }
 
 export interface StartRun {
@@ -2204,6 +2226,11 @@ export interface VariableOut {
   secret: boolean;
   value: string | null;
   set_at: string;
+}
+
+export interface VariablesChangeOut {
+  revision: number;
+  before: number | null;
 }
 
 export interface Verdict {

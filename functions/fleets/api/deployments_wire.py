@@ -132,6 +132,13 @@ class DeploymentOut(Answer):
             json_schema_extra=_BEYOND,
         ),
     ]
+    variables_revision: Annotated[
+        int | None,
+        Field(
+            description="The revision of the stored variables that its hosts were moved to; null for those of each",
+            json_schema_extra=_BEYOND,
+        ),
+    ]
     captures_allowed: Annotated[
         bool, Field(description="Whether an Admin has allowed captures", json_schema_extra=_BEYOND)
     ]
@@ -155,6 +162,7 @@ class DeploymentOut(Answer):
             goes_back_to=AssignmentOut.of_version(group.healthy[0].assignment) if group.healthy else None,
             token_id=tokens.current_id(group.id, group.token_generation) if group.token_generation else None,
             collector_version=group.collector.version if group.collector else None,
+            variables_revision=group.variables.revision if group.variables else None,
             instances=InstancesOut.of(counted.instances),
             **more,
         )

@@ -7,6 +7,7 @@ from fastapi import Request
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from fleets.api.deployments_wire import DeploymentOut
+from fleets.api.rollouts_wire import NotMovedOut
 from fleets.api.routing import fleet_router
 from fleets.api.wire import RenewToken
 from headgate.deployments import own_tokens, variables
@@ -17,6 +18,7 @@ from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.routing import application_router
 from headgate.instances.counting import fleets as counting
+from headgate.rollouts.variable_hosts import variable_hosts
 from headgate.storage.sealed import MAX_BYTES
 from headgate_engine.wire.inputs import Input, VariableName
 from headgate_engine.wire.times import Time
@@ -63,18 +65,43 @@ class VariableOut(BaseModel):
 
 
 class EnvOut(BaseModel):
-    """The stored variables by name."""
+    """The stored variables by name, and their revision: 0 if there were never any."""
 
+    revision: int
     items: list[VariableOut]
 
     @classmethod
     def of(cls, stored: Environment) -> Self:
         return cls(
+            revision=stored.revision,
             items=[
                 VariableOut(name=name, secret=variable.secret is not None, value=variable.value, set_at=variable.set_at)
                 for name, variable in sorted(stored.variables.items())
-            ]
+            ],
         )
+
+
+class RunningVariablesOut(BaseModel):
+    """The number of hosts whose collector's process has that revision; null for the variables of its install."""
+
+    revision: int | None
+    hosts: int
+
+
+class EnvHostsOut(BaseModel):
+    """The hosts of the group that report, by the revision that runs there.
+
+    `rolled_out` is the revision of the group's last completed rollout of variables, `newest` the stored one. Hosts that
+    are `unknown` do not say. The first twenty hosts that no revision can be brought to are in `not_moved`.
+    """
+
+    newest: int
+    rolled_out: int | None
+    hosts: int
+    running: list[RunningVariablesOut]
+    unknown: int
+    unreached: int
+    not_moved: list[NotMovedOut]
 
 
 @router.get("/{fleet_id}/deployments/{deployment_id}/env", operation_id="getDeploymentVariables")
@@ -91,13 +118,30 @@ def get_env(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> E
 def patch_env(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PatchEnv, caller: Writer, request: Request
 ) -> EnvOut:
-    """Set or remove stored variables, which hosts of the group get when they are installed.
+    """Set or remove stored variables. Hosts of the group get them by an install, or by a rollout of the revision.
 
-    The first one gives the group a token of its own: install commands contain it from then on.
+    The first one gives the group a token of its own: install commands contain it from then on. Once a revision was
+    rolled out, hosts are installed with that one.
     """
     stored = variables.change(caller, fleet_id, deployment_id, body.variables, body.secrets)
     add_details(request, named_changes({**body.variables, **body.secrets}))
     return EnvOut.of(stored)
+
+
+@router.get("/{fleet_id}/deployments/{deployment_id}/env/hosts", operation_id="getVariablesOfHosts")
+def get_env_hosts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> EnvHostsOut:
+    """The revisions of the stored variables that run on hosts, and the hosts that a rollout cannot reach."""
+    group, stored, hosts = variable_hosts(caller, fleet_id, deployment_id)
+    counted = sorted(hosts.running.items(), key=lambda each: each[0] or 0, reverse=True)
+    return EnvHostsOut(
+        newest=stored.revision,
+        rolled_out=group.variables.revision if group.variables else None,
+        hosts=hosts.total,
+        running=[RunningVariablesOut(revision=revision, hosts=n) for revision, n in counted],
+        unknown=hosts.unknown,
+        unreached=hosts.unreached,
+        not_moved=[NotMovedOut.of(each) for each in hosts.named],
+    )
 
 
 @by_hand.post("/fleets/{fleet_id}/deployments/{deployment_id}/token", openapi_extra=audited("deployment.token_renewed"))

@@ -216,6 +216,9 @@ class InstanceDetail(InstanceOut):
     moved_to: str | None = Field(description="The group that it was moved to, with its next message")
     orders: list[OrderOut] = Field(description="Orders that the host has not carried out yet")
     health: HealthOut | None = Field(description="How the collector and its parts fare; null if it does not say")
+    variables_revision: int | None = Field(
+        description="The revision of its group's variables that its process has; null for those of its install"
+    )
 
     @classmethod
     def of_known(cls, known: Known) -> Self:
@@ -234,6 +237,7 @@ class InstanceDetail(InstanceOut):
             moved_to=known.seen.instance.orders.moved_to,
             orders=[OrderOut.of_order(order) for order in known.orders],
             health=HealthOut.of_known(known),
+            variables_revision=known.seen.instance.variables_revision,
         )
 
 

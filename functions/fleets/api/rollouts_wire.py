@@ -21,6 +21,7 @@ from headgate_engine.wire.times import Time
 _WEEK: Final = 7 * 24 * 3_600
 _MOST_HOSTS: Final = 100_000
 _MOST_CANARY_LABELS: Final = 8
+_MOST_REVISIONS: Final = 99_999_999
 # Names that mean something else, or nothing, where the rollout is carried out.
 _OF_THIS_MACHINE: Final = re.compile(r"localtime$|posixrules$|Factory$|posix/|right/")
 
@@ -151,6 +152,7 @@ class StartRollout(Input):
     """Without `configuration_id`, a version of the configuration that the group runs.
 
     `upgrade_collector` also moves the hosts to the collector that the version is for, wherever Headgate can.
+    `variables_revision` moves them to that revision of the group's stored variables: the newest, or one from before.
     """
 
     version_number: Number
@@ -159,6 +161,7 @@ class StartRollout(Input):
     gates: GatesIn = Field(default_factory=GatesIn)
     message: Message | None = None
     upgrade_collector: bool = False
+    variables_revision: Annotated[int, Field(ge=1, le=_MOST_REVISIONS)] | None = None
 
     def order(self) -> Order:
         return Order(
@@ -168,6 +171,7 @@ class StartRollout(Input):
             Gates(**self.gates.model_dump()),
             self.message,
             self.upgrade_collector,
+            self.variables_revision,
         )
 
 
@@ -215,7 +219,7 @@ class GatesOut(Answer):
 class HostsOut(Answer):
     """Instances of the group that report: all of them, those that are to run the version, and how these fare.
 
-    Those that are `not_moved` are not among them: Headgate cannot upgrade their collectors.
+    Those that are `not_moved` are not among them: Headgate cannot bring them the collector or the variables.
     """
 
     total: int
@@ -232,8 +236,15 @@ class UpgradeOut(Answer):
     before: str | None
 
 
+class VariablesChangeOut(Answer):
+    """The revision of the group's variables that a rollout brings, and the one before, null for each install's."""
+
+    revision: int
+    before: int | None
+
+
 class NotMovedOut(Answer):
-    """An instance that waits until a person upgrades its collector; `message` has the command."""
+    """An instance that waits until a person upgrades or installs it; `message` has the command."""
 
     instance_id: str
     name: str
@@ -252,7 +263,8 @@ class RolloutOut(VersionOut):
     """A rollout. `step` is the number of the step under way, 0 before the first; `reason` why the rollout waits or
     stopped, `notes` what could not be judged, `failures` up to ten instances that a gate counts, before them up to ten
     that did not go back to the version before (gate `rollback_failed`). `collector` is null
-    for one that moves no collectors, `not_moved` up to twenty instances whose collectors Headgate cannot upgrade.
+    for one that moves no collectors, `variables` for one that changes none, `not_moved` up to twenty instances that
+    Headgate cannot bring these to.
 
     An assignment at once has neither strategy nor gates, and no `hosts`: `reach` says how many of the group's instances
     run it. Its status is `completed` from the start.
@@ -271,6 +283,7 @@ class RolloutOut(VersionOut):
     notes: list[str]
     failures: list[FailureOut]
     collector: UpgradeOut | None
+    variables: VariablesChangeOut | None
     not_moved: list[NotMovedOut]
     created_by: PrincipalOut
     created_at: Time

@@ -118,6 +118,7 @@ KINDS_OF_FLEETS: Final = (
             "managed_by": NAME,
             "rollout": checks.mapping,
             "collector": checks.mapping,
+            "variables": checks.mapping,
         },
     ),
     Kind(
@@ -132,6 +133,23 @@ KINDS_OF_FLEETS: Final = (
             "variables": checks.mapping,
             "revision": checks.number,
         },
+        {"removed": checks.entries},
+    ),
+    Kind(
+        "Revision of a deployment's variables",
+        "fleets",
+        "fleet#",
+        fleet_keys.ENV_REVISIONS,
+        lambda index, item: fleet_keys.env_revision(
+            places.fleet_of(index, item), items.text(item, "deployment_id"), items.number(item, "revision")
+        ),
+        {
+            "fleet_id": an_id("flt"),
+            "deployment_id": an_id("dep"),
+            "variables": checks.mapping,
+            "revision": checks.number,
+        },
+        {"removed": checks.entries},
     ),
     Kind(
         "Labels that select hosts",

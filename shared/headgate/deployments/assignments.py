@@ -303,7 +303,8 @@ def checked(caller: Caller, version: Version | None, group: Deployment | None = 
     """
     if version is None:
         return Check()
-    env = variables.of_group(group).for_check if group and group.token_generation else {}
+    pinned = group.rollout.variables if group and group.rollout else None
+    env = variables.of_group(group, pinned).for_check if group and group.token_generation else {}
     request = Request(version.yaml or "", version.collector_version, env, version.feature_gates)
     ends = time.monotonic() + _SECONDS
     try:

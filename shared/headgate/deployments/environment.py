@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from headgate.deployments.versions import VariablesRevision
 from headgate.foundation.principal import Principal
 
 # Long enough for a key or a token, and not empty.
+_OF_SUPERVISOR: Final = "HEADGATE_"
 _STAND_IN: Final = "stand-in-of-a-secret"
 
 
@@ -24,10 +28,14 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The stored variables of a group by their names; `revision` counts their changes."""
+    """The stored variables of a group by their names; `revision` counts their changes.
+
+    `removed` are names of earlier revisions: a host may have them of its install, and leaves them out.
+    """
 
     variables: Mapping[str, Variable] = field(default_factory=dict)
     revision: int = 0
+    removed: Sequence[str] = ()
 
     @property
     def secrets(self) -> list[str]:
@@ -41,6 +49,21 @@ class Environment:
             name: _STAND_IN if variable.secret is not None else variable.value or ""
             for name, variable in self.variables.items()
         }
+
+    @property
+    def for_supervisor(self) -> list[str]:
+        """The names that a host's supervisor reads at its own start, and no collector."""
+        return sorted(name for name in self.variables if name.startswith(_OF_SUPERVISOR))
+
+    @property
+    def pinned(self) -> VariablesRevision:
+        """The revision, to move hosts to. KMS encrypts the same secret each time to another text."""
+        content = {
+            name: variable.value if variable.secret is None else variable.secret.hex()
+            for name, variable in sorted(self.variables.items())
+        }
+        text = json.dumps([self.revision, content, sorted(self.removed)])
+        return VariablesRevision(self.revision, hashlib.sha256(text.encode()).hexdigest())
 
     @property
     def plain(self) -> dict[str, str]:

@@ -17,10 +17,11 @@ GROUPS: Final = Stored(
         *("selector", "token_generation", "captures_allowed", "healthy", "taken_back", "cleared_revision", "observed"),
         "unread",
         "previous_while_used",
+        "variables",
     ],
 )
-Stored(RunningRollout, names={"id": "rollout_id"}, flat=["to"])
-HEALTHY_VERSIONS: Final = Stored(HealthyVersion, flat=["assignment"])
+Stored(RunningRollout, names={"id": "rollout_id"}, flat=["to"], unless_default=["variables"])
+HEALTHY_VERSIONS: Final = Stored(HealthyVersion, flat=["assignment"], unless_default=["variables"])
 
 
 def group_item(group: Deployment) -> Item:

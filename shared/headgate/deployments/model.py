@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from headgate.deployments.programs import Program
 from headgate.deployments.running import NOBODY, RunningRollout
-from headgate.deployments.versions import Assignment, HealthyVersion
+from headgate.deployments.versions import Assignment, HealthyVersion, VariablesRevision
 from headgate.fleets.model import Fleet
 from headgate.foundation import errors
 from headgate.foundation.ids import new_id
@@ -71,7 +71,7 @@ class Deployment:
     time, None if an earlier release made it. Hosts with the labels of its `selector` belong to it. `token_generation`
     is that of its own token, 0 if it has none; `previous_token_ends_at` is when the one before it ends, or with
     `previous_while_used` at the latest: once no host uses it. With a `rollout` a part of them is to run another version
-    already. `collector` is what a rollout moved its hosts to, None for what was installed on each of them.
+    already. `collector` and `variables` are what a rollout moved its hosts to, None for what was installed on each.
     `captures_allowed` is what an Admin has allowed. `proven_revision` is the last assignment whose version a host of
     the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
     were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
@@ -110,6 +110,7 @@ class Deployment:
     observed: bool = False
     unread: bool = False
     previous_while_used: bool = False
+    variables: VariablesRevision | None = None
 
     @property
     def reads_configurations(self) -> bool:
@@ -130,20 +131,27 @@ class Deployment:
         """Versions that its hosts can go back to, newest first: the assigned one too, if a host ran it healthily."""
         if self.assignment is None or self.proven_revision != self.assigned_revision:
             return self.healthy
+        return (self._version(self.assignment, self.assigned_revision), *self.healthy)
+
+    def _version(self, assignment: Assignment, revision: int = 0) -> HealthyVersion:
+        """The version with what the group's hosts run it with."""
         collector = self.collector.version if self.collector else None
-        return (HealthyVersion(self.assignment, collector, self.assigned_revision), *self.healthy)
+        return HealthyVersion(assignment, collector, revision, self.variables)
 
     def _is_known(self, assignment: Assignment) -> bool:
-        collector = self.collector.version if self.collector else None
-        known = ((version.assignment, version.collector) for version in self.known_healthy)
-        return (assignment, collector) in known
+        return self._version(assignment).identity in (version.identity for version in self.known_healthy)
 
-    def healthy_before(self, assignment: Assignment | None) -> Sequence[HealthyVersion]:
-        """`healthy` once that is assigned. Going back to one of them forgets those after it, clearing all."""
+    def healthy_before(
+        self, assignment: Assignment | None, variables: VariablesRevision | None = None
+    ) -> Sequence[HealthyVersion]:
+        """`healthy` once that is assigned, with those variables if they are others than now.
+
+        Going back to one of them forgets those after it, clearing all.
+        """
         if assignment is None:
             return ()
-        known = self.known_healthy
-        places = [place for place, version in enumerate(known) if version.assignment == assignment]
+        known, assigned = self.known_healthy, (assignment, variables or self.variables)
+        places = [place for place, version in enumerate(known) if (version.assignment, version.variables) == assigned]
         return tuple(known[places[-1] + 1 :] if places else known)[:_MOST_HEALTHY]
 
     def assigned(self, assignment: Assignment | None, at: datetime) -> "Deployment":
@@ -161,12 +169,13 @@ class Deployment:
         )
         if assignment is None:
             return replace(after, taken_back=(), cleared_revision=revision)
-        return replace(after, taken_back=_without(after.taken_back, assignment))
+        return replace(after, taken_back=_without(after.taken_back, assignment, after.variables))
 
     def with_rollout(self, rollout: RunningRollout) -> "Deployment":
         """The group with that rollout, in the place of another one."""
         before = self.without_rollout()
-        return replace(before, rollout=rollout, taken_back=_without(before.taken_back, rollout.to))
+        taken_back = _without(before.taken_back, rollout.to, rollout.variables or before.variables)
+        return replace(before, rollout=rollout, taken_back=taken_back)
 
     def without_rollout(self) -> "Deployment":
         """The group without its rollout, which did not complete: hosts do not go back to its version.
@@ -174,11 +183,13 @@ class Deployment:
         If nothing is assigned, and the rollout was not taken back either, they have nothing else to go back to.
         """
         rollout, after = self.rollout, replace(self, rollout=None)
-        if rollout is None or rollout.to == self.assignment or (self.assignment is None and rollout.cut > NOBODY):
+        if rollout is None or (self.assignment is None and rollout.cut > NOBODY):
             return after
-        program = rollout.collector or self.collector
-        version = HealthyVersion(rollout.to, program.version if program else None, rollout.revision)
-        return replace(after, taken_back=(version, *_without(self.taken_back, rollout.to))[:_MOST_HEALTHY])
+        program, variables = rollout.collector or self.collector, rollout.variables or self.variables
+        if (rollout.to, variables) == (self.assignment, self.variables):
+            return after
+        version = HealthyVersion(rollout.to, program.version if program else None, rollout.revision, variables)
+        return replace(after, taken_back=(version, *_without(self.taken_back, rollout.to, variables))[:_MOST_HEALTHY])
 
     @property
     def current_revisions(self) -> frozenset[int]:
@@ -195,5 +206,7 @@ class Deployment:
         )
 
 
-def _without(versions: Sequence[HealthyVersion], assignment: Assignment) -> Sequence[HealthyVersion]:
-    return tuple(version for version in versions if version.assignment != assignment)
+def _without(
+    versions: Sequence[HealthyVersion], assignment: Assignment, variables: VariablesRevision | None
+) -> Sequence[HealthyVersion]:
+    return tuple(version for version in versions if (version.assignment, version.variables) != (assignment, variables))

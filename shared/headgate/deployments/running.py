@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from headgate.deployments.programs import Program
-from headgate.deployments.versions import Assignment
+from headgate.deployments.versions import Assignment, VariablesRevision
 
 _RANK: Final = 16
 
@@ -35,8 +35,8 @@ class RunningRollout:
     """Instances whose place is not after `cut` are to run `to`, under the assignment `revision`.
 
     Those whose place is not after `watched` are measured: each of their heartbeats is stored. Instances with all of
-    the labels `canaries` come first. With a `collector` they move to it together with the version. While it `rests`
-    it waits for a person, and its instances need not report quickly.
+    the labels `canaries` come first. With a `collector` or `variables` they move to these together with the version.
+    While it `rests` it waits for a person, and its instances need not report quickly.
     """
 
     id: str
@@ -48,6 +48,7 @@ class RunningRollout:
     canaries: Mapping[str, str] = field(default_factory=dict)
     collector: Program | None = None
     rests: bool = False
+    variables: VariablesRevision | None = None
 
     def place(self, instance_id: str, labels: Mapping[str, str]) -> Place:
         """By a hash with the rollout's id, which a host does not know: no host chooses its place in its tier."""

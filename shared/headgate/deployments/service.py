@@ -80,7 +80,7 @@ def deleting(caller: Caller, group: Deployment) -> list[Write]:
     event = history_store.put(GroupEvent.of("deleted", caller.principal, group, ended))
     tokens = [fleets.token_ends(group.id, n, None) for n in _valid_generations(group)]
     selected = [selector_store.without(group.fleet_id, group.id)] if group.selector else []
-    return [*store.deleting(group), variable_store.deleting(group), *tokens, *selected, event]
+    return [*store.deleting(group), *variable_store.deleting(group), *tokens, *selected, event]
 
 
 def selectors_deleted(fleet_id: str) -> Write:

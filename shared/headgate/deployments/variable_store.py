@@ -12,18 +12,44 @@ from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from headgate.deployments.model import Deployment
     from headgate.storage.items import Item
     from headgate.storage.table import Write
 
-_ENVIRONMENTS: Final = Stored(Environment)
+_ENVIRONMENTS: Final = Stored(Environment, unless_default=["removed"])
 Stored(Variable, sparse=True)
+MOST_REVISIONS: Final = 5
+"""Revisions of a group that hosts were moved to and may go back to."""
 
 
 def get(fleet_id: str, deployment_id: str) -> Environment:
     """One read; empty if nothing was ever stored."""
     item = table.get(keys.env(fleet_id, deployment_id))
     return _ENVIRONMENTS.read(item) if item else Environment()
+
+
+def revision(group: Deployment, revision: int) -> Environment | None:
+    """A revision that hosts were moved to; one read. None if it is not stored."""
+    item = table.get(keys.env_revision(group.fleet_id, group.id, revision))
+    return _ENVIRONMENTS.read(item) if item else None
+
+
+def pinning(group: Deployment, environment: Environment, used: Collection[int]) -> list[Write]:
+    """The writes that store a revision for hosts to be moved to, and delete the oldest that is not `used`.
+
+    For the transaction that changes the group; one query. Raises LostRace if it is there already with another content.
+    """
+    stored = {item.revision: item for item in _revisions(group)}
+    key = keys.env_revision(group.fleet_id, group.id, environment.revision)
+    if environment.revision in stored:
+        writes = [table.must_exist(key)]
+    else:
+        writes = [table.put_new(key | _place(group) | _ENVIRONMENTS.item(environment))]
+    unused = sorted(set(stored) - set(used) - {environment.revision})
+    excess = len({*stored, environment.revision}) - MOST_REVISIONS
+    return writes + [table.delete(keys.env_revision(group.fleet_id, group.id, n)) for n in unused[: max(0, excess)]]
 
 
 def put(group: Deployment, before: Environment, after: Environment) -> None:
@@ -38,13 +64,26 @@ def put_with_token(
     store.replace(group, owning, *token, _put(group, before, after))
 
 
-def deleting(group: Deployment) -> Write:
-    return table.delete(keys.env(group.fleet_id, group.id))
+def deleting(group: Deployment) -> list[Write]:
+    """The writes that delete all of a group's variables; one query if it ever had any."""
+    revisions = _revisions(group) if group.token_generation else []
+    return [
+        table.delete(keys.env(group.fleet_id, group.id)),
+        *(table.delete(keys.env_revision(group.fleet_id, group.id, each.revision)) for each in revisions),
+    ]
+
+
+def _revisions(group: Deployment) -> list[Environment]:
+    stored = table.list_all(keys.of_fleet(group.fleet_id), f"{keys.ENV_REVISIONS}{group.id}#")
+    return [_ENVIRONMENTS.read(item) for item in stored]
 
 
 def _put(group: Deployment, before: Environment, after: Environment) -> Write:
-    place: Item = {"fleet_id": group.fleet_id, "deployment_id": group.id}
-    item = keys.env(group.fleet_id, group.id) | place | _ENVIRONMENTS.item(after)
+    item = keys.env(group.fleet_id, group.id) | _place(group) | _ENVIRONMENTS.item(after)
     if before.revision == 0:
         return table.put_new(item)
     return table.put_if(item, "revision = :revision", {":revision": before.revision})
+
+
+def _place(group: Deployment) -> Item:
+    return {"fleet_id": group.fleet_id, "deployment_id": group.id}

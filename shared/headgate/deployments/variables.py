@@ -20,9 +20,13 @@ from headgate.storage.retry import retry
 
 if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
+    from headgate.deployments.versions import VariablesRevision
     from headgate.foundation.caller import Caller
+    from headgate.storage.table import Write
 
 MOST: Final = 50
+MOST_REMOVED: Final = 200
+"""Names that hosts are told to leave out."""
 MOST_SECRETS: Final = 20
 """Each is a call to KMS, when it is set and whenever a host is installed."""
 
@@ -31,6 +35,25 @@ class TooManyVariables(errors.Invalid):
     """The group would have more variables, or secrets, than it may."""
 
     code = "too_many_variables"
+
+
+# Each process has its own: a revision never changes, and a rollout sends it to many hosts.
+_for_hosts: Final[dict[tuple[str, str, str], Mapping[str, object]]] = {}
+_MOST_OPENED: Final = 16
+
+
+class RevisionNotStored(errors.Invalid):
+    """Hosts can be moved to the newest revision, and to the last ones that hosts were moved to."""
+
+    code = "variables_revision_not_stored"
+
+    def __init__(self, n: int, newest: int) -> None:
+        message = (
+            f"Revision {n} of the group's variables is not stored; the newest is {newest}"
+            if newest
+            else "No variables are stored with this group: store some first, or leave this out"
+        )
+        super().__init__(message, [errors.FieldError(("body", "variables_revision"), message)])
 
 
 class SelectedByLabels(errors.Conflict):
@@ -86,7 +109,9 @@ def change(
         changed = {name: variable for name, variable in {**before.variables, **changes}.items() if variable}
         _require_few("variables", len(changed), MOST)
         _require_few("secrets", sum(each.secret is not None for each in changed.values()), MOST_SECRETS)
-        after = Environment(changed, before.revision + 1)
+        removed = sorted({*before.removed, *before.variables} - set(changed))
+        _require_few("removed names", len(removed), MOST_REMOVED)
+        after = Environment(changed, before.revision + 1, removed)
         if group.selector:
             raise SelectedByLabels
         if group.token_generation or not changed:
@@ -99,9 +124,51 @@ def change(
     return retry(once)
 
 
-def of_group(group: Deployment) -> Environment:
-    """Returns the group's variables and secrets; one read."""
-    return variable_store.get(group.fleet_id, group.id)
+def of_group(group: Deployment, pinned: VariablesRevision | None = None) -> Environment:
+    """Returns that revision, or the one of the group's last rollout, or else the newest; one read, or two."""
+    pinned = pinned or group.variables
+    revision = variable_store.revision(group, pinned.revision) if pinned else None
+    return revision or variable_store.get(group.fleet_id, group.id)
+
+
+def revision(group: Deployment, n: int) -> Environment:
+    """A revision that a rollout can move hosts to: the newest, or one that hosts were moved to; two reads at most.
+
+    Raises RevisionNotStored.
+    """
+    newest = variable_store.get(group.fleet_id, group.id)
+    environment = newest if newest.revision == n else variable_store.revision(group, n)
+    if environment is None or n == 0:
+        raise RevisionNotStored(n, newest.revision)
+    return environment
+
+
+def pinning(group: Deployment, environment: Environment) -> list[Write]:
+    """The writes that store a revision for hosts to be moved to. For the transaction that changes the group."""
+    known = (version.variables for version in group.known_healthy)
+    used = {each.revision for each in (group.variables, *known) if each}
+    return variable_store.pinning(group, environment, used)
+
+
+def for_hosts(group: Deployment, pinned: VariablesRevision) -> Mapping[str, object] | None:
+    """Open a revision for hosts: the values in clear, and the names to leave out.
+
+    None if it is not stored any more, or another deployment of Headgate stored a secret of it.
+    """
+    known = group.fleet_id, group.id, pinned.digest
+    if known not in _for_hosts:
+        environment = variable_store.revision(group, pinned.revision)
+        if environment is None or environment.pinned != pinned:
+            return None
+        try:
+            values = environment.plain | opened(group, environment)
+        except NotReadable:
+            return None
+        if len(_for_hosts) >= _MOST_OPENED:
+            _for_hosts.clear()
+        for_collector = {name: value for name, value in values.items() if name not in environment.for_supervisor}
+        _for_hosts[known] = {"variables": for_collector, "removed": list(environment.removed)}
+    return _for_hosts[known]
 
 
 def opened(group: Deployment, environment: Environment) -> dict[str, str]:

@@ -12,6 +12,7 @@ from headgate.storage.table import Index, Key
 OF_TYPE: Final = Index("of_type", "type", "fleet_id")
 FLEETS: Final = "fleet#"
 DEPLOYMENTS: Final = "deployment#"
+ENV_REVISIONS: Final = "env_revision#"
 NAMES: Final = "name#"
 INSTANCES: Final = "instance#"
 SHARDS: Final = "shard#"
@@ -67,6 +68,11 @@ def selectors(fleet_id: str) -> Key:
 def env(fleet_id: str, deployment_id: str) -> Key:
     """The stored variables of a group."""
     return {"pk": of_fleet(fleet_id), "sk": f"env#{deployment_id}"}
+
+
+def env_revision(fleet_id: str, deployment_id: str, revision: int) -> Key:
+    """A revision of them that hosts were moved to."""
+    return {"pk": of_fleet(fleet_id), "sk": f"{ENV_REVISIONS}{deployment_id}#{revision:08d}"}
 
 
 def name(fleet_id: str, name: str) -> Key:

@@ -90,7 +90,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     connection = Connection(origin + OPAMP_PATH, fleet.id, group.id, None if fleet.on_kubernetes else token)
     environment = variables.of_group(group) if group.token_generation else Environment()
     names = sorted(environment.variables)
-    _require_apart(options, names)
+    _require_apart(options, names, environment.removed)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
     code = _code(caller, group, options, expires_at) if environment.secrets else None
     stored = Stored(
@@ -148,10 +148,12 @@ def _require_room(options: Options) -> None:
         )
 
 
-def _require_apart(options: Options, stored: Sequence[str]) -> None:
-    both = sorted(set(options.env) & set(stored))
-    if both:
-        raise NotInstallable("env", f"{both[0]} is stored with the group: leave it out here, or change it there")
+def _require_apart(options: Options, stored: Sequence[str], removed: Sequence[str]) -> None:
+    for name in sorted(options.env):
+        if name in stored:
+            raise NotInstallable("env", f"{name} is stored with the group: leave it out here, or change it there")
+        if name in removed:
+            raise NotInstallable("env", f"{name} was removed from the group, so its hosts leave it out: set it there")
 
 
 def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:

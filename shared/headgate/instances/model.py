@@ -133,11 +133,11 @@ class Instance:
         if override:
             # Under the group's revision, by which the instance is counted.
             pinned = Desired(override.assignment, group.assigned_revision, before=group.assignment, at=override.at)
-            return pinned.on(group.collector, group)
+            return pinned.on(group)
         if rollout and rollout.is_due(self.id, self.labels):
             due = Desired(rollout.to, rollout.revision, before=group.assignment, at=rollout.started_at)
-            return due.on(rollout.collector or group.collector, group)
-        return Desired(group.assignment, group.assigned_revision, at=group.assigned_at).on(group.collector, group)
+            return due.on(group, rollout)
+        return Desired(group.assignment, group.assigned_revision, at=group.assigned_at).on(group)
 
     def running(self) -> Outcome | None:
         """The version that it runs by its reports: the last applied one, unless its host reports another text.
@@ -149,6 +149,16 @@ class Instance:
         if applied is None or text_hash is None or applied.text_hash in (None, text_hash):
             return applied
         return next((outcome for outcome in self.trials.outcomes if outcome.text_hash == text_hash), None)
+
+    @property
+    def variables_revision(self) -> int | None:
+        """The revision of variables that its process has by its host's reports; None for those of its install.
+
+        None also if the host does not say, or names none that it was offered.
+        """
+        offered = [outcome.variables for outcome in self.trials.outcomes]
+        offered += [version.variables for version in self.trials.healthy]
+        return next((each.revision for each in offered if each and each.digest == self.reported.host.variables), None)
 
     def runs_another_text(self, offered: Outcome) -> bool:
         """True if its host reports another text than the one that was offered under that config."""

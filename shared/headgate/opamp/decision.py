@@ -136,6 +136,7 @@ def decide(
     before = _before(stored, report, group, at)
     desired = before.desired(group, at)
     ordered, done = transitions.with_orders(before, report.host, desired, at)
+    ordered = replace(ordered, identity=_identified(before.identity, message.sender, at))
     after = _checked(transitions.after_report(ordered, report, desired, at), desired, texts, at)
     offer = None
     # An agent that is asked for its full state gets no offer yet: its next message says what it has.
@@ -143,7 +144,6 @@ def decide(
         after, offer = _with_offer(after, desired, texts, at)
     after = replace(
         after,
-        identity=_identified(before.identity, message.sender, at),
         orders=replace(after.orders, move_until=None) if message.takes_place else after.orders,
         measured=_measured(stored, before, after, report, group, desired, at),
     )

@@ -70,6 +70,7 @@ def _report(said: Mapping[str, Any], components: Mapping[str, Any]) -> HostRepor
         failed={each["id"]: each["reason"] for each in said.get("failed", ())},
         component_list=components.get("list"),
         uninstalled=said.get("uninstalled", False),
+        variables=said.get("variables", {}).get("digest"),
     )
 
 
@@ -125,6 +126,7 @@ def _validator() -> SchemaValidator:
                 "done": texts(order, 16),
                 "failed": schema.tuple_variable_schema(record({"id": text(order), "reason": line}), max_length=4),
                 "collector": record({"version": text(version)}),
+                "variables": record({"digest": text(f"{sha256}|")}),
                 "totals": record(
                     {
                         "run": count,

@@ -54,8 +54,8 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to an agent. `orders` and `collector`, the one for the offer, are for our supervisor, and so is
-    `token`, its next one, sealed for its key.
+    """The answer to an agent. `orders`, `collector` and `variables`, those of the offer, are for our supervisor, and
+    so is `token`, its next one, sealed for its key.
 
     `has_news` is whether the message said or was told more than that the host is there.
     """
@@ -69,6 +69,7 @@ class Reply:
     collector: Mapping[str, object] | None = None
     capture: Mapping[str, object] | None = None
     token: str | None = None
+    variables: Mapping[str, object] | None = None
     has_news: bool = True
 
     def encode(self) -> bytes:
@@ -80,14 +81,12 @@ class Reply:
         if self.heartbeat_seconds is not None:
             message.connection_settings.hash = self.heartbeat_seconds.to_bytes(4, "big")
             message.connection_settings.opamp.heartbeat_interval_seconds = self.heartbeat_seconds
-        if self.orders or self.collector or self.capture or self.token:
-            content: dict[str, object] = {"orders": list(self.orders)}
-            if self.collector:
-                content["collector"] = self.collector
-            if self.capture:
-                content["capture"] = self.capture
-            if self.token:
-                content["token"] = self.token
+        ours = {name: getattr(self, name) for name in ("collector", "variables", "capture", "token")}
+        if self.orders or any(ours.values()):
+            content: dict[str, object] = {
+                "orders": list(self.orders),
+                **{name: part for name, part in ours.items() if part},
+            }
             message.custom_message.capability = host_reports.CAPABILITY
             message.custom_message.type = host_reports.ORDER
             message.custom_message.data = json.dumps(content, separators=(",", ":")).encode()

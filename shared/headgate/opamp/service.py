@@ -28,7 +28,18 @@ from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 from headgate.instances.reported.model import Report
 from headgate.instances.timeline import notices
-from headgate.opamp import health_reports, messages, pace, placement, renewing, senders, signatures, texts, to_fetch
+from headgate.opamp import (
+    health_reports,
+    messages,
+    pace,
+    placement,
+    renewing,
+    sealing,
+    senders,
+    signatures,
+    texts,
+    to_fetch,
+)
 from headgate.opamp.decision import Decision, Message, decide
 from headgate.opamp.messages import Offer, Reply
 from headgate.storage import table
@@ -151,6 +162,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     decision = _with_order(decide(stored.instance, message, group, at, texts.known, capture), at)
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = Offer(decision.offer.config_hash, texts.text_of(decision.offer)) if decision.offer else None
+    variables = sealing.variables(decision.instance, decision.offer, group) if decision.offer else None
     if decision.is_stored:
         _write(decision, report, token.organization_id, at)
     if decision.gets_uid:
@@ -158,7 +170,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     senders.answered(decision.instance.id, sender.key)
     if decision.proves:
         deployments.prove(group)
-    return _reply(decision, report, offer, group, token, at)
+    return replace(_reply(decision, report, offer, group, token, at), variables=variables)
 
 
 def _without_secrets(report: Report, group: Deployment) -> Report:

@@ -9,7 +9,6 @@ from typing import Final, Literal
 
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import Place, RunningRollout
-from headgate.deployments.versions import Assignment
 from headgate.instances.counting.watch import Watch
 from headgate.instances.desired.model import Desired
 from headgate.instances.desired.offers import obstacle
@@ -53,9 +52,12 @@ class Host:
     def counts(self) -> bool:
         return self.phase not in ("absent", "not_moved")
 
-    def proved(self, version: Assignment) -> bool:
-        """True if it has run the version healthily for a time."""
-        return any(healthy.assignment == version for healthy in self.instance.trials.healthy)
+    def proved(self, desired: Desired) -> bool:
+        """True if it has run the version, with these variables, healthily for a time."""
+        return any(
+            (healthy.assignment, healthy.variables) == (desired.assignment, desired.variables)
+            for healthy in self.instance.trials.healthy
+        )
 
     @property
     def ran(self) -> bool:
@@ -82,7 +84,7 @@ def apply_within(running: RunningRollout) -> timedelta:
 def of_rollout(group: Deployment, running: RunningRollout) -> Desired:
     """The version that the due instances of the group are to run."""
     desired = Desired(running.to, running.revision, before=group.assignment, at=running.started_at)
-    return desired.on(running.collector or group.collector, group)
+    return desired.on(group, running)
 
 
 def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime) -> list[Host]:
@@ -108,7 +110,7 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
             return Host(instance, place, True, phase, message)
         if not here:
             return Host(instance, place, False, "absent")
-        why = obstacle(instance, desired.collector)
+        why = obstacle(instance, desired)
         if why and not instance.reported.stopped and at - instance.contact.last_seen_at <= STALE_AFTER:
             return Host(instance, place, due, "not_moved", why)
         if due:

@@ -100,7 +100,10 @@ class TokenCannotApprove(errors.Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A request for a rollout. Without `configuration_id` it is the configuration that the group runs."""
+    """A request for a rollout. Without `configuration_id` it is the configuration that the group runs.
+
+    `variables_revision` is that of the group's stored variables to move hosts to, None for those that they have.
+    """
 
     version_number: int
     configuration_id: str | None
@@ -108,13 +111,14 @@ class Order:
     gates: Gates
     message: str | None = None
     upgrade_collector: bool = False
+    variables_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
     """Instances of the group that report: all, those that are to run the new version, and how those fare.
 
-    Those that are `not_moved` are none of the others: Headgate cannot upgrade their collectors.
+    Those that are `not_moved` are none of the others: Headgate cannot bring them its collector or variables.
     """
 
     total: int
@@ -126,7 +130,7 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True)
 class NotMoved:
-    """An instance whose collector a person has to upgrade; `message` says how."""
+    """An instance that a person has to upgrade or install again; `message` says how."""
 
     instance_id: str
     name: str
@@ -139,6 +143,14 @@ class Upgrade:
 
     version: str
     before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariablesChange:
+    """The revision of the group's variables that a rollout brings, and the one before; None is that of each install."""
+
+    revision: int
+    before: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +254,7 @@ class Rollout:
     ends_as: Status | None = None
     started_by: Sequence[str] | None = None
     revision: int = 1
+    variables: VariablesChange | None = None
 
     @property
     def is_final(self) -> bool:

@@ -17,7 +17,7 @@ from headgate.instances.state.intervals import longest
 from headgate.instances.state.model import STALE_AFTER
 from headgate.rollouts import figures, gates
 from headgate.rollouts.going_back import gone_back, may_wait_longer, take_back
-from headgate.rollouts.hosts import Host, lost, quiet_after, unheard
+from headgate.rollouts.hosts import Host, lost, of_rollout, quiet_after, unheard
 from headgate.rollouts.model import Begun, Hosts, NotMoved, Status
 from headgate.rollouts.state import State
 from headgate.rollouts.strategy import Strategy
@@ -320,17 +320,19 @@ def _completed(state: State, listed: Sequence[Host]) -> State:
     if not _present(listed):
         state = _noted(state, ["no instance of the group reports, so that nothing was judged"])
     # So that it can be gone back to, also if another version is assigned before a host reports again.
-    proven = any(host.due and host.phase == "applied" and host.proved(running.to) for host in listed)
+    desired = of_rollout(state.group, running)
+    proven = any(host.due and host.phase == "applied" and host.proved(desired) for host in listed)
     done = _counted(state).with_rollout(status="completed", reason=None, finished_at=state.at)
     group = replace(
         state.group,
         assignment=running.to,
         assigned_revision=running.revision,
         assigned_at=state.at,
-        healthy=state.group.healthy_before(running.to),
+        healthy=state.group.healthy_before(running.to, running.variables),
         proven_revision=running.revision if proven else state.group.proven_revision,
         rollout=None,
         collector=running.collector or state.group.collector,
+        variables=running.variables or state.group.variables,
     )
     return replace(done, group=group)
 

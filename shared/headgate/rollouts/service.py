@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from headgate.audit import service as audit
-from headgate.deployments import assignments, history
+from headgate.deployments import assignments, history, variables
 from headgate.deployments import service as deployments
 from headgate.deployments.events import GroupEvent
 from headgate.deployments.model import Deployment, DeploymentNotFound
@@ -32,6 +32,7 @@ from headgate.storage.retry import retry as again
 
 if TYPE_CHECKING:
     from headgate.deployments.assignments import Check
+    from headgate.deployments.environment import Environment
     from headgate.foundation.caller import Caller
     from headgate.rollouts.hosts import Host
     from headgate.storage.page import Slice
@@ -50,7 +51,7 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
 
     Returns what the collector says of the version as well. Raises FleetNotFound, DeploymentNotFound, FieldRefused,
     NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, NothingDelivered; for one that upgrades
-    collectors also CollectorNotPublished and NoHostToUpgrade.
+    collectors also CollectorNotPublished and NoHostToUpgrade, with variables also RevisionNotStored and that.
     """
     fleets.get(caller, fleet_id)
 
@@ -60,6 +61,8 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
         if order.gates.delivery and (signals := assignments.undelivered(caller, before, target)):
             raise NothingDelivered(signals, target.version.n)
         collector = upgrading.collector(before, target.version.collector_version) if order.upgrade_collector else None
+        n = order.variables_revision
+        environment = upgrading.variables(before, n) if n is not None else None
         at = clock.now()
         rollout = Rollout(
             id=new_id("rol", at),
@@ -77,10 +80,18 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
             updated_at=at,
             upgrade=upgrading.upgrade(before, collector) if collector else None,
             started_by=caller.people,
+            variables=upgrading.change(before, environment) if environment else None,
+            notes=_at_install(environment) if environment else (),
         )
         revision = before.revision + 1
         running = RunningRollout(
-            rollout.id, target.assignment, revision, at, canaries=order.strategy.canaries, collector=collector
+            rollout.id,
+            target.assignment,
+            revision,
+            at,
+            canaries=order.strategy.canaries,
+            collector=collector,
+            variables=environment.pinned if environment else None,
         )
         after = replace(before.with_rollout(running), updated_at=at, revision=revision)
         execution = executions.new(fleet_id, deployment_id, rollout.id)
@@ -91,6 +102,7 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
             executions.write(execution, at),
             _event("rollout.started", rollout, at),
             *superseding(before, f"The rollout {rollout.id}", at),
+            *(variables.pinning(before, environment) if environment else ()),
         )
         executions.begin(execution)
         return rollout, target, after
@@ -273,6 +285,12 @@ def _save(before: State, after: State, *writes: Write) -> Rollout:
         changes.append(_event("rollout.rollback_failed", rollout, after.at))
     store.save(*changes)
     return rollout
+
+
+def _at_install(environment: Environment) -> Sequence[str]:
+    """Note the variables that a rollout does not bring."""
+    names = environment.for_supervisor
+    return [f"Supervisors read {', '.join(names)} at their start: install hosts again to change that"] if names else ()
 
 
 def _event(type: EventType, rollout: Rollout, at: datetime) -> Write:

@@ -1,22 +1,26 @@
-"""The collector that a rollout brings together with its version: which one, and whether any host can be moved to it."""
+"""The collector and the variables that a rollout brings together with its version: which, and whether any host can be
+moved to them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from headgate.deployments import variables as stored
 from headgate.foundation import clock, errors
 from headgate.installs import releases
 from headgate.instances import service as instances
-from headgate.instances.desired.offers import obstacle
+from headgate.instances.desired.offers import collector_obstacle, variables_obstacle
 from headgate.instances.state.model import mark_of, stale
-from headgate.rollouts.model import Upgrade
+from headgate.rollouts.model import Upgrade, VariablesChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from headgate.deployments.environment import Environment
     from headgate.deployments.model import Deployment
     from headgate.deployments.programs import Program
+    from headgate.instances.model import Instance
 
 
 class CollectorNotPublished(errors.Invalid):
@@ -34,12 +38,12 @@ class CollectorNotPublished(errors.Invalid):
 
 
 class NoHostToUpgrade(errors.Conflict):
-    """Every host of the group that reports has to be upgraded by a person."""
+    """Every host of the group that reports has to be upgraded, or installed again, by a person."""
 
     code = "no_host_to_upgrade"
 
-    def __init__(self, hosts: int, why: str) -> None:
-        super().__init__(f"Headgate can upgrade the collector of none of the group's {hosts:,} hosts. {why}")
+    def __init__(self, act: str, hosts: int, why: str) -> None:
+        super().__init__(f"Headgate can {act} of none of the group's {hosts:,} hosts. {why}")
 
 
 def collector(group: Deployment, version: str) -> Program:
@@ -51,19 +55,41 @@ def collector(group: Deployment, version: str) -> Program:
     program = release.collector(version)
     if program is None:
         raise CollectorNotPublished(version, release.collectors())
+    _require_some("upgrade the collector", [collector_obstacle(each, program) for each in reporting(group)])
+    return program
+
+
+def variables(group: Deployment, n: int) -> Environment:
+    """The revision of the group's variables to move hosts to; a query of the fleet's instances, and two reads.
+
+    Raises RevisionNotStored, NoHostToUpgrade.
+    """
+    environment = stored.revision(group, n)
+    _require_some("change the variables", [variables_obstacle(each, environment.pinned) for each in reporting(group)])
+    return environment
+
+
+def reporting(group: Deployment) -> list[Instance]:
+    """The group's instances that report; a query of the fleet's."""
     at = clock.now()
-    reporting = [
-        each
-        for each in instances.of_group(group.fleet_id, group.id)
-        if not each.reported.stopped and not stale(mark_of(each.contact.last_seen_at), at)
+    return [
+        instance
+        for instance in instances.of_group(group.fleet_id, group.id)
+        if not instance.reported.stopped and not stale(mark_of(instance.contact.last_seen_at), at)
     ]
-    reasons = [obstacle(each, program) for each in reporting]
+
+
+def _require_some(act: str, reasons: Sequence[str | None]) -> None:
     if reasons and all(reasons):
         ((why, _),) = Counter(reasons).most_common(1)
-        raise NoHostToUpgrade(len(reasons), why or "")
-    return program
+        raise NoHostToUpgrade(act, len(reasons), why or "")
 
 
 def upgrade(group: Deployment, collector: Program) -> Upgrade:
     """The rollout's words about it."""
     return Upgrade(collector.version, group.collector.version if group.collector else None)
+
+
+def change(group: Deployment, environment: Environment) -> VariablesChange:
+    """The same of its variables."""
+    return VariablesChange(environment.revision, group.variables.revision if group.variables else None)

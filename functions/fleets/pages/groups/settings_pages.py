@@ -19,6 +19,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
+from headgate.rollouts.variable_hosts import variable_hosts
 from web.commands import Posted, command
 from web.forms import by_field, number_of
 from web.html import NOTHING, Html, html
@@ -177,9 +178,7 @@ def _page(
         name_field=text("name", "Name", typed.get("name", group.name), most=200, error=problems.get("name", "")),
         on_kubernetes=_of_kubernetes(group, typed, problems) if fleet.on_kubernetes else NOTHING,
         labels=_labels(fleet, group, path, csrf, typed, problems),
-        variables=variables_card(
-            f"{path}/variables", csrf, group, variables.get(caller, fleet_id, deployment_id), typed, problems
-        ),
+        variables=variables_card(group_path, csrf, variable_hosts(caller, fleet_id, deployment_id), typed, problems),
         renewal=_renewal(caller, path, csrf, group),
         assignment=html(
             _ASSIGNMENT, clear=confirmed(f"{path}/clear", csrf, "End it", _NOTHING_ASSIGNED, of="the assignment")

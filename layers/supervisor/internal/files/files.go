@@ -53,3 +53,16 @@ func Replace(path string, content []byte) error {
 	}
 	return os.Rename(part.Name(), path)
 }
+
+// Sync makes the names of a folder's files last, also through a power cut.
+func Sync(folder string) error {
+	opened, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	err = opened.Sync()
+	if closing := opened.Close(); err == nil {
+		err = closing
+	}
+	return err
+}

@@ -1,4 +1,4 @@
-// Package guard starts the collector in the supervisor's place, for five reasons.
+// Package guard starts the collector in the supervisor's place, for six reasons.
 //
 // 1. The collector must end when its supervisor ends, for whatever reason. The collector looks for its supervisor every
 // five seconds, but may hang before that, because its output is no longer read.
@@ -16,6 +16,9 @@
 //
 // 5. A configuration can keep the collector's own metrics from this host. Then it gets another place for them
 // (internal/metrics).
+//
+// 6. The collector gets the variables that belong to its configuration (internal/variables), also where that is only
+// validated.
 package guard
 
 import (
@@ -29,6 +32,7 @@ import (
 	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
 	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -41,6 +45,8 @@ const (
 	Metrics  = "HEADGATE_GUARDED_METRICS"
 	// Gates has the feature gates that the collector is started with, if there are any.
 	Gates = "HEADGATE_GUARDED_FEATURE_GATES"
+	// Variables has the storage folder with the variables that belong to configurations.
+	Variables = "HEADGATE_GUARDED_VARIABLES"
 )
 
 const allowNoPipelines = "service.AllowNoPipelines"
@@ -60,14 +66,18 @@ func Collector() (string, bool) {
 func Environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return name == Variable || name == Storage || name == Metrics || name == Gates
+		return name == Variable || name == Storage || name == Metrics || name == Gates || name == Variables
 	})
 }
 
 // Exec replaces this process by the collector, so that the supervisor's signals reach it. It returns only on failure.
 func Exec(collector string, arguments []string) error {
 	argv := append([]string{collector}, WithGates(Arguments(arguments[1:], os.Getenv(Metrics)), os.Getenv(Gates))...)
-	environment := Bounded(Environment(), limitFiles...)
+	environment, err := withVariables(arguments[1:], Environment(), os.Getenv(Variables))
+	if err != nil {
+		return err
+	}
+	environment = Bounded(environment, limitFiles...)
 	// The setting is this thread's, and survives its exec: nothing may come between that moves to another thread.
 	runtime.LockOSThread()
 	if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0); err != 0 {
@@ -77,6 +87,26 @@ func Exec(collector string, arguments []string) error {
 		return fmt.Errorf("start the collector %s: %w", collector, err)
 	}
 	return nil
+}
+
+// withVariables is the environment with the variables of the configuration that the arguments name first.
+func withVariables(arguments, environment []string, storage string) ([]string, error) {
+	for i, argument := range arguments {
+		path, named := strings.CutPrefix(argument, "--config=")
+		if argument == "--config" && i+1 < len(arguments) {
+			path, named = arguments[i+1], true
+		}
+		if !named {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			// The collector says so in its own words.
+			return environment, nil
+		}
+		return variables.Environment(environment, storage, text)
+	}
+	return environment, nil
 }
 
 // Arguments returns the arguments for the collector: for `validate` only the first --config and without the feature

@@ -173,6 +173,18 @@ func (c *configs) before() *protobufs.AgentRemoteConfig {
 	return message
 }
 
+// known are all that the supervisor may start with, or that this host goes back to.
+func (c *configs) known() []*protobufs.AgentRemoteConfig {
+	var found []*protobufs.AgentRemoteConfig
+	for _, one := range []*config{c.Offered, &c.Running, c.Before} {
+		message := &protobufs.AgentRemoteConfig{}
+		if one != nil && proto.Unmarshal(one.Message, message) == nil {
+			found = append(found, message)
+		}
+	}
+	return found
+}
+
 func (c *configs) save() {
 	content, err := json.Marshal(c)
 	if err == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
 	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"github.com/open-telemetry/opamp-go/protobufs"
 )
 
@@ -50,6 +51,8 @@ type Settings struct {
 	// RenewToken takes the token that was sealed for this host, to be used from the next message on; nil if this host takes
 	// none.
 	RenewToken func(sealed []byte) error
+	// Variables are those that come with configurations.
+	Variables variables.Store
 }
 
 // Host is safe for concurrent use. Its methods do not wait for the collector.
@@ -319,6 +322,7 @@ func (h *Host) noteStatus(status *protobufs.RemoteConfigStatus) {
 			h.wroteOffered()
 		}
 		h.configs.applied(hash)
+		h.pruneVariables()
 	}
 }
 

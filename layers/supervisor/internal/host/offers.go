@@ -2,9 +2,11 @@ package host
 
 import (
 	"encoding/json"
+	"fmt"
 	"log"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"github.com/open-telemetry/opamp-go/protobufs"
 )
 
@@ -14,7 +16,14 @@ const serviceVersion = "service.version"
 // the answer.
 func (h *Host) takeOffer(answer *protobufs.ServerToAgent) bool {
 	if offered := answer.GetRemoteConfig(); offered != nil {
-		answer.RemoteConfig = h.settings.Upgrades.Offered(offered, targetOf(answer.GetCustomMessage()))
+		beside := besideOffer(answer.GetCustomMessage())
+		config, err := h.settings.Variables.Take(offered, beside.Variables)
+		if err != nil {
+			answer.RemoteConfig = nil
+			h.settings.Upgrades.Refuse(offered.ConfigHash, fmt.Sprintf("The variables of this version are not on this host: %v", err))
+			return true
+		}
+		answer.RemoteConfig = h.settings.Upgrades.Offered(config, beside.Collector)
 		return answer.RemoteConfig != offered
 	}
 	if !isEmpty(answer) || h.configs.isApplying(h.now()) {
@@ -24,19 +33,31 @@ func (h *Host) takeOffer(answer *protobufs.ServerToAgent) bool {
 	return answer.RemoteConfig != nil
 }
 
-// targetOf is the collector for what an answer offers, nil if it names none.
-func targetOf(custom *protobufs.CustomMessage) *programs.Target {
-	var said struct {
-		Collector *programs.Target `json:"collector"`
-	}
+// beside is what belongs to an offer: the collector for it, and its variables; nil for what the answer does not name.
+type beside struct {
+	Collector *programs.Target `json:"collector"`
+	Variables *variables.Offer `json:"variables"`
+}
+
+func besideOffer(custom *protobufs.CustomMessage) beside {
+	var said beside
 	if custom.GetCapability() != Capability || custom.GetType() != orderType || len(custom.GetData()) > largestOrder {
-		return nil
+		return beside{}
 	}
 	if err := json.Unmarshal(custom.GetData(), &said); err != nil {
-		log.Printf("a collector that cannot be read is left out: %v", err)
-		return nil
+		// Without what it says, which may be secret.
+		log.Print("what belongs to an offer cannot be read, and is left out")
+		return beside{}
 	}
-	return said.Collector
+	return said
+}
+
+// pruneVariables removes the variables to which nothing goes back.
+func (h *Host) pruneVariables() {
+	if h.settings.Upgrades.UnderWay() {
+		return
+	}
+	h.settings.Variables.Prune(h.configs.known()...)
 }
 
 // describe corrects the version that the supervisor learned of the collector at its own start.

@@ -20,14 +20,16 @@ const (
 	doUpgrade    = "upgrade_supervisor"
 	// renewToken is what a host can that takes a renewed token.
 	renewToken = "renew_token"
+	// takeVariables is what a host can that takes variables with a configuration.
+	takeVariables = "variables"
 
 	// file in the supervisor's storage.
 	ordersFile = "headgate-orders.json"
 	// What the service orders at once is a few; more is not its own.
 	mostOrders = 16
 	// A message of the service has a capture beside them: a condition, and an organization's patterns and keys, where a
-	// letter may take six bytes.
-	largestOrder = 512 << 10
+	// letter may take six bytes; and variables, 50 of 4 KiB.
+	largestOrder = 2 << 20
 	// An id is repeated until the service knows that it was carried out. It never sends one of 64 orders ago.
 	remembered = 64
 	// mostDone bounds what one report tells.

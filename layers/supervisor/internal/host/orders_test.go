@@ -319,7 +319,7 @@ func TestOrdersAndTheCollectorOfAnOfferAreReadBesideALongCapture(t *testing.T) {
 	b := quiet(t)
 	capture := `{"condition":"` + strings.Repeat(`\u00e4`, 4_000) + `","keys":["` + strings.Repeat(`\u00e4`, 20_000) + `"]}`
 	data := `{"orders":[{"id":"ord_1","do":"restart"}],"collector":{"installed":true},"capture":` + capture + `}`
-	if target := targetOf(ordered(data).CustomMessage); target == nil || !target.Installed {
+	if target := besideOffer(ordered(data).CustomMessage).Collector; target == nil || !target.Installed {
 		t.Errorf("%v", target)
 	}
 	if answer, _ := b.asks(ordered(data)); !isRestart(answer) {

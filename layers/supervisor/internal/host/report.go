@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 )
 
 const (
@@ -28,6 +30,9 @@ func (h *Host) can() []string {
 	if h.settings.RenewToken != nil {
 		more = append(slices.Clone(more), renewToken)
 	}
+	if h.settings.Variables.Able() {
+		more = append(slices.Clone(more), takeVariables)
+	}
 	if h.settings.Upgrades.Able() {
 		return slices.Concat(can, more, upgrades)
 	}
@@ -47,6 +52,7 @@ type report struct {
 	Can        []string          `json:"can,omitempty"`
 	Platform   string            `json:"platform,omitempty"`
 	Collector  *program          `json:"collector,omitempty"`
+	Variables  *runningVariables `json:"variables,omitempty"`
 	Done       []string          `json:"done,omitempty"`
 	Failed     []failedOrder     `json:"failed,omitempty"`
 	Counters   *Counters         `json:"counters,omitempty"`
@@ -63,6 +69,11 @@ type running struct {
 	Hash string `json:"hash"`
 	// Drifted are the top-level keys in which the file of the collector differs from what the supervisor wrote.
 	Drifted []string `json:"drifted"`
+}
+
+// runningVariables are those in the environment of the collector's process, "" for those of the install.
+type runningVariables struct {
+	Digest string `json:"digest"`
 }
 
 type exits struct {
@@ -128,6 +139,10 @@ func (h *Host) changed(full bool) report {
 	if version := h.settings.Upgrades.Running(); version != "" {
 		now.Collector = &program{version}
 	}
+	now.Variables = h.told.Variables
+	if digest, seen := h.settings.Upgrades.Environment(variables.Marker); seen && h.settings.Variables.Able() {
+		now.Variables = &runningVariables{digest}
+	}
 	// A process that counts from zero says so with its first message.
 	if full || now.Counters != nil {
 		now.Totals = h.meter.flows.totals()
@@ -143,6 +158,9 @@ func (h *Host) changed(full bool) report {
 	}
 	if reflect.DeepEqual(now.Collector, h.told.Collector) {
 		now.Collector = nil
+	}
+	if reflect.DeepEqual(now.Variables, h.told.Variables) {
+		now.Variables = nil
 	}
 	if reflect.DeepEqual(now.Config, h.told.Config) {
 		now.Config = nil
@@ -170,6 +188,9 @@ func (h *Host) noteTold(next report) {
 	}
 	if next.Collector != nil {
 		h.told.Collector = next.Collector
+	}
+	if next.Variables != nil {
+		h.told.Variables = next.Variables
 	}
 	if next.Config != nil {
 		h.told.Config = next.Config

@@ -145,7 +145,7 @@ func (s *Store) place(part string, target Target) (Known, error) {
 		return Known{}, err
 	}
 	for _, changed := range []string{folder, s.folder} {
-		if err := sync(changed); err != nil {
+		if err := files.Sync(changed); err != nil {
 			return Known{}, err
 		}
 	}
@@ -193,7 +193,7 @@ func (s *Store) Save() error {
 	if err := files.Replace(filepath.Join(s.folder, s.name+"-"+stateFile), content); err != nil {
 		return err
 	}
-	return sync(s.folder)
+	return files.Sync(s.folder)
 }
 
 // Prune removes the programs to which nothing goes back.
@@ -291,17 +291,5 @@ func verify(file *os.File, id string) error {
 		return fmt.Errorf("its SHA-256 is %s, not %s", got, id)
 	}
 	_, err := file.Seek(0, io.SeekStart)
-	return err
-}
-
-func sync(folder string) error {
-	opened, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	err = opened.Sync()
-	if closing := opened.Close(); err == nil {
-		err = closing
-	}
 	return err
 }

@@ -180,7 +180,7 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 	}
 	c.Agent.Executable = self
 	c.Agent.Env = map[string]string{
-		guard.Variable: s.collector, guard.Metrics: filepath.Join(s.Storage, metrics.Name),
+		guard.Variable: s.collector, guard.Metrics: filepath.Join(s.Storage, metrics.Name), guard.Variables: s.Storage,
 	}
 	if s.FeatureGates != "" {
 		c.Agent.Env[guard.Gates] = s.FeatureGates

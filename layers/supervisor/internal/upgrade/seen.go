@@ -14,21 +14,61 @@ func (u *Upgrades) Running() string {
 	if u.store == nil {
 		return ""
 	}
+	if _, version, runs := u.process(); runs {
+		return version
+	}
+	return u.version(u.store.State.Current)
+}
+
+// Environment is the value that a variable had when the collector's process was started, as the kernel tells, "" for none.
+// It also reports whether there is such a process.
+func (u *Upgrades) Environment(name string) (value string, runs bool) {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	if u.store == nil {
+		return "", false
+	}
+	process, _, runs := u.process()
+	if !runs {
+		return "", false
+	}
+	content, err := os.ReadFile(filepath.Join("/proc", process, "environ"))
+	if err != nil || len(content) == 0 {
+		// It has ended meanwhile.
+		return "", false
+	}
+	for _, variable := range strings.Split(string(content), "\x00") {
+		if key, value, _ := strings.Cut(variable, "="); key == name {
+			return value, true
+		}
+	}
+	return "", true
+}
+
+// process is the child of this process that runs a configuration, and the version of its program.
+func (u *Upgrades) process() (process, version string, runs bool) {
 	versions := map[string]string{u.settings.Installed: u.settings.InstalledVersion}
 	for id, known := range u.store.State.Known {
 		versions[u.store.Path(id)] = known.Version
 	}
 	for _, child := range children() {
 		for path, version := range versions {
-			if runs(child, path) {
-				return version
+			if isOfProgram(child, path) && hasConfig(child) {
+				return child, version, true
 			}
 		}
 	}
-	return u.version(u.store.State.Current)
+	return "", "", false
 }
 
-func runs(pid, path string) bool {
+// hasConfig leaves out a process that only validates, or lists something.
+func hasConfig(pid string) bool {
+	content, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+	arguments := strings.Split(string(content), "\x00")
+	return err == nil && len(arguments) > 1 && strings.HasPrefix(arguments[1], "-")
+}
+
+func isOfProgram(pid, path string) bool {
 	program, err := os.Stat(filepath.Join("/proc", pid, "exe"))
 	if err != nil {
 		return false

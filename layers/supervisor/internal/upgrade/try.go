@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
+	"github.com/open-telemetry/opamp-go/protobufs"
 )
 
 const (
@@ -35,10 +37,16 @@ func Version(ctx context.Context, collector string) (string, error) {
 	return words[len(words)-1], nil
 }
 
-// Try returns a function that runs a collector as this host would, with this environment: it must be the version that
-// was published, and accept the text. The file of the text is in the folder for as long.
-func Try(folder string, environment func() []string) func(context.Context, string, programs.Target, []byte) error {
-	return func(ctx context.Context, collector string, target programs.Target, text []byte) error {
+// Try returns a function that runs a collector as this host would, with this environment and the variables of the
+// configuration, which the storage folder has: it must be the version that was published, and accept the text. The file of
+// the text is in the folder for as long.
+func Try(folder string, environment func() []string) func(context.Context, string, programs.Target, *protobufs.AgentRemoteConfig) error {
+	return func(ctx context.Context, collector string, target programs.Target, config *protobufs.AgentRemoteConfig) error {
+		text := config.GetConfig().GetConfigMap()[""].GetBody()
+		with, err := variables.With(environment(), folder, variables.Of(config))
+		if err != nil {
+			return err
+		}
 		version, err := Version(ctx, collector)
 		if err != nil {
 			return fmt.Errorf("it does not run on this host: %w", err)
@@ -58,7 +66,7 @@ func Try(folder string, environment func() []string) func(context.Context, strin
 		if err != nil {
 			return fmt.Errorf("write the text to validate: %w", err)
 		}
-		if said, err := run(ctx, collector, environment(), "validate", "--config", file.Name()); err != nil {
+		if said, err := run(ctx, collector, with, "validate", "--config", file.Name()); err != nil {
 			return fmt.Errorf("it refuses the text: %w\n%s", err, said)
 		}
 		return nil

@@ -24,14 +24,14 @@ const Name = "otelcol-contrib"
 const interrupted = "The supervisor was ended in the middle of the upgrade"
 
 // Settings are those of a host. Able is whether this host replaces its collector; Try runs a collector on this host, and
-// returns why it does not accept the text.
+// returns why it does not accept the configuration.
 type Settings struct {
 	Able             bool
 	Endpoint         string
 	Storage          string
 	Installed        string
 	InstalledVersion string
-	Try              func(ctx context.Context, program string, target programs.Target, text []byte) error
+	Try              func(ctx context.Context, program string, target programs.Target, config *protobufs.AgentRemoteConfig) error
 }
 
 // Upgrades is safe for concurrent use; its methods do not wait for a download.
@@ -63,9 +63,6 @@ type preparation struct {
 // its configuration is returned, which the supervisor must not start from.
 func Open(settings Settings) (*Upgrades, []byte, error) {
 	u := &Upgrades{settings: settings}
-	if !settings.Able {
-		return u, nil, nil
-	}
 	store, err := programs.Open(settings.Storage, Name)
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +78,7 @@ func Open(settings Settings) (*Upgrades, []byte, error) {
 }
 
 // Able reports whether this host replaces its collector.
-func (u *Upgrades) Able() bool { return u.store != nil }
+func (u *Upgrades) Able() bool { return u.store != nil && u.settings.Able }
 
 // UnderWay reports whether a collector is prepared, or has not proved itself yet.
 func (u *Upgrades) UnderWay() bool {
@@ -125,7 +122,7 @@ func (u *Upgrades) Offered(config *protobufs.AgentRemoteConfig, target *programs
 	}
 	u.cancel()
 	u.store.State.Failure = nil
-	if target == nil || len(config.GetConfig().GetConfigMap()) == 0 {
+	if !u.settings.Able || target == nil || len(config.GetConfig().GetConfigMap()) == 0 {
 		return config
 	}
 	if err := target.Check(); err != nil {
@@ -141,6 +138,19 @@ func (u *Upgrades) Offered(config *protobufs.AgentRemoteConfig, target *programs
 	}
 	u.prepare(config, *target)
 	return nil
+}
+
+// Refuse notes why an offer is not applied, to be told. What runs goes on.
+func (u *Upgrades) Refuse(configHash []byte, reason string) {
+	u.mutex.Lock()
+	defer u.mutex.Unlock()
+	if u.store == nil {
+		return
+	}
+	if u.next != nil || u.store.State.Failure != nil {
+		u.repeat(configHash)
+	}
+	u.fail(configHash, reason)
 }
 
 // repeat lets the supervisor's last status be said again, if it is of a configuration that is offered once more: to the
@@ -256,7 +266,7 @@ func (u *Upgrades) back(reason string) {
 // fail notes why an offer is not applied, to be told. It ends what is under way.
 func (u *Upgrades) fail(configHash []byte, reason string) {
 	u.cancel()
-	log.Printf("a collector was not replaced: %s", reason)
+	log.Printf("an offer is not applied: %s", reason)
 	u.store.State.Failure, u.told = &programs.Failure{ConfigHash: configHash, Reason: reason}, false
 	u.save()
 }
@@ -298,14 +308,13 @@ func (u *Upgrades) prepare(config *protobufs.AgentRemoteConfig, target programs.
 	ctx, cancel := context.WithCancel(context.Background())
 	next := &preparation{config: proto.Clone(config).(*protobufs.AgentRemoteConfig), target: target, cancel: cancel}
 	u.next, u.told = next, false
-	text := next.config.GetConfig().GetConfigMap()[""].GetBody()
 	before := u.store.State.Known[target.ID()]
 	log.Printf("collector %s is fetched", target.Version)
 	go func() {
 		defer cancel()
 		known, err := u.store.Fetch(ctx, u.settings.Endpoint, target, before)
 		if err == nil {
-			err = u.settings.Try(ctx, u.store.Path(target.ID()), target, text)
+			err = u.settings.Try(ctx, u.store.Path(target.ID()), target, next.config)
 		}
 		u.mutex.Lock()
 		defer u.mutex.Unlock()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,7 +63,7 @@ func (b *bench) restart() []byte {
 	b.t.Helper()
 	upgrades, interrupted, err := Open(Settings{
 		Able: true, Endpoint: b.endpoint, Storage: b.storage, Installed: "/installed", InstalledVersion: "1.0.0",
-		Try: func(context.Context, string, programs.Target, []byte) error { return b.tried },
+		Try: func(context.Context, string, programs.Target, *protobufs.AgentRemoteConfig) error { return b.tried },
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -318,7 +319,7 @@ func TestOnlyACollectorOfTheVersionThatAcceptsTheTextIsTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 			try := Try(folder, func() []string { return append(os.Environ(), "SECRET=known") })
-			err := try(context.Background(), collector, programs.Target{Version: "2.0.0"}, []byte("a: 1\n"))
+			err := try(context.Background(), collector, programs.Target{Version: "2.0.0"}, config("c", "a: 1\n"))
 			if (err == nil) != (row.says == "") || (err != nil && !strings.Contains(err.Error(), row.says)) {
 				t.Error(err)
 			}
@@ -326,5 +327,56 @@ func TestOnlyACollectorOfTheVersionThatAcceptsTheTextIsTaken(t *testing.T) {
 				t.Errorf("%v is left", left)
 			}
 		})
+	}
+}
+
+func TestTheProcessTellsWhatItsEnvironmentHas(t *testing.T) {
+	storage, collector := t.TempDir(), "/bin/sleep"
+	for _, able := range []bool{true, false} {
+		upgrades, _, err := Open(Settings{Able: able, Storage: storage, Installed: collector})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, runs := upgrades.Environment("MARK"); runs {
+			t.Errorf("without a process: %q", value)
+		}
+		for environment, want := range map[string]string{"MARK=abc": "abc", "MARKED=abc": ""} {
+			command := exec.Command(collector, "--", "60")
+			command.Env = []string{environment}
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if value, runs := upgrades.Environment("MARK"); !runs || value != want {
+				t.Errorf("%s: %q, %v", environment, value, runs)
+			}
+			_ = command.Process.Kill()
+			_ = command.Wait()
+		}
+	}
+}
+
+func TestAnOfferThatIsRefusedIsToldAlsoByAHostThatReplacesNoCollector(t *testing.T) {
+	for _, able := range []bool{true, false} {
+		upgrades, _, err := Open(Settings{Able: able, Storage: t.TempDir(), Installed: "/installed"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		upgrades.Outgoing(statusOf([]byte("a"), protobufs.RemoteConfigStatuses_RemoteConfigStatuses_APPLIED, ""))
+		upgrades.Refuse([]byte("b"), "no space left on device")
+		said := upgrades.Outgoing(nil)
+		if !isOf(said, []byte("b")) || said.ErrorMessage != "no space left on device" {
+			t.Errorf("%v", said)
+		}
+		upgrades.Answered(said)
+		if again := upgrades.Outgoing(nil); again != nil {
+			t.Errorf("told again: %v", again)
+		}
+		if given := upgrades.Offered(config("a", "a: 1\n"), nil); given == nil {
+			t.Error("the one before is not gone back to")
+		}
+		// To the supervisor that is nothing new, so that it says nothing of it.
+		if said := upgrades.Outgoing(nil); !isOf(said, []byte("a")) {
+			t.Errorf("%v", said)
+		}
 	}
 }

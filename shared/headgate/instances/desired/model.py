@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.deployments.programs import Program
-from headgate.deployments.versions import Assignment, HealthyVersion
+from headgate.deployments.versions import Assignment, HealthyVersion, Ran, VariablesRevision
 
 if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
+    from headgate.deployments.running import RunningRollout
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,10 @@ class Desired:
     """The desired version of an instance. `revision` is that of the group's last assignment by a person.
 
     `before` is what its group runs, if that is something else: to go back to. `at` is since when, None if that is not
-    known. `collector` is the program that is to run it, None for the one that was installed on the host;
-    `collector_before` is the one to go back to. `healthy` are what hosts of the group ran healthily, newest first.
-    `taken_back` are versions and their collectors that the group took back; `cleared_revision` is when it was cleared.
+    known. `collector` is the program that is to run it, None for the one that was installed on the host, and
+    `variables` are those in its environment, None for the installed ones; `collector_before` and `variables_before` are
+    those to go back to. `healthy` are what hosts of the group ran healthily, newest first. `taken_back` are versions,
+    with collectors and variables, that the group took back; `cleared_revision` is when it was cleared.
     """
 
     assignment: Assignment | None
@@ -32,38 +34,51 @@ class Desired:
     collector: Program | None = None
     collector_before: Program | None = None
     healthy: Sequence[HealthyVersion] = ()
-    taken_back: Sequence[tuple[Assignment, str | None]] = ()
+    taken_back: Sequence[Ran] = ()
     cleared_revision: int = 0
+    variables: VariablesRevision | None = None
+    variables_before: VariablesRevision | None = None
     config_hash: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "config_hash", config_hash(self.assignment, self.collector))
+        object.__setattr__(self, "config_hash", config_hash(self.assignment, self.collector, self.variables))
 
-    def on(self, collector: Program | None, group: Deployment) -> Desired:
-        """The same with that collector, if there is something to run, and with what the group can go back to."""
-        program = collector if self.assignment else None
+    def on(self, group: Deployment, rollout: RunningRollout | None = None) -> Desired:
+        """The same as hosts of the group run it, with what the group can go back to.
+
+        With the collector and the variables of its rollout, for one whose turn has come.
+        """
+        collector, variables = group.collector, group.variables
+        if rollout:
+            collector, variables = rollout.collector or collector, rollout.variables or variables
         return replace(
             self,
-            collector=program,
+            # Only if there is something to run.
+            collector=collector if self.assignment else None,
             collector_before=group.collector,
+            variables=variables if self.assignment else None,
+            variables_before=group.variables,
             healthy=group.known_healthy,
-            taken_back=tuple((version.assignment, version.collector) for version in group.taken_back),
+            taken_back=tuple(version.identity for version in group.taken_back),
             cleared_revision=group.cleared_revision,
         )
 
     def forgets(self, version: HealthyVersion | Outcome) -> bool:
         """True if the group took the version back, or was cleared since it ran; revision 0 is of another group."""
         cleared = 0 < version.revision < self.cleared_revision
-        return cleared or (version.assignment, version.collector) in self.taken_back
+        return cleared or version.identity in self.taken_back
 
 
-def config_hash(assignment: Assignment | None, collector: Program | None = None) -> str:
-    """SHA-256 of the names of assignment and collector, in hex: a published version never changes.
+def config_hash(
+    assignment: Assignment | None, collector: Program | None = None, variables: VariablesRevision | None = None
+) -> str:
+    """SHA-256 of the names of assignment, collector and variables, in hex: a published version never changes.
 
-    None is the empty config, or the collector that was installed.
+    None is the empty config, or the collector or variables that were installed.
     """
     name = f"{assignment.configuration_id}\0{assignment.version_number}" if assignment else ""
     name += f"\0{collector.digest}" if assignment and collector else ""
+    name += f"\0variables {variables.digest}" if assignment and variables else ""
     return hashlib.sha256(name.encode()).hexdigest()
 
 
@@ -80,8 +95,8 @@ class Outcome:
     `text_hash` is the SHA-256 in hex of its text, None if that was not read since; `at` is when it was applied or
     failed, None for times before they were recorded. `returns` is how often it was offered to come back to it since it
     was last applied, 0 if it is not coming back. `collector` is the version of the program that was sent with it, None
-    for the installed one. `unclear_since` is when the host first said that it failed for a reason that does not count
-    against it, None once it was applied.
+    for the installed one, and `variables` likewise. `unclear_since` is when the host first said that it failed for a
+    reason that does not count against it, None once it was applied.
     """
 
     config_hash: str
@@ -95,6 +110,12 @@ class Outcome:
     returns: int = 0
     collector: str | None = None
     unclear_since: datetime | None = None
+    variables: VariablesRevision | None = None
+
+    @property
+    def identity(self) -> Ran | None:
+        """The version with what it ran with, None if it ran nothing."""
+        return (self.assignment, self.collector, self.variables) if self.assignment else None
 
     @classmethod
     def of(
@@ -119,6 +140,7 @@ class Outcome:
             offered_at=offered_at,
             at=at,
             collector=config.collector.version if config.collector else None,
+            variables=config.variables,
         )
 
     def is_failure_of(self, desired: Desired) -> bool:

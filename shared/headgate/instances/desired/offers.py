@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headgate.deployments.programs import Program
+    from headgate.deployments.versions import VariablesRevision
     from headgate.instances.model import Instance
 
 
@@ -24,7 +25,7 @@ def offer(instance: Instance, desired: Desired) -> Desired | None:
     healthily before, here or on another host of the group. The empty config is offered only if no such version is
     known: otherwise the supervisor keeps restarting the failed one, which is better than nothing if it ran before.
     """
-    if not instance.reported.accepts_config or obstacle(instance, desired.collector):
+    if not instance.reported.accepts_config or obstacle(instance, desired):
         return None
     failure = instance.trials.failure_of(desired)
     if failure is None:
@@ -61,7 +62,30 @@ def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) 
     return replace(instance, trials=trials.with_changed(renewed))
 
 
-def obstacle(instance: Instance, collector: Program | None) -> str | None:
+def obstacle(instance: Instance, desired: Desired) -> str | None:
+    """The reason why a version's collector or variables cannot be brought to the instance; None if they can, or run."""
+    return collector_obstacle(instance, desired.collector) or variables_obstacle(instance, desired.variables)
+
+
+def variables_obstacle(instance: Instance, variables: VariablesRevision | None) -> str | None:
+    """The reason why these variables cannot be sealed for the instance's host, and the way out; None if they can.
+
+    A host has to sign with a key, and with the token of its own group: who has the fleet's token, or no key, gets none.
+    """
+    if variables is None:
+        return None
+    install = f"`headgate fleet install {instance.fleet_id} --deployment {instance.deployment_id}` prints the command"
+    needs = f"Revision {variables.revision} of the group's variables cannot be sealed for this host: "
+    if "variables" not in instance.reported.host.can:
+        return f"{needs}its supervisor takes none. Install the host again: {install}"
+    if instance.identity.key is None:
+        return f"{needs}it does not sign its messages. Install the host again: {install}"
+    if instance.identity.scope != instance.deployment_id:
+        return f"{needs}it signs in with the fleet's token, not with the group's own. Install the host again: {install}"
+    return None
+
+
+def collector_obstacle(instance: Instance, collector: Program | None) -> str | None:
     """The reason why this collector cannot be brought to the instance, and the way out; None if it can, or runs."""
     if collector is None or instance.reported.runs_collector(collector):
         return None
@@ -125,7 +149,10 @@ def _back(instance: Instance, desired: Desired) -> Desired | None:
         if failure.revision != desired.revision:
             # It failed under another assignment, and ran healthily as well.
             return config
-    ran_before = any(version.assignment == desired.assignment for version in instance.trials.healthy)
+    ran_before = any(
+        (version.assignment, version.variables) == (desired.assignment, desired.variables)
+        for version in instance.trials.healthy
+    )
     reported = instance.reported.config
     tries_another = reported.status == "failed" and reported.config_hash != desired.config_hash
     stays = known or ran_before or tries_another or desired.assignment is None
@@ -158,24 +185,25 @@ def _known(instance: Instance, desired: Desired) -> list[Desired]:
     programs[None] = None
     taken_back = [version for version in desired.healthy if desired.forgets(version)]
     proven = [version for version in (*desired.healthy, *instance.trials.healthy) if not desired.forgets(version)]
-    versions = [(version.assignment, version.collector) for version in (*proven, *taken_back)]
+    versions = [version.identity for version in (*proven, *taken_back)]
     if not versions:
         versions = [
-            (outcome.assignment, outcome.collector)
+            outcome.identity
             for outcome in instance.trials.outcomes
-            if outcome.assignment
+            if outcome.identity
             and outcome.status == "applied"
             and outcome.revision <= desired.revision
             and not desired.forgets(outcome)
         ]
     runs_on = _runs_on(instance)
-    if runs_on and runs_on.assignment and runs_on.revision <= desired.revision and not desired.forgets(runs_on):
-        versions.insert(0, (runs_on.assignment, runs_on.collector))
+    if runs_on and runs_on.identity and runs_on.revision <= desired.revision and not desired.forgets(runs_on):
+        versions.insert(0, runs_on.identity)
     known = [
-        replace(back_to, assignment=assignment, collector=programs[collector])
-        for assignment, collector in versions
+        replace(back_to, assignment=assignment, collector=programs[collector], variables=variables)
+        for assignment, collector, variables in versions
         if collector in programs
     ]
     if desired.before is not None:
-        known.insert(0, replace(back_to, assignment=desired.before, collector=desired.collector_before))
+        before = replace(back_to, assignment=desired.before, collector=desired.collector_before)
+        known.insert(0, replace(before, variables=desired.variables_before))
     return [config for config in known if config.config_hash != desired.config_hash]

@@ -90,8 +90,8 @@ def proved(before: Instance, after: Instance, report: Report, desired: Desired, 
         return replace(trials, healthy=healthy, well_since=well_since)
     # The revision is that of the first time: it may have run meanwhile in the place of one that failed.
     version = next(
-        (each for each in healthy if (each.assignment, each.collector) == (running.assignment, running.collector)),
-        HealthyVersion(running.assignment, running.collector, running.revision),
+        (each for each in healthy if each.identity == running.identity),
+        HealthyVersion(running.assignment, running.collector, running.revision, running.variables),
     )
     healthy = (version, *(each for each in healthy if each != version))[:_MOST_HEALTHY]
     return replace(trials, healthy=healthy, well_since=well_since)
@@ -103,7 +103,7 @@ def proves(after: Instance, group: Deployment, desired: Desired) -> bool:
         return False
     newest = after.trials.healthy[0] if after.trials.healthy else None
     collector = desired.collector.version if desired.collector else None
-    proven = newest is not None and (newest.assignment, newest.collector) == (desired.assignment, collector)
+    proven = newest is not None and newest.identity == (desired.assignment, collector, desired.variables)
     return proven and after.standing.state == "applied" and desired.assignment == group.assignment
 
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from headgate.instances.series.model import Totals
 
 Order = Literal["restart", "retry", "components", "upgrade_supervisor"]
-Ability = Order | Literal["upgrade_collector", "capture", "renew_token"]
+Ability = Order | Literal["upgrade_collector", "capture", "renew_token", "variables"]
 ABILITIES: Final[tuple[Ability, ...]] = (
     "restart",
     "retry",
@@ -21,6 +21,7 @@ ABILITIES: Final[tuple[Ability, ...]] = (
     "upgrade_collector",
     "capture",
     "renew_token",
+    "variables",
 )
 Platform = Literal["linux", "docker", "kubernetes"]
 MOST_LABELS: Final = 64
@@ -75,7 +76,8 @@ class Host:
     `text_hash` is the SHA-256 in hex of the assigned text that runs, empty for nothing; `drifted` are the top-level
     keys that somebody changed on the host; `exits` how often the collector ended since the last apply, `last_exits`
     when; `can` are the orders that its supervisor understands, and what else it can; `platform` is how it was
-    installed; `components` is the hash of the list of its collector's components. Counters are not compared,
+    installed; `components` is the hash of the list of its collector's components; `variables` is the digest of the
+    revision in the environment of the process that runs, empty for those of its install. Counters are not compared,
     since they always move.
     """
 
@@ -91,6 +93,7 @@ class Host:
     platform: Platform | None = None
     components: str | None = None
     counters: Counters | None = field(default=None, compare=False)
+    variables: str | None = None
 
 
 UNKNOWN: Final = Host()
@@ -123,6 +126,7 @@ class HostReport:
     failed: Mapping[str, str] = field(default_factory=dict)
     component_list: Sequence[str] | None = None
     uninstalled: bool = False
+    variables: str | None = None
 
     def after(self, before: Host) -> Host:
         """Merge this report into the host."""
@@ -138,5 +142,5 @@ class HostReport:
 
 _KEPT: Final = (
     *("supervisor_version", "text_hash", "drifted", "exits", "last_exits"),
-    *("crash_loop", "can", "platform", "components", "counters"),
+    *("crash_loop", "can", "platform", "components", "counters", "variables"),
 )

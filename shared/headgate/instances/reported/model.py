@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headgate.deployments.programs import Program
+    from headgate.deployments.versions import VariablesRevision
 
 Status = Literal["unset", "applying", "applied", "failed"]
 Cause = Literal["version", "killed", "host", "unclear"]
@@ -111,6 +112,10 @@ class Reported:
     def runs_collector(self, collector: Program) -> bool:
         """True if it reports to run that version of the collector."""
         return self.description.collector_version == collector.version
+
+    def runs_variables(self, variables: VariablesRevision | None) -> bool:
+        """True if the process that its host sees has that revision in its environment, None for none of them."""
+        return (self.host.variables or "") == (variables.digest if variables else "")
 
     def after(self, report: Report, at: datetime, *, late: bool) -> Reported:
         """Merge a message into the report. `late`: it was sent before the one which said that the supervisor stops."""

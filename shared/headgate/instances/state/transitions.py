@@ -119,7 +119,7 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
             return "running", None
         return "unhealthy", health.error or _UNHEALTHY
     if config.config_hash != desired.config_hash:
-        return "pending_pickup", obstacle(instance, desired.collector)
+        return "pending_pickup", obstacle(instance, desired)
     if config.status == "failed" and outcome is not None and outcome.unclear_since is not None:
         # Its collector may be slow.
         return "applying", config.message or None
@@ -130,6 +130,9 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
     if config.status == "applied" and desired.collector and not reported.runs_collector(desired.collector):
         version, seen = desired.collector.version, reported.description.collector_version
         return "applying", f"The host has not been seen to run collector {version}; it runs {seen or 'none'}"
+    if config.status == "applied" and not reported.runs_variables(desired.variables):
+        which = f"revision {desired.variables.revision}" if desired.variables else "its install"
+        return "applying", f"The host has not been seen to run with the variables of {which}"
     if config.status == "applied" and health is not None:
         if health.healthy:
             return "applied", None
