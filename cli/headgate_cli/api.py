@@ -1,4 +1,4 @@
-"""The public API over HTTP, and the fields of its answers."""
+"""The public API over HTTP."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class ServerError(Failed):
         self.request_id = request_id
 
     @classmethod
-    def of(cls, code: str, detail: str) -> ServerError:
+    def of_part(cls, code: str, detail: str) -> ServerError:
         """The problem of a part of an answer, with its way out."""
         return cls(422, code, detail, [], _way_out(code, _UNNAMED))
 
@@ -209,8 +209,8 @@ class Api(ABC):
             place: dict[str, str | int] = {"limit": PAGE} | ({"cursor": cursor} if cursor else {})
             answer = self._answer(Request("GET", path, parameters={**parameters, **place}))
             page = self._entity(answer)
-            yield from entities(page, "items")
-            cursor, size = optional(page, "next_cursor"), size + len(answer.content)
+            yield from _objects(page.get("items"))
+            cursor, size = str(page.get("next_cursor") or ""), size + len(answer.content)
             if not cursor:
                 return
             if cursor in seen or len(cursor) > _LONGEST_CURSOR or size > _MOST_LIST_BYTES:
@@ -339,18 +339,27 @@ def _retry_after(answer: Answer) -> float | None:
 
 
 def _wait(answer: Answer) -> None:
-    told = _retry_after(answer)
-    seconds = _PAUSE_IF_LIMITED if told is None else told
+    asked = _retry_after(answer)
+    seconds = _PAUSE_IF_LIMITED if asked is None else asked
     # Not every 429 is about the requests of a minute: too many checks or runs under way are others.
     limited = _code(answer) in ("", _RATE_LIMITED)
-    reason = "You have reached the request limit" if limited else quoted(optional(answer.entity() or {}, "detail"))
+    reason = "You have reached the request limit" if limited else quoted(_field(answer, "detail"))
     click.echo(harmless(f"headgate: {reason}. The command continues in {math.ceil(seconds)} s"), err=True)
     time.sleep(seconds)
 
 
 def _code(answer: Answer) -> str:
     """The code of a problem; empty if the answer is none or has none."""
-    return optional(answer.entity() or {}, "code")
+    return _field(answer, "code")
+
+
+def _field(answer: Answer, name: str) -> str:
+    return str((answer.entity() or {}).get(name) or "")
+
+
+def _objects(value: object) -> list[Entity]:
+    """The objects of a list; empty for anything else."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _unreached(url: str, error: Exception) -> str:
@@ -368,7 +377,7 @@ def _refusal(url: str, answer: Answer, source: str, named: Mapping[str, str]) ->
             f"{url} answered {answer.status}, not like a Headgate server: check the address, and any proxy before it"
         )
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
-    request_id = optional(problem, "request_id")
+    request_id = _field(answer, "request_id")
     if answer.status == 401 or code in _CREDENTIAL_CODES:
         return NotAuthenticated(
             quoted(detail) + _way_out(code, named),
@@ -376,7 +385,7 @@ def _refusal(url: str, answer: Answer, source: str, named: Mapping[str, str]) ->
             code=code or "unauthenticated",
             request_id=request_id,
         )
-    errors = entities(problem, "errors")
+    errors = _objects(problem.get("errors"))
     of_tests = code == "publish_requirements" and all(error.get("code") in _OF_TESTS for error in errors)
     way_out = _way_out(f"{code}_of_tests" if of_tests else code, named)
     return ServerError(answer.status, code, detail, errors, way_out, _retry_after(answer) or 0.0, request_id)
@@ -389,8 +398,8 @@ def _named(path: str, body: Mapping[str, object]) -> Mapping[str, str]:
         match = re.search(pattern, path)
         name = _IN_BODY.get(placeholder, "")
         # A comparison has two sides: what they do not agree on stays unnamed.
-        sides = {one.get(name) for one in (body, body.get("left"), body.get("right")) if isinstance(one, Mapping)}
-        known = [one for one in sides if isinstance(one, str | int)]
+        sides = {side.get(name) for side in (body, body.get("left"), body.get("right")) if isinstance(side, Mapping)}
+        known = [value for value in sides if isinstance(value, str | int)]
         field = known[0] if len(known) == 1 else None
         if match or field:
             named[placeholder] = one_line(match[1] if match else str(field))
@@ -419,35 +428,3 @@ def _line_of(error: Entity) -> str:
 def message_of(error: Entity) -> str:
     """The message of one of a problem's errors."""
     return str(error.get("message") or "")
-
-
-def text(entity: Entity, name: str) -> str:
-    """The field as text. Raises Failed if the answer does not have it."""
-    value = entity.get(name)
-    if not isinstance(value, str):
-        raise Failed(_lacks(name))
-    return value
-
-
-def optional(entity: Entity, name: str) -> str:
-    """The field as text; empty if it is absent or null."""
-    value = entity.get(name)
-    return "" if value is None else str(value)
-
-
-def number(entity: Entity, name: str) -> int:
-    """The field as an integer. Raises Failed if the answer does not have it."""
-    value = entity.get(name)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise Failed(_lacks(name))
-    return value
-
-
-def entities(entity: Entity, name: str) -> list[Entity]:
-    """The objects in the field's list; empty if it is not a list."""
-    value = entity.get(name)
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _lacks(name: str) -> str:
-    return f"the server's answer lacks the field {name}: server and command line may be of different versions"

@@ -18,7 +18,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from headgate_cli.api import Api, Entity, optional
+from headgate_cli.api import Api, Entity
 from headgate_cli.connection import api as connect
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
@@ -39,9 +39,9 @@ def _listed(path: str) -> Names:
 
 def _of_fleet(kind: str) -> Names:
     def list_of_fleet(api: Api, context: click.Context) -> Iterator[Entity]:
-        wanted = context.params.get("fleet")
+        label = context.params.get("fleet")
         for fleet in api.items("/fleets"):
-            if wanted in (fleet.get("id"), fleet.get("label")):
+            if label in (fleet.get("id"), fleet.get("label")):
                 yield from api.items(f"/fleets/{fleet.get('id')}/{kind}")
 
     return list_of_fleet
@@ -67,8 +67,8 @@ def prepare(command: click.Command) -> None:
         if isinstance(parameter.type, click.types.StringParamType) and (_NAMES.keys() | _FILES.keys()) & set(words):
             parameter.type = Completed(words)
     if isinstance(command, click.Group):
-        for one in command.commands.values():
-            prepare(one)
+        for subcommand in command.commands.values():
+            prepare(subcommand)
 
 
 class Completed(click.ParamType[str]):
@@ -102,10 +102,10 @@ class Completed(click.ParamType[str]):
 
 
 def _item(entry: Entity) -> CompletionItem:
-    name = next((optional(entry, field) for field in _FIELDS if optional(entry, field)), "")
+    name = next((str(entry[field]) for field in _FIELDS if entry.get(field)), "")
     if _PLAIN.fullmatch(name):
         return CompletionItem(name)
-    return CompletionItem(re.sub(r"[^a-z0-9_]", "", optional(entry, "id")), help=one_line(name))
+    return CompletionItem(re.sub(r"[^a-z0-9_]", "", str(entry.get("id"))), help=one_line(name))
 
 
 @contextlib.contextmanager

@@ -50,7 +50,7 @@ def dev(port: int | None, data: str | None) -> None:
         # The supervisor is beside the collectors.
         environment |= {"HEADGATE_COLLECTORS_DIR": str(programs / "collectors"), "HEADGATE_CACHE": str(programs)}
     environment["HEADGATE_COLLECTOR_VERSION"] = wheel.collector_version()
-    given = {"HEADGATE_PORT": port, "HEADGATE_DATA": data and Path(data).absolute()}
-    environment |= {name: str(value) for name, value in given.items() if value is not None}
+    chosen = {"HEADGATE_PORT": port, "HEADGATE_DATA": data and Path(data).absolute()}
+    environment |= {name: str(value) for name, value in chosen.items() if value is not None}
     sys.stdout.flush()
     os.execve(sys.executable, [sys.executable, "-m", "headgate_local"], environment)

@@ -8,12 +8,12 @@ from itertools import islice
 from headgate_cli.api import PAGE, Api
 
 
-def did_you_mean(wanted: str, names: Iterable[str]) -> str:
+def did_you_mean(typed: str, names: Iterable[str]) -> str:
     """` (did you mean 'edge'?)` for a message; empty if no name is similar. Case does not count."""
     import difflib
 
     by_folded = {name.casefold(): name for name in names}
-    similar = difflib.get_close_matches(wanted.casefold(), by_folded, n=1, cutoff=0.7)
+    similar = difflib.get_close_matches(typed.casefold(), by_folded, n=1, cutoff=0.7)
     return f" (did you mean {by_folded[similar[0]]!r}?)" if similar else ""
 
 

@@ -169,8 +169,8 @@ def unified(before: str, after: str, names: tuple[str, str]) -> list[str]:
     """The lines of a unified diff, without line breaks; empty if there is no difference."""
     import difflib
 
-    found = difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), *names)
-    return list(_diff_lines(found))
+    lines = difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), *names)
+    return list(_diff_lines(lines))
 
 
 def _runner_may_read() -> bool:
@@ -199,10 +199,10 @@ def _cell(value: object) -> str:
 
 def _paragraph(headings: Sequence[str], row: Sequence[str], columns: int) -> str:
     name, *facts, description = row
-    told = ", ".join(
+    words = ", ".join(
         f"{heading.lower()} {fact}".lstrip() for heading, fact in zip(headings[1:], facts, strict=False) if fact != "-"
     )
-    lines = [f"{click.style(name, bold=True)}{_GAP}{told}".rstrip()]
+    lines = [f"{click.style(name, bold=True)}{_GAP}{words}".rstrip()]
     if description != "-":
         indent = " " * _NARROWEST
         lines.append(

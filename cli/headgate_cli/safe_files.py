@@ -76,11 +76,11 @@ def replace(path: Path, content: bytes) -> None:
 def place(path: Path) -> Path:
     """The path with its links followed. Raises Failed if a link on the way leads out of its own folder."""
     here = Path.cwd()
-    wanted = Path(os.path.normpath(here / path))
-    if wanted.is_relative_to(here):
-        reached, steps = here, wanted.relative_to(here).parts
+    target_path = Path(os.path.normpath(here / path))
+    if target_path.is_relative_to(here):
+        reached, steps = here, target_path.relative_to(here).parts
     else:
-        reached, steps = wanted.parent.resolve(), (wanted.name,)
+        reached, steps = target_path.parent.resolve(), (target_path.name,)
     for step in steps:
         following = reached / step
         if following.is_symlink():
@@ -106,12 +106,12 @@ def below(folder: Path, relative: str) -> Path:
     return path
 
 
-def is_file(wanted: str) -> bool:
+def is_file(argument: str) -> bool:
     """Whether the argument names a file, even one that `read` refuses."""
-    if wanted == STDIN or _DESCRIPTOR.fullmatch(wanted):
+    if argument == STDIN or _DESCRIPTOR.fullmatch(argument):
         return True
     try:
-        return os.path.lexists(wanted) and not Path(wanted).is_dir()
+        return os.path.lexists(argument) and not Path(argument).is_dir()
     except ValueError:
         return False
 

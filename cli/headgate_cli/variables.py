@@ -67,7 +67,7 @@ def env(command: _Command) -> _Command:
         "--env",
         multiple=True,
         type=_Variable(),
-        callback=lambda ctx, _, given: (*ctx.meta.get(_FROM_FILES, ()), *given),
+        callback=lambda ctx, _, values: (*ctx.meta.get(_FROM_FILES, ()), *values),
         help="A value for ${env:NAME}. Repeatable.",
     )
     return single(from_file(command))

@@ -22,8 +22,8 @@ def refuse_json(*, watch: bool, as_json: bool) -> None:
         raise click.UsageError("--watch prints lines for people: leave --json out")
 
 
-def watch(told: Mapping[str, str], lines: Callable[[], Mapping[str, str]]) -> NoReturn:
-    """Print each line that is new or changed, until the person ends it; `told` are those of the list above, by id.
+def watch(before: Mapping[str, str], lines: Callable[[], Mapping[str, str]]) -> NoReturn:
+    """Print each line that is new or changed, until the person ends it; `before` are those of the list above, by id.
 
     A line that is not in the list any more is told by its first words. Raises KeyboardInterrupt.
     """
@@ -32,8 +32,8 @@ def watch(told: Mapping[str, str], lines: Callable[[], Mapping[str, str]]) -> No
         time.sleep(_SECONDS)
         now = lines()
         for key, line in now.items():
-            if told.get(key) != line:
+            if before.get(key) != line:
                 print_result(line)
-        for gone in told.keys() - now.keys():
-            print_result(f"{told[gone].partition('  ')[0]}  is not in the list any more")
-        told = now
+        for gone in before.keys() - now.keys():
+            print_result(f"{before[gone].partition('  ')[0]}  is not in the list any more")
+        before = now

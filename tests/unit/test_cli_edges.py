@@ -44,6 +44,8 @@ def edge(server: Server, counts: dict[str, int]) -> Server:
     """Has one configuration, with two published versions, and a group whose collectors the test counts."""
 
     def answer(line: str) -> Answer:
+        if "/validate" in line:
+            return 200, {}, {"valid": False, "version": "0.139.0"}
         if "/versions/" in line or (line.startswith("POST") and line.endswith("/versions")):
             return 200, {}, VERSION
         if "/deployments/" in line:

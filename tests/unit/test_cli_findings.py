@@ -3,7 +3,13 @@
 import click
 import pytest
 
-from headgate_cli.checks.findings import Finding, as_github, as_text, of_lint
+from headgate_cli.checks.findings import Finding, Linted, as_github, as_text, of_lint
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import LintResult
+
+
+def linted(*items: object) -> Linted:
+    return Linted(shaped(LintResult, {"valid": True, "items": list(items)}))
 
 
 def shown(finding: Finding, source: str) -> list[str]:
@@ -61,7 +67,7 @@ def test_a_tab_is_named_where_it_indents() -> None:
 @pytest.mark.parametrize("notes", [False, True])
 def test_a_wrong_expression_is_told_with_what_was_meant(notes: bool) -> None:
     wrong = {"location": {"path": "processors::filter", "line": 1, "column": 1}, "error": "undefined", "note": "`set`?"}
-    (found,) = of_lint("a.yaml", {"items": [wrong]}, notes=notes)
+    (found,) = of_lint("a.yaml", linted(wrong), notes=notes)
 
     assert shown(found, "sett()") == [
         "a.yaml:1:1: error: undefined [ottl]",
@@ -75,14 +81,14 @@ def test_a_wrong_expression_is_told_with_what_was_meant(notes: bool) -> None:
 def test_a_note_on_a_correct_expression_is_advice_that_is_asked_for(notes: bool) -> None:
     right = {"location": {"path": "processors::filter", "line": 1, "column": 1}, "error": None, "note": "inferred"}
 
-    assert [one.severity for one in of_lint("a.yaml", {"items": [right]}, notes=notes)] == ["note"] * notes
+    assert [one.severity for one in of_lint("a.yaml", linted(right), notes=notes)] == ["note"] * notes
 
 
 def test_what_an_expression_probably_does_not_mean_is_shown_without_asking() -> None:
     note = {"code": "missing_group", "message": "$1xxx names no group", "way_out": "Write $${1}xxx."}
     right = {"location": {"path": "p", "line": 3, "column": 5}, "error": None, "note": None, "notes": [note]}
 
-    (shown,) = of_lint("a.yaml", {"items": [right]}, notes=False)
+    (shown,) = of_lint("a.yaml", linted(right), notes=False)
 
     assert (shown.severity, shown.code, shown.line, shown.way_out) == ("note", "missing_group", 3, "Write $${1}xxx.")
 
@@ -112,6 +118,6 @@ def test_what_nobody_can_judge_is_an_error_of_a_text_that_is_not_right(
     location = {"path": "processors::transform::log_statements[1]", "line": 9, "column": 8}
     answer = {"valid": valid, "items": [], "skipped": [{"location": location, "expression": "", "reason": "a null"}]}
 
-    reported = of_lint("a.yaml", answer, notes=False)
+    reported = of_lint("a.yaml", Linted(shaped(LintResult, answer)), notes=False)
 
     assert [(finding.severity, finding.line, finding.message) for finding in reported] == shown

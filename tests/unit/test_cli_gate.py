@@ -24,7 +24,8 @@ GROUP_OF = {"id": GROUP, "name": "Default", "configuration_id": CONFIGURATION, "
 OUTAGE: Answer = (503, {}, {"detail": "The YAML was not checked", "code": "not_checked"})
 NOT_INSTALLED: Answer = (422, {}, {"detail": "0.140.0 is not installed", "code": "collector_version_not_installed"})
 NOT_IN_BUILD: Answer = (503, {}, {"detail": "It lacks hostmetrics", "code": "component_not_in_build"})
-INVALID: Answer = (200, {}, {"valid": False, "errors": [{"message": "no", "code": "other", "component_path": ""}]})
+ERROR = {"message": "no", "code": "other", "component_path": ""}
+INVALID: Answer = (200, {}, {"valid": False, "version": "0.139.0", "errors": [ERROR]})
 
 # What each command does at last, and the version that has to be checked before.
 COMMANDS = {

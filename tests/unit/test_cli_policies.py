@@ -72,7 +72,8 @@ def file(tmp_path: Path) -> Path:
 
 def answer(server: Server, *listed: dict[str, Any], **policies: object) -> None:
     """The server's list of findings, and its part of policies."""
-    server.answers = [(200, {}, {**VERDICT, "findings": listed, "policies": {**RESULT, **policies}})]
+    findings = [{"source": "policy", **finding} for finding in listed]
+    server.answers = [(200, {}, {**VERDICT, "findings": findings, "policies": {**RESULT, **policies}})]
 
 
 @pytest.mark.usefixtures("file")

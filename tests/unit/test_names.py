@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("cli", "engine", "functions", "local", "scripts", "shared")
 GENERATED = ("_pb2.py", "headgate_cli/shapes.py")
 VAGUE = frozenset({"one", "found", "told", "made", "wanted", "given", "other", "kept", "taken", "of"})
-MOST_VAGUE_NAMES = {"cli": 476, "engine": 9, "functions": 14, "local": 2, "scripts": 1, "shared": 25}
+MOST_VAGUE_NAMES = {"cli": 0, "engine": 9, "functions": 14, "local": 2, "scripts": 1, "shared": 25}
 """How many variables, arguments and functions have such a name, by folder. A limit only falls: name the new one."""
 MOST_CLASSES_OF_ONE_NAME = 95
 """How many names two public classes or more have. The limit only falls."""

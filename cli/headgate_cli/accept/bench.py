@@ -57,23 +57,23 @@ class Given:
 
 
 class Bench:
-    """`told` gets a line about what the run waits for."""
+    """`say` gets a line about what the run waits for."""
 
-    def __init__(self, given: Given, told: Callable[[str], None], *, seconds: float = SECONDS) -> None:
-        self.given = given
+    def __init__(self, inputs: Given, say: Callable[[str], None], *, seconds: float = SECONDS) -> None:
+        self.given = inputs
         self.run_id = secrets.token_hex(4)
-        session = given.admin.get("Authorization", "").removeprefix("Bearer ")
+        session = inputs.admin.get("Authorization", "").removeprefix("Bearer ")
         # What any text that is written goes through.
-        self.redacted = Redaction(value for value in (given.token, given.read_token, session) if value)
+        self.redacted = Redaction(value for value in (inputs.token, inputs.read_token, session) if value)
         self.record = Record(self.redacted)
         self.ends = time.monotonic() + seconds
-        self._told = told
+        self._told = say
         # Several requests that wait together are told of once.
         self._told_lock, self._told_until = threading.Lock(), 0.0
         self.anonymous = self.caller({})
-        self.write = self.caller({"Authorization": f"Bearer {given.token}"})
-        self._read = self.caller({"Authorization": f"Bearer {given.read_token}"}) if given.read_token else None
-        self._admin = self.caller(given.admin) if given.admin else None
+        self.write = self.caller({"Authorization": f"Bearer {inputs.token}"})
+        self._read = self.caller({"Authorization": f"Bearer {inputs.read_token}"}) if inputs.read_token else None
+        self._admin = self.caller(inputs.admin) if inputs.admin else None
 
     def caller(self, headers: Mapping[str, str]) -> Caller:
         return Caller(self.given.url, headers, self.record, self._waiting, self.left)
@@ -105,9 +105,9 @@ class Bench:
 
     def published(self, what: str, yaml: str = EDGE) -> str:
         """The id of a new configuration whose version 1 is published."""
-        made = expect.text(self.configuration(what, yaml), "id")
-        expect.entity(self.write.post(f"/configurations/{made}/versions/1/publish"))
-        return made
+        configuration_id = expect.text(self.configuration(what, yaml), "id")
+        expect.entity(self.write.post(f"/configurations/{configuration_id}/versions/1/publish"))
+        return configuration_id
 
     def fleet(self, what: str, kind: str = "server-supervisor") -> Entity:
         return expect.entity(self.write.post("/fleets", {"label": self.name(what), "type": kind}), 201)
@@ -117,11 +117,11 @@ class Bench:
         with ThreadPoolExecutor(len(acts)) as pool:
             return [begun.result() for begun in [pool.submit(act) for act in acts]]
 
-    def until(self, found: Callable[[], T | None], seconds: float, otherwise: Callable[[], str]) -> T:
-        """What `found` gives once it gives something, asked every second at first. Raises Broken after `seconds`."""
+    def until(self, look: Callable[[], T | None], seconds: float, otherwise: Callable[[], str]) -> T:
+        """Wait for what `look` gives, asked every second at first. Raises Broken after `seconds`."""
         ends, asked = time.monotonic() + min(seconds, max(self.left(), 1)), 0
         while True:
-            result = found()
+            result = look()
             if result is not None:
                 return result
             expect.that(time.monotonic() < ends, otherwise())
@@ -131,6 +131,6 @@ class Bench:
     def _waiting(self, seconds: float, reason: str) -> None:
         now = time.monotonic()
         with self._told_lock:
-            told, self._told_until = now < self._told_until, max(self._told_until, now + seconds)
-        if not told:
+            is_repeated, self._told_until = now < self._told_until, max(self._told_until, now + seconds)
+        if not is_repeated:
             self._told(f"waits {seconds:.0f} s for {reason}")

@@ -46,8 +46,8 @@ class Record:
         with self._lock:
             self.requests += 1
             if method == "POST" and path in MADE and answer.status == 201:
-                made = f"{path}/{(answer.entity() or {}).get('id')}"
-                self.made += [made] if _ID.search(made) else []
+                place = f"{path}/{(answer.entity() or {}).get('id')}"
+                self.made += [place] if _ID.search(place) else []
             if answer.succeeded:
                 self.by_endpoint[f"{method} {route}"].append(seconds)
 

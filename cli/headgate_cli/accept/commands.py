@@ -72,9 +72,9 @@ def accept(
     chosen = _chosen(ALL, only)
     if lists:
         if as_json:
-            print_json([{"id": one.id, "promise": one.promise} for one in chosen])
+            print_json([{"id": check.id, "promise": check.promise} for check in chosen])
         else:
-            table(["CHECK", "WHAT IT PROVES"], [(one.id, one.promise) for one in chosen], nothing="", whole=True)
+            table(["CHECK", "WHAT IT PROVES"], [(check.id, check.promise) for check in chosen], nothing="", whole=True)
         return
     writes = _credential(url, token)
     session = _session(writes.url) if admin else None
@@ -85,14 +85,14 @@ def accept(
     signal.signal(signal.SIGTERM, _interrupt)
     from headgate_cli.accept.bench import Given
 
-    given = Given(
+    inputs = Given(
         writes.url,
         writes.value,
         os.environ.get("HEADGATE_READ_TOKEN", "").strip(),
         session.headers if session else {},
         runs_host,
     )
-    result = _run(given, HttpApi(writes), chosen, session)
+    result = _run(inputs, HttpApi(writes), chosen, session)
     _tell(result, Path(folder) if folder else None, as_json=as_json)
     if result.interrupted:
         raise Ended(INTERRUPTED)
@@ -112,16 +112,16 @@ def _credential(url: str, token: str | None) -> Credential:
 
 def _chosen(checks: Sequence[Check], only: Sequence[str]) -> Sequence[Check]:
     """All of them, or those that `only` names by ids and sections. Raises UsageError for a name that is none."""
-    wanted = [name.strip() for names in only for name in names.split(",")]
-    sections = {one.section: [check.id for check in checks if check.section == one.section] for one in checks}
-    for name in wanted:
+    requested = [name.strip() for names in only for name in names.split(",")]
+    sections = {listed.section: [check.id for check in checks if check.section == listed.section] for listed in checks}
+    for name in requested:
         section = name.partition(".")[0]
         if section in sections and name not in (section, *sections[section]):
             raise click.UsageError(f"--only: there is no check {name!r}: {section} has {', '.join(sections[section])}")
         if section not in sections:
             every = f"the sections are {', '.join(sections)}, and `headgate accept --list` shows their checks"
             raise click.UsageError(f"--only: there is no check or section {name!r}: {every}")
-    return [one for one in checks if not only or one.id in wanted or one.section in wanted]
+    return [check for check in checks if not only or check.id in requested or check.section in requested]
 
 
 def _session(url: str) -> Credential:
@@ -137,13 +137,13 @@ def _admin(session: Credential) -> Admin:
     return Admin(HttpApi(session), HttpApi(session, base=APPLICATION))
 
 
-def _run(given: Given, api: Api, chosen: Sequence[Check], session: Credential | None) -> Result:
+def _run(inputs: Given, api: Api, chosen: Sequence[Check], session: Credential | None) -> Result:
     from headgate_cli.accept.bench import Bench
     from headgate_cli.accept.run import run
 
     count = 0
 
-    def told(outcome: Outcome) -> None:
+    def show(outcome: Outcome) -> None:
         nonlocal count
         count += 1
         status_line("")
@@ -154,9 +154,9 @@ def _run(given: Given, api: Api, chosen: Sequence[Check], session: Credential | 
         if outcome.status == "failed":
             say(f"         {REMEDIES[outcome.check.section]} See {PAGE}, section {outcome.check.section}.")
 
-    bench = Bench(given, lambda line: say(f"         {line}"))
-    say(f"Checking {one_line(bench.redacted(given.url))} as run {bench.run_id}: {len(chosen)} checks")
-    return run(bench, api, chosen, told, _admin(session) if session else None)
+    bench = Bench(inputs, lambda line: say(f"         {line}"))
+    say(f"Checking {one_line(bench.redacted(inputs.url))} as run {bench.run_id}: {len(chosen)} checks")
+    return run(bench, api, chosen, show, _admin(session) if session else None)
 
 
 def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
@@ -185,8 +185,8 @@ def _remove(writes: Credential, session: Credential | None, *, as_json: bool) ->
     from headgate_cli.accept.redaction import Redaction
 
     redacted = Redaction([writes.value, *([session.value] if session else [])])
-    found = remains.remove(HttpApi(writes), OF_ANY_RUN, admin=_admin(session) if session else None)
-    left = [redacted(sentence) for sentence in found]
+    remaining = remains.remove(HttpApi(writes), OF_ANY_RUN, admin=_admin(session) if session else None)
+    left = [redacted(sentence) for sentence in remaining]
     if session is None:
         say("Webhooks and service accounts were not looked for: that takes --admin")
     print_outcome({"left": left}, as_json, "\n".join(left) or "What earlier runs made is taken away")

@@ -24,64 +24,64 @@ def that(holds: bool, otherwise: str) -> None:
         raise Broken(otherwise)
 
 
-def equal(what: str, found: object, wanted: object) -> None:
-    that(found == wanted, f"{what} is {shown(found)}, not {shown(wanted)}")
+def equal(what: str, actual: object, expected: object) -> None:
+    that(actual == expected, f"{what} is {shown(actual)}, not {shown(expected)}")
 
 
-def status(answer: Answer, *wanted: int) -> None:
-    told = (answer.entity() or {}).get("detail", answer.content[:_MOST_LETTERS])
-    expected = " or ".join(map(str, wanted))
-    that(answer.status in wanted, f"the answer is {answer.status}, not {expected}: {shown(told)}")
+def status(answer: Answer, *statuses: int) -> None:
+    detail = (answer.entity() or {}).get("detail", answer.content[:_MOST_LETTERS])
+    expected = " or ".join(map(str, statuses))
+    that(answer.status in statuses, f"the answer is {answer.status}, not {expected}: {shown(detail)}")
 
 
-def entity(answer: Answer, *wanted: int) -> Entity:
+def entity(answer: Answer, *statuses: int) -> Entity:
     """The JSON object of an answer with that status, by default 200."""
-    status(answer, *(wanted or (200,)))
-    found = answer.entity()
-    if found is None:
+    status(answer, *(statuses or (200,)))
+    answered = answer.entity()
+    if answered is None:
         raise Broken(f"the answer is not a JSON object: {shown(answer.content[:_MOST_LETTERS])}")
-    return found
+    return answered
 
 
-def problem(answer: Answer, wanted: int, *, code: str = "", detail: str = "") -> Entity:
+def problem(answer: Answer, expected: int, *, code: str = "", detail: str = "") -> Entity:
     """A problem of RFC 9457 with that status, and that code and message if they are given."""
-    found = entity(answer, wanted)
+    answered = entity(answer, expected)
     kind = answer.headers.get("Content-Type", "").partition(";")[0]
     equal("the Content-Type", kind, "application/problem+json")
-    lacking = [name for name in ("type", "title", "status", "detail", "code", "request_id") if name not in found]
+    lacking = [name for name in ("type", "title", "status", "detail", "code", "request_id") if name not in answered]
     that(not lacking, f"the problem lacks {', '.join(lacking)}")
-    equal("the problem's `status`", found["status"], wanted)
-    equal("the problem's `request_id`", found["request_id"], answer.headers.get("X-Request-Id"))
+    equal("the problem's `status`", answered["status"], expected)
+    equal("the problem's `request_id`", answered["request_id"], answer.headers.get("X-Request-Id"))
     if code:
-        equal("the problem's `code`", found["code"], code)
+        equal("the problem's `code`", answered["code"], code)
     if detail:
-        equal("the problem's `detail`", found["detail"], detail)
-    return found
+        equal("the problem's `detail`", answered["detail"], detail)
+    return answered
 
 
-def names_field(found: Entity, field: str) -> None:
+def names_field(answered: Entity, field: str) -> None:
     """One of the problem's errors is about that field."""
-    errors = found.get("errors")
-    places = [one.get("loc") for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
+    errors = answered.get("errors")
+    places = [error.get("loc") for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
     that(any(isinstance(loc, list) and field in loc for loc in places), f"no error names {field}: {shown(errors)}")
 
 
-def items(found: Entity) -> list[Entity]:
-    listed = found.get("items")
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+def items(answered: Entity) -> list[Entity]:
+    listed = answered.get("items")
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise Broken(f"`items` is not a list of objects: {shown(listed)}")
     return listed
 
 
-def text(found: Entity, field: str) -> str:
-    value = found.get(field)
+def text(answered: Entity, field: str) -> str:
+    value = answered.get(field)
     if not isinstance(value, str):
         raise Broken(f"`{field}` is not a text: {shown(value)}")
     return value
 
 
-def number(found: Entity, field: str) -> int:
-    value = found.get(field)
+def number(answered: Entity, field: str) -> int:
+    value = answered.get(field)
     if not isinstance(value, int) or isinstance(value, bool):
         raise Broken(f"`{field}` is not a whole number: {shown(value)}")
     return value

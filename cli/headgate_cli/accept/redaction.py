@@ -29,20 +29,20 @@ _MOST: Final = 2_000
 class Redaction:
     """What no report may contain. `learn` is called by threads."""
 
-    def __init__(self, given: Iterable[str] = ()) -> None:
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._lock = threading.Lock()
         # Parts of secrets, by their length.
         self._parts: dict[int, set[str]] = {}
         self._known: set[str] = set()
-        for secret in given:
+        for secret in secrets:
             self._add(secret)
 
     def learn(self, answer: Answer) -> None:
         """Remember the secrets in an answer, in whichever fields it has them."""
-        found = {match[0] for match in _SHAPED.finditer(answer.content.decode(errors="replace"))}
-        found |= {one for one in _secrets(answer.entity()) if len(one) >= _PART}
+        learned = {match[0] for match in _SHAPED.finditer(answer.content.decode(errors="replace"))}
+        learned |= {secret for secret in _secrets(answer.entity()) if len(secret) >= _PART}
         with self._lock:
-            for secret in found:
+            for secret in learned:
                 if len(self._known) < _MOST:
                     self._add(secret)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
 
-from headgate_cli.api import Api, Entity, ServerError, optional, text
+from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
 
@@ -25,10 +25,10 @@ class Admin:
     application: Api
 
 
-def remove(api: Api, names: re.Pattern[str], made: Sequence[str] = (), admin: Admin | None = None) -> list[str]:
+def remove(api: Api, names: re.Pattern[str], created: Sequence[str] = (), admin: Admin | None = None) -> list[str]:
     """Delete fleets and drafts whose names begin so, archive what was published. A sentence for each thing that stays.
 
-    With `admin` also webhooks and service accounts. `made` are paths of what a run knows that it made: a broken list
+    With `admin` also webhooks and service accounts. `created` are paths that a run knows of: a broken list
     may lack it.
     """
     kinds: list[tuple[Api, str, str, _Act]] = [
@@ -43,30 +43,32 @@ def remove(api: Api, names: re.Pattern[str], made: Sequence[str] = (), admin: Ad
     left: list[str] = []
     for asked, path, field, act in kinds:
         try:
-            listed = {f"{path}/{optional(one, 'id')}": one for one in asked.items(path)}
-            listed |= {one: _read(asked, one) for one in made if one.startswith(path) and one not in listed}
-            found = [one for one in listed.values() if names.match(optional(one, field))]
+            listed = {f"{path}/{entry['id']}": entry for entry in asked.items(path)}
+            listed |= {
+                place: _read(asked, place) for place in created if place.startswith(path) and place not in listed
+            }
+            remains = [entry for entry in listed.values() if names.match(str(entry.get(field) or ""))]
         except Failed as error:
             left.append(f"{path} could not be listed: {error.message}")
             continue
-        for one in found:
-            left += _tried(partial(act, asked, one), one_line(optional(one, field)))
+        for entry in remains:
+            left += _tried(partial(act, asked, entry), one_line(str(entry[field])))
     return left
 
 
-def _delete(path: str, api: Api, one: Entity) -> None:
-    api.delete(f"{path}/{text(one, 'id')}")
+def _delete(path: str, api: Api, entry: Entity) -> None:
+    api.delete(f"{path}/{entry['id']}")
 
 
 def _read(api: Api, path: str) -> Entity:
     """What is at the path; empty if it is not there any more, or archived."""
     try:
-        found = api.get(path)
+        entry = api.get(path)
     except ServerError as error:
         if error.status == 404:
             return {}
         raise
-    return {} if found.get("archived_at") else found
+    return {} if entry.get("archived_at") else entry
 
 
 def _tried(act: Callable[[], None], name: str) -> Iterator[str]:
@@ -77,18 +79,18 @@ def _tried(act: Callable[[], None], name: str) -> Iterator[str]:
 
 
 def _remove_fleet(api: Api, fleet: Entity) -> None:
-    path = f"/fleets/{text(fleet, 'id')}"
+    path = f"/fleets/{fleet['id']}"
     for group in list(api.items(f"{path}/deployments")):
         if group.get("configuration_id"):
             # With nothing assigned, a rollout of the group has ended as well.
-            api.patch(f"{path}/deployments/{text(group, 'id')}", {"configuration_id": None})
+            api.patch(f"{path}/deployments/{group['id']}", {"configuration_id": None})
         if not group.get("is_default"):
-            api.delete(f"{path}/deployments/{text(group, 'id')}")
+            api.delete(f"{path}/deployments/{group['id']}")
     api.delete(path)
 
 
 def _remove_configuration(api: Api, configuration: Entity) -> None:
-    path = f"/configurations/{text(configuration, 'id')}"
+    path = f"/configurations/{configuration['id']}"
     if configuration.get("published_version") is None:
         api.delete(path)
     else:

@@ -28,7 +28,7 @@ def as_json(result: Result) -> Json:
         "interrupted": result.interrupted,
         "seconds": round(result.seconds, 1),
         "requests": result.bench.record.requests,
-        "checks": [_check(one) for one in result.outcomes],
+        "checks": [_check(outcome) for outcome in result.outcomes],
         "latencies": latencies(result),
         "left": result.left,
     }
@@ -39,12 +39,12 @@ def latencies(result: Result) -> list[Json]:
     return [
         {
             "endpoint": one_line(result.bench.redacted(endpoint)),
-            "requests": len(taken),
-            "first_ms": _ms(taken[0]),
-            "median_ms": _ms(statistics.median(taken[1:])) if taken[1:] else None,
-            "longest_ms": _ms(max(taken[1:])) if taken[1:] else None,
+            "requests": len(times),
+            "first_ms": _ms(times[0]),
+            "median_ms": _ms(statistics.median(times[1:])) if times[1:] else None,
+            "longest_ms": _ms(max(times[1:])) if times[1:] else None,
         }
-        for endpoint, taken in sorted(result.bench.record.by_endpoint.items())
+        for endpoint, times in sorted(result.bench.record.by_endpoint.items())
     ]
 
 
@@ -55,19 +55,23 @@ def as_markdown(result: Result) -> str:
 def as_junit(result: Result) -> bytes:
     root = ElementTree.Element("testsuites", name="headgate accept")
     suites: dict[str, ElementTree.Element] = {}
-    for one in result.outcomes:
-        section = one.check.section
+    for outcome in result.outcomes:
+        section = outcome.check.section
         if section not in suites:
             suites[section] = ElementTree.SubElement(root, "testsuite", name=section)
         case = ElementTree.SubElement(
-            suites[section], "testcase", name=one.check.id, classname=f"accept.{section}", time=f"{one.seconds:.3f}"
+            suites[section],
+            "testcase",
+            name=outcome.check.id,
+            classname=f"accept.{section}",
+            time=f"{outcome.seconds:.3f}",
         )
-        if one.status != "passed":
-            kind = "failure" if one.status == "failed" else "skipped"
-            message = _NOT_XML.sub("\ufffd", one.message)
+        if outcome.status != "passed":
+            kind = "failure" if outcome.status == "failed" else "skipped"
+            message = _NOT_XML.sub("\ufffd", outcome.message)
             reason = ElementTree.SubElement(case, kind, message=message)
             if kind == "failure":
-                reason.text = f"{one.check.promise}\n{message}\n{REMEDIES[section]}"
+                reason.text = f"{outcome.check.promise}\n{message}\n{REMEDIES[section]}"
     for element in (*root, root):
         for name, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
             element.set(name, str(sum(1 for _ in element.iter(tag))))
@@ -79,21 +83,21 @@ def as_junit(result: Result) -> bytes:
 
 def summary(result: Result) -> str:
     """`57 checks passed, 1 failed, 4 not checked, in 210 s with 420 requests`."""
-    told = (
+    counts = (
         f"{result.count('passed')} checks passed, {result.count('failed')} failed, {result.count('not checked')} not "
     )
-    return f"{told}checked, in {result.seconds:.0f} s with {result.bench.record.requests} requests"
+    return f"{counts}checked, in {result.seconds:.0f} s with {result.bench.record.requests} requests"
 
 
-def _check(one: Outcome) -> Json:
-    failed = {"remedy": REMEDIES[one.check.section], "see": f"{PAGE}#{one.check.section}"}
+def _check(outcome: Outcome) -> Json:
+    failed = {"remedy": REMEDIES[outcome.check.section], "see": f"{PAGE}#{outcome.check.section}"}
     return {
-        "id": one.check.id,
-        "promise": one.check.promise,
-        "status": one.status.replace(" ", "_"),
-        "seconds": round(one.seconds, 3),
-        "message": one.message or None,
-    } | (failed if one.status == "failed" else {"remedy": None, "see": None})
+        "id": outcome.check.id,
+        "promise": outcome.check.promise,
+        "status": outcome.status.replace(" ", "_"),
+        "seconds": round(outcome.seconds, 3),
+        "message": outcome.message or None,
+    } | (failed if outcome.status == "failed" else {"remedy": None, "see": None})
 
 
 def _lines(result: Result) -> Iterator[str]:
@@ -103,23 +107,24 @@ def _lines(result: Result) -> Iterator[str]:
     if result.interrupted:
         yield from ("", "The run was interrupted.")
     for status, title in (("failed", "Failed"), ("not checked", "Not checked"), ("passed", "Passed")):
-        chosen = [one for one in result.outcomes if one.status == status]
+        chosen = [outcome for outcome in result.outcomes if outcome.status == status]
         if not chosen:
             continue
         yield from ("", f"## {title}", "", "| Check | What it proves | Seconds | What happened |", "|---|---|---|---|")
-        for one in chosen:
-            message = _escaped(one.message)
+        for outcome in chosen:
+            message = _escaped(outcome.message)
             if status == "failed":
-                section = one.check.section
+                section = outcome.check.section
                 message += f" **{REMEDIES[section]}** See {PAGE}, section \u201c{section}\u201d."
-            yield f"| {one.check.id} | {one.check.promise} | {one.seconds:.1f} | {message} |"
+            yield f"| {outcome.check.id} | {outcome.check.promise} | {outcome.seconds:.1f} | {message} |"
     yield from ("", "## Latencies", "", "Requests that succeeded. The first may have started a function.", "")
     yield from ("| Endpoint | Requests | First, ms | Median after, ms | Longest after, ms |", "|---|---|---|---|---|")
     for row in latencies(result):
         endpoint, *numbers = row.values()
-        yield f"| {_escaped(str(endpoint))} | {' | '.join('-' if one is None else str(one) for one in numbers)} |"
+        cells = ["-" if number is None else str(number) for number in numbers]
+        yield f"| {_escaped(str(endpoint))} | {' | '.join(cells)} |"
     yield from ("", "## What is left", "")
-    yield from [f"- {_escaped(one)}" for one in result.left or ["By name, nothing was left behind."]]
+    yield from [f"- {_escaped(sentence)}" for sentence in result.left or ["By name, nothing was left behind."]]
     yield f"- {LEFT}"
 
 

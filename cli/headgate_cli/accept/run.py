@@ -36,7 +36,7 @@ class Result:
     interrupted: bool = False
 
     def count(self, status: Status) -> int:
-        return sum(one.status == status for one in self.outcomes)
+        return sum(outcome.status == status for outcome in self.outcomes)
 
     @property
     def passed(self) -> bool:
@@ -45,19 +45,19 @@ class Result:
 
 
 def run(
-    bench: Bench, api: Api, checks: Sequence[Check], told: Callable[[Outcome], None], admin: Admin | None = None
+    bench: Bench, api: Api, checks: Sequence[Check], show: Callable[[Outcome], None], admin: Admin | None = None
 ) -> Result:
     """Run the checks, and clean up with `api`, and `admin` if there is one. After Ctrl-C the rest is not checked."""
     result, started = Result(bench), time.monotonic()
     try:
         for outcome in _outcomes(bench, checks):
             result.outcomes.append(outcome)
-            told(outcome)
+            show(outcome)
     except KeyboardInterrupt:
         result.interrupted = True
-        seen = {one.check.id for one in result.outcomes}
+        seen = {outcome.check.id for outcome in result.outcomes}
         result.outcomes += [
-            Outcome(one, "not checked", 0, "the run was interrupted") for one in checks if one.id not in seen
+            Outcome(check, "not checked", 0, "the run was interrupted") for check in checks if check.id not in seen
         ]
     try:
         result.left = remains.remove(api, re.compile(re.escape(bench.name(""))), bench.record.made, admin)
@@ -66,23 +66,23 @@ def run(
         result.interrupted = True
     result.left = [_told(bench, sentence) for sentence in result.left]
     # A later answer may have shown that an earlier message holds a secret.
-    result.outcomes = [replace(one, message=bench.redacted(one.message)) for one in result.outcomes]
+    result.outcomes = [replace(outcome, message=bench.redacted(outcome.message)) for outcome in result.outcomes]
     result.seconds = time.monotonic() - started
     return result
 
 
 def _outcomes(bench: Bench, checks: Sequence[Check]) -> Iterator[Outcome]:
-    for one in checks:
+    for check in checks:
         started = time.monotonic()
-        status, message = _ended(bench, one)
-        yield Outcome(one, status, time.monotonic() - started, message)
+        status, message = _ended(bench, check)
+        yield Outcome(check, status, time.monotonic() - started, message)
 
 
-def _ended(bench: Bench, one: Check) -> tuple[Status, str]:
+def _ended(bench: Bench, check: Check) -> tuple[Status, str]:
     if bench.left() <= 0:
         return "not checked", "the time of the run was over"
     try:
-        noted = one.act(bench)
+        noted = check.act(bench)
     except NotChecked as reason:
         return "not checked", _told(bench, str(reason))
     except (Broken, Failed) as reason:

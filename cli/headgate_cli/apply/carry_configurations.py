@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from headgate_cli.api import Api, ServerError, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.apply import found as server
 from headgate_cli.apply.found import Caller, Found, FoundConfiguration
 from headgate_cli.apply.state import Entry, Recorder, Seen, digest_of_tests
 from headgate_cli.apply.steps import Plan, Publish, RemoveConfiguration, SaveConfiguration, Step
 from headgate_cli.apply.wanted import Wanted
 from headgate_cli.errors import Failed
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import ConfigurationDetail, VersionDetail
 from headgate_cli.suites import stored
 
 KIND: Final = "configurations"
@@ -40,17 +42,17 @@ class Configurations:
         steps = [step for step in plan.acts if isinstance(step, SaveConfiguration | Publish | RemoveConfiguration)]
         if steps:
             self._now = server.listed(self._api)
-        if any(step.found and step.found.archived for step in steps):
+        if any(step.current and step.current.archived for step in steps):
             self._now = {**self._now, **server.listed(self._api, archived=True)}
 
     def save(self, step: SaveConfiguration) -> None:
         """Raises Failed; what was done is recorded all the same."""
-        self._require_unchanged(step, step.found)
+        self._require_unchanged(step, step.current)
         before = self._recorder.state.configurations.get(step.name)
         try:
             self._save(step, _Progress(self._recorder, step, self._caller))
         except ServerError as error:
-            if step.found is None and step.name not in self.ids:
+            if step.current is None and step.name not in self.ids:
                 # It was refused: whoever creates one of that name is somebody else.
                 self._recorder.set(KIND, step.name, before)
             if error.is_stale:
@@ -60,17 +62,19 @@ class Configurations:
 
     def publish(self, step: Publish) -> None:
         if step.name not in self._saved:
-            self._require_unchanged(step, step.found)
-        configuration_id = step.found.id if step.found else self.ids[step.name]
+            self._require_unchanged(step, step.current)
+        configuration_id = step.current.id if step.current else self.ids[step.name]
         answer = self._api.post(f"/configurations/{configuration_id}/versions/{step.n}/publish")
         entry = self._recorder.state.configurations[step.name]
         if entry.seen.updated_at:
-            seen = replace(entry.seen, updated_at=max(entry.seen.updated_at, text(answer, "updated_at")))
+            seen = replace(
+                entry.seen, updated_at=max(entry.seen.updated_at, shaped(VersionDetail, answer)["updated_at"])
+            )
             self._recorder.set(KIND, step.name, replace(entry, seen=seen))
 
     def remove(self, step: RemoveConfiguration) -> None:
-        self._require_unchanged(step, step.found)
-        path = f"/configurations/{step.found.id}"
+        self._require_unchanged(step, step.current)
+        path = f"/configurations/{step.current.id}"
         if step.action == "archive":
             self._api.post(f"{path}/archive")
         else:
@@ -79,7 +83,9 @@ class Configurations:
 
     def _require_unchanged(self, step: Step, there: FoundConfiguration | None) -> None:
         if there is None:
-            if any(one.name == step.name and not one.archived for one in self._now.values()):
+            if any(
+                configuration.name == step.name and not configuration.archived for configuration in self._now.values()
+            ):
                 raise Failed(CHANGED_MEANWHILE)
             return
         now = self._now.get(there.id)
@@ -91,15 +97,15 @@ class Configurations:
             raise Failed(CHANGED_MEANWHILE)
 
     def _save(self, step: SaveConfiguration, progress: _Progress) -> None:
-        api, wanted, there = self._api, step.wanted, step.found
+        api, desired, there = self._api, step.desired, step.current
         if there is None:
             progress.begins()
-            described = {} if wanted.description is None else {"description": wanted.description}
-            body = {"name": step.name, "yaml": wanted.text, "managed_by": self._caller.mark}
-            created = api.create("/configurations", body | described)
-            self.ids[step.name] = progress.id = text(created, "id")
+            described = {} if desired.description is None else {"description": desired.description}
+            body = {"name": step.name, "yaml": desired.text, "managed_by": self._caller.mark}
+            created = shaped(ConfigurationDetail, api.create("/configurations", body | described))
+            self.ids[step.name] = progress.id = created["id"]
             progress.saw(created)
-            edits = {key: value for key, value in step.edits.items() if text(created, "collector_version") != value}
+            edits = {key: value for key, value in step.edits.items() if created["collector_version"] != value}
         else:
             progress.id, edits = there.id, dict(step.edits)
         path = f"/configurations/{progress.id}"
@@ -110,7 +116,7 @@ class Configurations:
         if step.appends and there:
             described = {"description": self._message} if self._message else {}
             read = there.version.etag if there.version else ""
-            progress.saw(api.create(f"{path}/versions", {"yaml": wanted.text} | described, if_match=read))
+            progress.saw(api.create(f"{path}/versions", {"yaml": desired.text} | described, if_match=read))
             edits.pop("yaml", None)
         if edits:
             etag = there.version.etag if there and there.version and not step.appends else ""
@@ -119,7 +125,7 @@ class Configurations:
         progress.ends()
 
     def _save_tests(self, step: SaveConfiguration, progress: _Progress) -> None:
-        there = step.found.version.tests if step.found and step.found.version else None
+        there = step.current.version.tests if step.current and step.current.version else None
         known = there or {}
         for name in step.delete:
             stored.delete(self._api, progress.id, step.n, name, known[name])
@@ -135,9 +141,9 @@ class _Progress:
         self._recorder, self._step = recorder, step
         self._known = recorder.state.configurations.get(step.name)
         # Nobody uses what is archived: whoever restores it has it as if it were new, if it was an apply's.
-        restores = step.found is not None and step.found.archived and caller.applied(step.found.managed_by)
-        self._created = step.found is None or restores or was_created(recorder, step.name, step.found, caller)
-        self._updated_at = step.found.updated_at if step.found else ""
+        restores = step.current is not None and step.current.archived and caller.applied(step.current.managed_by)
+        self._created = step.current is None or restores or was_created(recorder, step.name, step.current, caller)
+        self._updated_at = step.current.updated_at if step.current else ""
         self._unseen = False
         self._id = ""
 
@@ -157,16 +163,16 @@ class _Progress:
 
     def saw(self, answer: Mapping[str, object]) -> None:
         """An answer that says when something of it changed last."""
-        self._updated_at, self._unseen = max(self._updated_at, text(answer, "updated_at")), False
+        self._updated_at, self._unseen = max(self._updated_at, shaped(VersionDetail, answer)["updated_at"]), False
 
     def changed_unseen(self) -> None:
         self._unseen = True
 
     def ends(self) -> None:
         step = self._step
-        wanted, there = step.wanted, step.found.version if step.found else None
-        digests = wanted.test_digests
-        collector_version = wanted.collector_version
+        desired, there = step.desired, step.current.version if step.current else None
+        digests = desired.test_digests
+        collector_version = desired.collector_version
         if not collector_version:
             # As it was read, or as it was seen before if there was no need to.
             known = self._known.seen.collector_version if self._known else ""
@@ -174,7 +180,7 @@ class _Progress:
         seen = Seen(
             step.n,
             "" if self._unseen else self._updated_at,
-            wanted.sha256,
+            desired.sha256,
             "" if digests is None else digest_of_tests(digests),
             collector_version,
         )
@@ -187,11 +193,11 @@ def was_created(recorder: Recorder, name: str, there: FoundConfiguration, caller
     return bool(entry and entry.created and entry.id in ("", there.id) and caller.applied(there.managed_by))
 
 
-def remember(recorder: Recorder, wanted: Wanted, found: Found, plan: Plan) -> None:
+def remember(recorder: Recorder, desired: Wanted, current: Found, plan: Plan) -> None:
     """Record what was read and is as the folder wants it, so that it is not read again; forget what is gone."""
     planned = {step.name for step in plan.steps if step.kind == "configuration" and step.action != "publish"}
-    for name, configuration in wanted.configurations.items():
-        there = found.configurations.get(name)
+    for name, configuration in desired.configurations.items():
+        there = current.configurations.get(name)
         if there is None or there.version is None or name in planned:
             continue
         tests = there.version.tests
@@ -202,8 +208,8 @@ def remember(recorder: Recorder, wanted: Wanted, found: Found, plan: Plan) -> No
             "" if tests is None else digest_of_tests(tests),
             there.version.collector_version,
         )
-        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there, found.caller), seen))
+        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there, current.caller), seen))
     for name, entry in list(recorder.state.configurations.items()):
-        known = found.by_id.get(entry.id)
-        if name not in wanted.configurations and (not entry.created or known is None or known.archived):
+        known = current.by_id.get(entry.id)
+        if name not in desired.configurations and (not entry.created or known is None or known.archived):
             recorder.set(KIND, name, None)

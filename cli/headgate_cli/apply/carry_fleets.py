@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from headgate_cli.api import Api, ServerError, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.apply import found as server
 from headgate_cli.apply.carry_configurations import CHANGED_MEANWHILE
 from headgate_cli.apply.found import Found, FoundGroup
@@ -22,6 +22,8 @@ from headgate_cli.apply.steps import (
 )
 from headgate_cli.apply.wanted import Wanted
 from headgate_cli.errors import Failed
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import DeploymentOut, FleetOut
 
 _FLEETS: Final = "fleets"
 _GROUPS: Final = "groups"
@@ -37,15 +39,15 @@ class Fleets:
         self,
         api: Api,
         recorder: Recorder,
-        found: Found,
+        current: Found,
         created: Mapping[str, str],
         secrets: Mapping[str, str],
         message: str,
     ) -> None:
         self._api = api
         self._recorder = recorder
-        self._mark = {"managed_by": found.caller.mark}
-        self._ids = {label: fleet.id for label, fleet in found.fleets.items()}
+        self._mark = {"managed_by": current.caller.mark}
+        self._ids = {label: fleet.id for label, fleet in current.fleets.items()}
         # As they were right before the first change of their fleet.
         self._groups: dict[str, dict[str, FoundGroup]] = {}
         self._created = created
@@ -53,16 +55,16 @@ class Fleets:
         self._message = {"message": message} if message else {}
 
     def create(self, step: CreateFleet) -> None:
-        lifetime = {"expires_in": step.wanted.expires_in} if step.wanted.expires_in else {}
+        lifetime = {"expires_in": step.desired.expires_in} if step.desired.expires_in else {}
         self._recorder.set(_FLEETS, step.name, Entry("", created=True))
         try:
-            body = {"label": step.name, "type": step.wanted.type} | self._mark
-            made = self._api.create("/fleets", body | lifetime)
+            body = {"label": step.name, "type": step.desired.type} | self._mark
+            fleet_id = shaped(FleetOut, self._api.create("/fleets", body | lifetime))["id"]
         except ServerError:
             self._recorder.set(_FLEETS, step.name, None)
             raise
-        self._ids[step.name] = text(made, "id")
-        self._recorder.set(_FLEETS, step.name, Entry(text(made, "id"), created=True))
+        self._ids[step.name] = fleet_id
+        self._recorder.set(_FLEETS, step.name, Entry(fleet_id, created=True))
 
     def create_group(self, step: CreateGroup) -> None:
         fleet_id = self._ids[step.fleet]
@@ -75,11 +77,11 @@ class Fleets:
         key = f"{fleet_id}/{name}"
         self._recorder.set(_GROUPS, key, Entry("", created=True))
         try:
-            made = self._api.create(f"/fleets/{fleet_id}/deployments", body)
+            group_id = shaped(DeploymentOut, self._api.create(f"/fleets/{fleet_id}/deployments", body))["id"]
         except ServerError:
             self._recorder.set(_GROUPS, key, None)
             raise
-        self._recorder.set(_GROUPS, key, Entry(text(made, "id"), created=True))
+        self._recorder.set(_GROUPS, key, Entry(group_id, created=True))
         self._groups[step.fleet] = server.groups(self._api, fleet_id)
 
     def change_group(self, step: ChangeGroup) -> None:
@@ -105,8 +107,8 @@ class Fleets:
             self._api.create(f"{path}/rollouts", self._version(step.target) | rollout | self._message)
 
     def remove_group(self, step: RemoveGroup) -> None:
-        self._api.delete(f"/fleets/{step.fleet_id}/deployments/{step.found.id}")
-        self._recorder.set(_GROUPS, f"{step.fleet_id}/{step.found.name}", None)
+        self._api.delete(f"/fleets/{step.fleet_id}/deployments/{step.current.id}")
+        self._recorder.set(_GROUPS, f"{step.fleet_id}/{step.current.name}", None)
 
     def remove(self, step: RemoveFleet) -> None:
         self._api.delete(f"/fleets/{step.id}")
@@ -120,7 +122,7 @@ class Fleets:
     def _path(self, step: OfGroup) -> str:
         """Raises Failed if somebody changed the group after the plan was made, or it is gone."""
         now = self._now(step.fleet).get(step.group.name)
-        if now is None or (step.found and _compared(now) != _compared(step.found)):
+        if now is None or (step.current and _compared(now) != _compared(step.current)):
             raise Failed(CHANGED_MEANWHILE)
         return f"/fleets/{self._ids[step.fleet]}/deployments/{now.id}"
 
@@ -128,27 +130,27 @@ class Fleets:
         return {"configuration_id": target.id or self._created[target.name], "version_number": target.n}
 
 
-def remember(recorder: Recorder, wanted: Wanted, found: Found) -> None:
+def remember(recorder: Recorder, desired: Wanted, current: Found) -> None:
     """Record the ids of what was created when nobody was told of it any longer; forget what is gone.
 
     Something of that name which the server does not say an apply created is somebody else's.
     """
     for label, entry in list(recorder.state.fleets.items()):
-        fleet = found.fleets.get(label)
+        fleet = current.fleets.get(label)
         if fleet and not entry.id:
             recorder.set(
-                _FLEETS, label, Entry(fleet.id, created=True) if found.caller.applied(fleet.managed_by) else None
+                _FLEETS, label, Entry(fleet.id, created=True) if current.caller.applied(fleet.managed_by) else None
             )
-        elif fleet is None and label not in wanted.fleets:
+        elif fleet is None and label not in desired.fleets:
             recorder.set(_FLEETS, label, None)
-    groups = {f"{fleet.id}/{name}": group for fleet in found.fleets.values() for name, group in fleet.groups.items()}
+    groups = {f"{fleet.id}/{name}": group for fleet in current.fleets.values() for name, group in fleet.groups.items()}
     for key, entry in list(recorder.state.groups.items()):
         if key not in groups:
             recorder.set(_GROUPS, key, None)
         elif not entry.id:
             group = groups[key]
             recorder.set(
-                _GROUPS, key, Entry(group.id, created=True) if found.caller.applied(group.managed_by) else None
+                _GROUPS, key, Entry(group.id, created=True) if current.caller.applied(group.managed_by) else None
             )
 
 

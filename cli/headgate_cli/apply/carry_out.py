@@ -47,10 +47,12 @@ class Outcome:
 class Carrier:
     """Carries out the steps of one plan. `outcomes` has what became of each so far."""
 
-    def __init__(self, api: Api, recorder: Recorder, found: Found, *, secrets: Mapping[str, str], message: str) -> None:
+    def __init__(
+        self, api: Api, recorder: Recorder, current: Found, *, secrets: Mapping[str, str], message: str
+    ) -> None:
         self._api = api
-        self._configurations = Configurations(api, recorder, found.caller, message)
-        self._fleets = Fleets(api, recorder, found, self._configurations.ids, secrets, message)
+        self._configurations = Configurations(api, recorder, current.caller, message)
+        self._fleets = Fleets(api, recorder, current, self._configurations.ids, secrets, message)
         self.outcomes: list[Outcome] = []
 
     def carry_out(self, plan: Plan, tell: Callable[[Outcome], None]) -> None:
@@ -85,7 +87,12 @@ class Carrier:
         if isinstance(step, CreateGroup | Assign) and step.target:
             needs.append(("configuration", step.target.name))
         return next(
-            (one for one in self.outcomes if one.result != "done" and (one.step.kind, one.step.name) in needs), None
+            (
+                outcome
+                for outcome in self.outcomes
+                if outcome.result != "done" and (outcome.step.kind, outcome.step.name) in needs
+            ),
+            None,
         )
 
     def _do(self, step: Step) -> None:
@@ -113,8 +120,8 @@ class Carrier:
 
     def _set_policies(self, step: SetPolicies) -> None:
         try:
-            self._api.put("/policies", step.wanted.settings, if_match=step.etag)
+            self._api.put("/policies", step.desired.settings, if_match=step.etag)
         except ServerError as error:
             if error.code == "policies_changed":
                 raise Failed(CHANGED_MEANWHILE) from error
-            raise policy_files.refusal(error, step.wanted.file, step.wanted.settings) from error
+            raise policy_files.refusal(error, step.desired.file, step.desired.settings) from error

@@ -119,7 +119,7 @@ def apply(
         _carry_out(carrier, planned, api, as_json=as_json)
     if as_json:
         print_json(show.as_json(caller, planned, carrier.outcomes, api))
-    if planned.refused or any(one.result in ("failed", "skipped") for one in carrier.outcomes):
+    if planned.refused or any(outcome.result in ("failed", "skipped") for outcome in carrier.outcomes):
         raise Ended(FAILED)
     if exit_code and planned.acts:
         raise Ended(_DIFFERENCES)

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
-from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.api import Api
 from headgate_cli.apply.state import Entry, State, digest_of_tests
 from headgate_cli.apply.wanted import Configuration, Wanted
 from headgate_cli.apply.wanted_fleets import Fleet
 from headgate_cli.configurations.lookup import gates_of
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shaped import listed as entries_of
+from headgate_cli.shapes import (
+    ConfigurationSummary,
+    FleetOut,
+    Identity,
+    PoliciesOut,
+    RolloutOut,
+    VariableOut,
+    VersionDetail,
+)
 from headgate_cli.suites import stored
 from headgate_cli.untrusted import one_line
 
@@ -100,7 +111,7 @@ class FoundGroup:
     selector: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     secrets: Sequence[str] = ()
-    rollout: Entity | None = None
+    rollout: RolloutOut | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,80 +138,80 @@ class Found:
 
 def caller(api: Api) -> Caller:
     """One request."""
-    said = api.get("/identity")
-    return Caller(*(text(said, one.name) for one in fields(Caller) if one.name != "folder"))
+    identity = shaped(Identity, api.get("/identity"))
+    organization = identity["organization_id"], identity["organization_name"]
+    return Caller(*organization, identity["kind"], identity["id"], identity["role"], identity["access"])
 
 
-def read(api: Api, caller: Caller, wanted: Wanted, state: State) -> Found:
+def read(api: Api, caller: Caller, desired: Wanted, state: State) -> Found:
     """Raises Failed, also for a name that two configurations of the server have."""
     by_id = listed(api)
-    missing = wanted.configurations.keys() - {one.name for one in by_id.values()}
+    missing = desired.configurations.keys() - {known.name for known in by_id.values()}
     if missing or _gone(state, by_id):
         by_id |= listed(api, archived=True)
-    named = _by_name(wanted.configurations, by_id)
+    named = _by_name(desired.configurations, by_id)
     for name, entry in state.configurations.items():
         # Somebody renamed it, or the folder does not have it any longer.
         if name not in named and entry.id in by_id:
             named[name] = by_id[entry.id]
-    for name, configuration in wanted.configurations.items():
+    for name, configuration in desired.configurations.items():
         there = named.get(name)
         if there and not is_known(configuration, there, state.configurations.get(name)):
             named[name] = replace(there, version=_version(api, configuration, there))
-    settings: Entity = {}
+    settings: Mapping[str, object] = {}
     etag = ""
-    if wanted.policies:
+    if desired.policies:
         answer, etag = api.get_with_etag("/policies")
-        held = answer.get("settings")
-        settings = held if isinstance(held, Mapping) else {}
-    return Found(caller, named, by_id, _fleets(api, wanted, state), settings, etag)
+        settings = shaped(PoliciesOut, answer)["settings"]
+    return Found(caller, named, by_id, _fleets(api, desired, state), settings, etag)
 
 
 def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]:
     """The configurations that the caller sees by id; a request for each hundred."""
-    wanted = {"archived": "true"} if archived else {}
+    query = {"archived": "true"} if archived else {}
     return {
-        text(one, "id"): FoundConfiguration(
-            id=text(one, "id"),
-            name=text(one, "name"),
-            description=optional(one, "description"),
-            latest=number(one, "latest_version"),
-            published=_count(one, "published_version"),
-            updated_at=text(one, "updated_at"),
-            archived=bool(one.get("archived_at")),
-            managed_by=optional(one, "managed_by"),
+        summary["id"]: FoundConfiguration(
+            id=summary["id"],
+            name=summary["name"],
+            description=summary["description"] or "",
+            latest=summary["latest_version"],
+            published=summary["published_version"] or 0,
+            updated_at=summary["updated_at"],
+            archived=bool(summary["archived_at"]),
+            managed_by=summary["managed_by"] or "",
         )
-        for one in api.items("/configurations", **wanted)
+        for summary in each(ConfigurationSummary, api.items("/configurations", **query))
     }
 
 
-def is_known(wanted: Configuration, there: FoundConfiguration, entry: Entry | None) -> bool:
+def is_known(desired: Configuration, there: FoundConfiguration, entry: Entry | None) -> bool:
     """Whether it need not be read: nobody changed it since it was seen, and the folder wants what was seen."""
     if entry is None or entry.id != there.id or there.archived:
         return False
-    seen, tests = entry.seen, wanted.test_digests
+    seen, tests = entry.seen, desired.test_digests
     return (
-        (seen.version, seen.updated_at, seen.sha256) == (there.latest, there.updated_at, wanted.sha256)
+        (seen.version, seen.updated_at, seen.sha256) == (there.latest, there.updated_at, desired.sha256)
         and (tests is None or digest_of_tests(tests) == seen.tests)
-        and wanted.collector_version in ("", seen.collector_version)
+        and desired.collector_version in ("", seen.collector_version)
     )
 
 
 def groups(api: Api, fleet_id: str) -> dict[str, FoundGroup]:
     """The groups of a fleet by name, without what takes further requests."""
     return {
-        text(one, "name"): FoundGroup(
-            id=text(one, "id"),
-            name=text(one, "name"),
-            is_default=one.get("is_default") is True,
-            configuration_id=optional(one, "configuration_id"),
-            version_number=_count(one, "version_number"),
-            updated_at=text(one, "updated_at"),
-            managed_by=optional(one, "managed_by"),
-            role=optional(one, "role") or None,
-            fields={name: one.get(name) for name in ("replicas", "namespace")},
-            selector=_texts(one.get("selector")),
+        group["name"]: FoundGroup(
+            id=group["id"],
+            name=group["name"],
+            is_default=group["is_default"],
+            configuration_id=group["configuration_id"] or "",
+            version_number=group["version_number"] or 0,
+            updated_at=group["updated_at"],
+            managed_by=group["managed_by"] or "",
+            role=group["role"],
+            fields={"replicas": group["replicas"], "namespace": group["namespace"]},
+            selector=group["selector"] or {},
         )
-        for one in lookup.groups(api, fleet_id)
+        for group in lookup.groups(api, fleet_id)
     }
 
 
@@ -210,17 +221,17 @@ def _gone(state: State, by_id: Mapping[str, FoundConfiguration]) -> bool:
 
 def _by_name(names: Iterable[str], by_id: Mapping[str, FoundConfiguration]) -> dict[str, FoundConfiguration]:
     """Those of the names, an archived one only if no other has the name. Raises Failed for a name held twice."""
-    wanted = set(names)
-    found: dict[str, list[FoundConfiguration]] = {}
-    for one in by_id.values():
-        if one.name in wanted:
-            found.setdefault(one.name, []).append(one)
+    known_names = set(names)
+    by_name: dict[str, list[FoundConfiguration]] = {}
+    for configuration in by_id.values():
+        if configuration.name in known_names:
+            by_name.setdefault(configuration.name, []).append(configuration)
     named: dict[str, FoundConfiguration] = {}
     twice: list[str] = []
-    for name, holders in sorted(found.items()):
-        used = [one for one in holders if not one.archived] or holders
+    for name, holders in sorted(by_name.items()):
+        used = [holder for holder in holders if not holder.archived] or holders
         if len(used) > 1:
-            ids = ", ".join(one_line(one.id) for one in used)
+            ids = ", ".join(one_line(holder.id) for holder in used)
             twice.append(f"{len(used)} configurations on the server are called {one_line(name)!r} ({ids})")
         named[name] = used[0]
     if twice:
@@ -230,56 +241,46 @@ def _by_name(names: Iterable[str], by_id: Mapping[str, FoundConfiguration]) -> d
     return named
 
 
-def _version(api: Api, wanted: Configuration, there: FoundConfiguration) -> Version:
+def _version(api: Api, desired: Configuration, there: FoundConfiguration) -> Version:
     """One request, and another one for the tests."""
-    found, etag = api.get_with_etag(f"/configurations/{there.id}/versions/{there.latest}")
-    tests = None if wanted.tests is None else stored.digests(api, there.id, there.latest)
-    return Version(text(found, "yaml"), text(found, "collector_version"), etag, tests, gates_of(found))
+    answer, etag = api.get_with_etag(f"/configurations/{there.id}/versions/{there.latest}")
+    version = shaped(VersionDetail, answer)
+    tests = None if desired.tests is None else stored.digests(api, there.id, there.latest)
+    return Version(version["yaml"], version["collector_version"], etag, tests, gates_of(version))
 
 
-def _fleets(api: Api, wanted: Wanted, state: State) -> dict[str, FoundFleet]:
+def _fleets(api: Api, desired: Wanted, state: State) -> dict[str, FoundFleet]:
     """The fleets that the folder or the state has, each with its groups."""
-    about = {*wanted.fleets, *state.fleets}
+    about = {*desired.fleets, *state.fleets}
     if not about:
         return {}
-    found: dict[str, FoundFleet] = {}
-    for one in api.items("/fleets"):
-        label = text(one, "label")
+    fleets: dict[str, FoundFleet] = {}
+    for stored_fleet in each(FleetOut, api.items("/fleets")):
+        fleet_id, label = stored_fleet["id"], stored_fleet["label"]
         if label not in about:
             continue
-        fleet_id = text(one, "id")
         there = groups(api, fleet_id)
-        fleet = wanted.fleets.get(label)
-        if fleet:
+        if fleet := desired.fleets.get(label):
             there = {name: _with_details(api, fleet_id, fleet, group) for name, group in there.items()}
-        managed_by = optional(one, "managed_by")
-        found[label] = FoundFleet(fleet_id, label, text(one, "type"), text(one, "expires_in"), there, managed_by)
-    return found
+        facts = stored_fleet["type"], stored_fleet["expires_in"], there, stored_fleet["managed_by"] or ""
+        fleets[label] = FoundFleet(fleet_id, label, *facts)
+    return fleets
 
 
 def _with_details(api: Api, fleet_id: str, fleet: Fleet, group: FoundGroup) -> FoundGroup:
     """With its variables and newest rollout, as far as the folder says something of them."""
-    wanted = fleet.groups.get(group.name)
-    if wanted is None:
+    desired = fleet.groups.get(group.name)
+    if desired is None:
         return group
     path = f"/fleets/{fleet_id}/deployments/{group.id}"
-    if wanted.variables is not None or wanted.secrets:
-        stored_here = entities(api.get(f"{path}/env"), "items")
+    if desired.variables is not None or desired.secrets:
+        variables = entries_of(VariableOut, api.get(f"{path}/env"))
         group = replace(
             group,
-            variables={text(one, "name"): optional(one, "value") for one in stored_here if not one.get("secret")},
-            secrets=[text(one, "name") for one in stored_here if one.get("secret")],
+            variables={variable["name"]: variable["value"] or "" for variable in variables if not variable["secret"]},
+            secrets=[variable["name"] for variable in variables if variable["secret"]],
         )
-    if wanted.assignment or wanted.clears:
-        newest = entities(api.get(f"{path}/rollouts", limit=1), "items")
+    if desired.assignment or desired.clears:
+        newest = entries_of(RolloutOut, api.get(f"{path}/rollouts", limit=1))
         group = replace(group, rollout=newest[0] if newest else None)
     return group
-
-
-def _count(entity: Entity, name: str) -> int:
-    """The number of a version; 0 if the field is absent or null. Raises Failed."""
-    return 0 if entity.get(name) is None else number(entity, name)
-
-
-def _texts(value: object) -> Mapping[str, str]:
-    return {str(key): str(entry) for key, entry in value.items()} if isinstance(value, Mapping) else {}

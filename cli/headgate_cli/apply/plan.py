@@ -114,8 +114,8 @@ def _configuration(
             *([f"saved as the draft v{n}"] if appends else []),
         ],
         texts=(before, configuration.text) if "yaml" in edits else None,
-        wanted=configuration,
-        found=there,
+        desired=configuration,
+        current=there,
         n=n,
         appends=appends,
         restores=there.archived,
@@ -136,8 +136,8 @@ def _created(configuration: Configuration) -> SaveConfiguration:
         name=configuration.name,
         action="create",
         changes=[*changes, "saved as the draft v1"],
-        wanted=configuration,
-        found=None,
+        desired=configuration,
+        current=None,
         n=1,
         put=tests,
         edits={"collector_version": configuration.collector_version} if configuration.collector_version else {},
@@ -155,8 +155,8 @@ def _published(configuration: Configuration, there: FoundConfiguration | None, s
             name=configuration.name,
             action="publish",
             changes=[f"v{n}"],
-            wanted=configuration,
-            found=there,
+            desired=configuration,
+            current=there,
             n=n,
         )
 
@@ -211,7 +211,7 @@ def _policies(folder: Wanted, server: Found) -> Iterator[Step]:
         name=_POLICIES,
         action="change",
         changes=changes,
-        wanted=folder.policies,
+        desired=folder.policies,
         etag=server.policies_etag,
     )
 
@@ -263,7 +263,7 @@ def _removed(folder: Wanted, server: Found, state: State, users: Mapping[str, st
                     name=name,
                     action="archive" if there.published else "delete",
                     changes=[what],
-                    found=there,
+                    current=there,
                 )
             )
         else:

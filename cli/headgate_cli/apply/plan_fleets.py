@@ -61,7 +61,7 @@ def plan(
         if there is None:
             expires = f", its token expires in {fleet.expires_in}" if fleet.expires_in else ""
             changes = [f"{fleet.type}{expires}"]
-            changed.append(CreateFleet(kind="fleet", name=label, action="create", changes=changes, wanted=fleet))
+            changed.append(CreateFleet(kind="fleet", name=label, action="create", changes=changes, desired=fleet))
         elif reason := _unlike(fleet, there):
             changed.append(Step(kind="fleet", name=label, action="refused", reason=reason))
             continue
@@ -123,8 +123,8 @@ def _group(
         target = resolve(group.assignment) if group.assignment else None
     except Unresolved as error:
         return refused(str(error))
-    missing = [one for one in group.secrets if one not in (is_there.secrets if is_there else ())]
-    if lacking := [one for one in missing if not secrets.get(one)]:
+    missing = [secret for secret in group.secrets if secret not in (is_there.secrets if is_there else ())]
+    if lacking := [secret for secret in missing if not secrets.get(secret)]:
         return refused(
             f"its secret {lacking[0]} is not stored: set the variable {SECRETS}{lacking[0]} for this command"
         )
@@ -140,7 +140,7 @@ def _group(
             changes=[f"runs {target}"],
             fleet=fleet.label,
             group=group,
-            found=None,
+            current=None,
             target=target,
         )
         return [created, *_fields(fleet, group, name, None, missing)], []
@@ -180,7 +180,7 @@ def _taken_over(
         changes=[ADOPTED],
         fleet=fleet.label,
         group=group,
-        found=there.groups.get(group.name) if there else None,
+        current=there.groups.get(group.name) if there else None,
         fields={"managed_by": caller.mark},
     )
     return [adopts, *fields], runs
@@ -199,7 +199,11 @@ def _target(assignment: Assignment, folder: Wanted, server: Found, publishing: M
 
 
 def _elsewhere(name: str, server: Found) -> FoundConfiguration | None:
-    named = [one for one in server.by_id.values() if one.name == name and not one.archived]
+    named = [
+        configuration
+        for configuration in server.by_id.values()
+        if configuration.name == name and not configuration.archived
+    ]
     if len(named) > 1:
         raise Unresolved(f"{len(named)} configurations on the server are called {name}")
     return named[0] if named else None
@@ -235,7 +239,7 @@ def _fields(
             changes=changes,
             fleet=fleet.label,
             group=group,
-            found=there,
+            current=there,
             fields=fields,
             selector=selector,
             variables=variables,
@@ -256,7 +260,7 @@ def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, targe
             changes=["nothing is assigned any longer: its collectors stop"],
             fleet=fleet.label,
             group=group,
-            found=there,
+            current=there,
             target=None,
         )
     elif target and (target.id, target.n) != now:
@@ -270,7 +274,7 @@ def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, targe
             changes=[f"{target}{f', {_strategy(group)}' if rolls else ' at once'}"],
             fleet=fleet.label,
             group=group,
-            found=there,
+            current=there,
             target=target,
         )
 
@@ -282,8 +286,8 @@ def _unfinished(fleet: Fleet, group: Group, there: FoundGroup | None, target: Ta
         return ""
     now = (there.configuration_id, there.version_number)
     wants = (target.id, target.n) if target else ("", 0)
-    rolled_out = (newest.get("configuration_id"), newest.get("version_number"))
-    status = str(newest.get("status"))
+    rolled_out = (newest["configuration_id"], newest["version_number"])
+    status = newest["status"]
     see = f"see `headgate rollout show {fleet.label} {group.name}`"
     if status in _UNDER_WAY and rolled_out != now:
         if rolled_out == wants:
@@ -303,10 +307,10 @@ def _unfinished(fleet: Fleet, group: Group, there: FoundGroup | None, target: Ta
 
 def _strategy(group: Group) -> str:
     strategy = (group.rollout or {}).get("strategy")
-    given = strategy if isinstance(strategy, Mapping) else {}
-    steps = given.get("steps")
-    told = f"in {len(steps)} steps" if isinstance(steps, list) else f"strategy {given.get('preset', 'canary')}"
-    return f"{told}, collectors are upgraded" if (group.rollout or {}).get(UPGRADE) else told
+    fields = strategy if isinstance(strategy, Mapping) else {}
+    steps = fields.get("steps")
+    words = f"in {len(steps)} steps" if isinstance(steps, list) else f"strategy {fields.get('preset', 'canary')}"
+    return f"{words}, collectors are upgraded" if (group.rollout or {}).get(UPGRADE) else words
 
 
 def _removed(folder: Wanted, server: Found, state: State, *, prune: bool) -> Iterator[Step]:
@@ -321,7 +325,7 @@ def _removed(folder: Wanted, server: Found, state: State, *, prune: bool) -> Ite
                 yield Step(kind="group", name=shown, action="left_out", reason=reason)
             elif prune:
                 yield RemoveGroup(
-                    kind="group", name=shown, action="delete", fleet=label, fleet_id=there.id, found=group
+                    kind="group", name=shown, action="delete", fleet=label, fleet_id=there.id, current=group
                 )
             else:
                 yield Step(kind="group", name=shown, action="kept", reason=_KEPT)

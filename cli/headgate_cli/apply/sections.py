@@ -51,14 +51,14 @@ def keys(checks: Mapping[str, Check], required: Sequence[str] = ()) -> Check:
     """A mapping with these keys and no others."""
 
     def checked(place: Place, value: object) -> dict[str, object]:
-        given = _mapping(place, value)
-        for key in given:
+        entries = _mapping(place, value)
+        for key in entries:
             if key not in checks:
                 raise Wrong((*place, key), f"is not a key here{known.meant(key, checks)}")
         for key in required:
-            if key not in given:
+            if key not in entries:
                 raise Wrong(place, f"{key} is missing")
-        return {key: checks[key]((*place, key), entry) for key, entry in given.items()}
+        return {key: checks[key]((*place, key), entry) for key, entry in entries.items()}
 
     return checked
 

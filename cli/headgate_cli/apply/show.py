@@ -37,12 +37,12 @@ def show(plan: Plan) -> None:
         if step.texts is not None:
             diff(*step.texts, (f"{one_line(step.name)} on the server", f"{one_line(step.name)} in the folder"))
     counts = Counter(step.action for step in plan.steps)
-    told = [
+    counted = [
         f"{counts[action]} {verb if action in IDLE else f'to {verb}'}"
         for action, verb in _VERBS.items()
         if counts[action]
     ]
-    print_result(f"Plan: {', '.join(told) or 'nothing to do'}; {plan.unchanged} unchanged")
+    print_result(f"Plan: {', '.join(counted) or 'nothing to do'}; {plan.unchanged} unchanged")
 
 
 def tell(outcome: Outcome) -> None:
@@ -56,21 +56,21 @@ def tell(outcome: Outcome) -> None:
 
 def summarize(plan: Plan, outcomes: Sequence[Outcome], api: Api) -> None:
     """How much was done, and what is left."""
-    done = sum(one.result == "done" for one in outcomes)
+    done = sum(outcome.result == "done" for outcome in outcomes)
     undone = len(plan.acts) - done
-    told = f"{done} of {len(plan.acts)} done, with {api.requests} requests"
-    say(f"{told}; apply again for the other {undone}" if undone else told)
+    progress = f"{done} of {len(plan.acts)} done, with {api.requests} requests"
+    say(f"{progress}; apply again for the other {undone}" if undone else progress)
 
 
 def not_begun(plan: Plan, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The steps after the one that ended the command."""
-    begun = {id(one.step) for one in outcomes}
+    begun = {id(outcome.step) for outcome in outcomes}
     return [Outcome(step, "not_begun") for step in plan.acts if id(step) not in begun]
 
 
 def as_json(caller: Caller, plan: Plan, outcomes: Sequence[Outcome], api: Api) -> dict[str, object]:
     """docs/cli-json.yaml describes it."""
-    became = {id(one.step): one for one in outcomes}
+    became = {id(outcome.step): outcome for outcome in outcomes}
     return {
         "organization_id": caller.organization_id,
         "organization_name": caller.organization_name,
@@ -93,6 +93,6 @@ def _entity(step: Step, outcome: Outcome | None) -> dict[str, object]:
     }
 
 
-def _line(verb: str, step: Step, told: str) -> str:
+def _line(verb: str, step: Step, words: str) -> str:
     subject = "policies" if step.kind == "policies" else f"{step.kind} {one_line(step.name)}"
-    return f"{verb:<{_WIDTH}}  {subject}: {quoted(told)}".rstrip(": ")
+    return f"{verb:<{_WIDTH}}  {subject}: {quoted(words)}".rstrip(": ")

@@ -71,14 +71,14 @@ class State:
     fleets: Mapping[str, Entry] = field(default_factory=dict)
     groups: Mapping[str, Entry] = field(default_factory=dict)
 
-    def managing(self, wanted: Wanted) -> Wanted:
+    def managing(self, desired: Wanted) -> Wanted:
         """The same folder; a configuration whose tests were applied before, and that has none now, wants none."""
         without = {
-            name: replace(one, tests=())
-            for name, one in wanted.configurations.items()
-            if one.tests is None and (entry := self.configurations.get(name)) and _had_tests(entry)
+            name: replace(configuration, tests=())
+            for name, configuration in desired.configurations.items()
+            if configuration.tests is None and (entry := self.configurations.get(name)) and _had_tests(entry)
         }
-        return replace(wanted, configurations={**wanted.configurations, **without})
+        return replace(desired, configurations={**desired.configurations, **without})
 
 
 class Recorder:
@@ -106,7 +106,7 @@ class Recorder:
 
     def set(self, kind: str, name: str, entry: Entry | None) -> None:
         """Set or remove an entry. Raises Failed."""
-        entries = {known: one for known, one in getattr(self.state, kind).items() if known != name}
+        entries = {known: held for known, held in getattr(self.state, kind).items() if known != name}
         if entry is not None:
             entries[name] = entry
         after = replace(self.state, **{kind: entries})
@@ -119,7 +119,10 @@ class Recorder:
             content = json.loads(safe_files.read_bytes(safe_files.below(self._root, self._relative)))
             self._folder_id = _folder_id(content.get("folder", self._folder_id))
             return State(
-                *({name: self._entry(kind, name, one) for name, one in content[kind].items()} for kind in _PREFIXES)
+                *(
+                    {name: self._entry(kind, name, written) for name, written in content[kind].items()}
+                    for kind in _PREFIXES
+                )
             )
         except FileNotFoundError:
             return State()
@@ -133,7 +136,7 @@ class Recorder:
 
     def _write(self) -> None:
         entries = {
-            kind: {name: self._written(name, one) for name, one in sorted(getattr(self.state, kind).items())}
+            kind: {name: self._written(name, held) for name, held in sorted(getattr(self.state, kind).items())}
             for kind in _PREFIXES
         }
         content = {"folder": self._folder_id, **entries}

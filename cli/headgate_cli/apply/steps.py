@@ -65,8 +65,8 @@ class SaveConfiguration(Step):
     need a new version, because the latest one is published.
     """
 
-    wanted: Configuration
-    found: FoundConfiguration | None
+    desired: Configuration
+    current: FoundConfiguration | None
     n: int
     appends: bool = False
     restores: bool = False
@@ -78,27 +78,27 @@ class SaveConfiguration(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publish(Step):
-    """Publish version `n`; `found` is None for a configuration that is created first."""
+    """Publish version `n`; `current` is None for a configuration that is created first."""
 
-    wanted: Configuration
-    found: FoundConfiguration | None
+    desired: Configuration
+    current: FoundConfiguration | None
     n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveConfiguration(Step):
-    found: FoundConfiguration
+    current: FoundConfiguration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetPolicies(Step):
-    wanted: Policies
+    desired: Policies
     etag: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateFleet(Step):
-    wanted: Fleet
+    desired: Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +115,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfGroup(Step):
-    """A step about a group of a fleet; `found` is None for a group that is not there yet."""
+    """A step about a group of a fleet; `current` is None for a group that is not there yet."""
 
     fleet: str
     group: Group
-    found: FoundGroup | None
+    current: FoundGroup | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ class Assign(OfGroup):
 class RemoveGroup(Step):
     fleet: str
     fleet_id: str
-    found: FoundGroup
+    current: FoundGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,14 +175,15 @@ class Plan:
     def texts_to_check(self) -> dict[str, Checked]:
         """What has to be validated before anything is saved, by file."""
         return {
-            step.wanted.file: _checked(step)
+            step.desired.file: _checked(step)
             for step in self.steps
-            if isinstance(step, Publish) or (isinstance(step, SaveConfiguration) and (step.found is None or step.edits))
+            if isinstance(step, Publish)
+            or (isinstance(step, SaveConfiguration) and (step.current is None or step.edits))
         }
 
 
 def _checked(step: SaveConfiguration | Publish) -> Checked:
     """The text, on the version's own collector, unless the folder names another one."""
-    there = step.found.version if step.found else None
+    there = step.current.version if step.current else None
     version, gates = (there.collector_version, there.feature_gates) if there else ("", ())
-    return Checked(step.wanted.text, step.wanted.collector_version or version, gates)
+    return Checked(step.desired.text, step.desired.collector_version or version, gates)

@@ -132,25 +132,25 @@ def _settings(
     if not safe_files.is_file(str(folder / SETTINGS)):
         return _Settings(), {}
     shared: dict[str, sections.Check] = {"publish": sections.boolean, "collector_version": _collector_version}
-    one = sections.keys({**shared, "description": _description})
+    single = sections.keys({**shared, "description": _description})
 
     def of_file(place: Place, value: object) -> object:
         if place[-1] not in files:
             raise Wrong(place, f"there is no file {CONFIGURATIONS}/{one_line(str(place[-1]))}.yaml")
-        return one(place, value)
+        return single(place, value)
 
     check = sections.keys({**shared, "configurations": sections.named(of_file)})
     try:
-        found = cast("dict[str, object]", sections.document(folder, SETTINGS, check))
+        settings = cast("dict[str, object]", sections.document(folder, SETTINGS, check))
     except WrongTests as error:
         problems += error.problems
         return _Settings(), {}
-    each = cast("Mapping[str, Mapping[str, object]]", found.pop("configurations", {}))
-    return _of(found), {name: _of(given) for name, given in each.items()}
+    each = cast("Mapping[str, Mapping[str, object]]", settings.pop("configurations", {}))
+    return _of(settings), {name: _of(fields) for name, fields in each.items()}
 
 
-def _of(given: Mapping[str, object]) -> _Settings:
-    publish, description, version = (given.get(key) for key in ("publish", "description", "collector_version"))
+def _of(fields: Mapping[str, object]) -> _Settings:
+    publish, description, version = (fields.get(key) for key in ("publish", "description", "collector_version"))
     return _Settings(
         publish if isinstance(publish, bool) else None,
         description if isinstance(description, str) else None,
@@ -163,7 +163,7 @@ def _named_files(folder: Path, below: str, problems: list[Problem]) -> dict[str,
     place = folder / below
     if not place.exists() and not place.is_symlink():
         return {}
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     try:
         files = files_in(safe_files.below(folder, below), "make several folders of it")
     except Failed as error:
@@ -176,11 +176,11 @@ def _named_files(folder: Path, below: str, problems: list[Problem]) -> dict[str,
         except Wrong as error:
             problems.append(Problem(label, 1, f"its name without the ending {error}"))
             continue
-        if name in found:
-            message = f"{one_line(str(place / found[name]))} is about the same name: rename or delete one"
+        if name in by_name:
+            message = f"{one_line(str(place / by_name[name]))} is about the same name: rename or delete one"
             problems.append(Problem(label, 1, message))
-        found[name] = file
-    return found
+        by_name[name] = file
+    return by_name
 
 
 def _configurations(
@@ -190,11 +190,11 @@ def _configurations(
     of_each: Mapping[str, _Settings],
     problems: list[Problem],
 ) -> dict[str, Configuration]:
-    found: dict[str, Configuration] = {}
+    configurations: dict[str, Configuration] = {}
     for name, file in files.items():
         relative = f"{CONFIGURATIONS}/{file}"
         path = folder / relative
-        given = of_each.get(name, _Settings())
+        own = of_each.get(name, _Settings())
         try:
             content = sections.read_text(folder, relative)
             beside = test_files.folder_of(path)
@@ -205,16 +205,16 @@ def _configurations(
         except Failed as error:
             problems.append(test_files.of_file(str(path), error))
             continue
-        found[name] = Configuration(
+        configurations[name] = Configuration(
             name,
             str(path),
             content,
             tests,
-            publish=bool(of_all.publish if given.publish is None else given.publish),
-            description=given.description,
-            collector_version=given.collector_version or of_all.collector_version or "",
+            publish=bool(of_all.publish if own.publish is None else own.publish),
+            description=own.description,
+            collector_version=own.collector_version or of_all.collector_version or "",
         )
-    return found
+    return configurations
 
 
 def _policies(folder: Path, problems: list[Problem]) -> Policies | None:

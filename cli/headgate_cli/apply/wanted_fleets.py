@@ -139,23 +139,23 @@ _FLEET: Final = sections.keys(
 
 def read(folder: Path, below: str, files: Mapping[str, str], problems: list[Problem]) -> dict[str, Fleet]:
     """The fleets of the files by their labels; adds to `problems` what is wrong."""
-    found: dict[str, Fleet] = {}
+    fleets: dict[str, Fleet] = {}
     for label, file in files.items():
         relative = f"{below}/{file}"
         path = str(folder / relative)
         try:
-            found[label] = cast("Fleet", sections.document(folder, relative, _of_file(label, path)))
+            fleets[label] = cast("Fleet", sections.document(folder, relative, _of_file(label, path)))
         except WrongTests as error:
             problems += error.problems
-    return found
+    return fleets
 
 
 def _of_file(label: str, path: str) -> Check:
     def checked(place: Place, value: object) -> Fleet:
-        given = cast("dict[str, object]", _FLEET(place, value))
-        kind = str(given.get("type", "server"))
-        groups = cast("dict[str, dict[str, object]]", given.get("groups", {}))
-        expires_in = cast("str | None", given.get("expires_in"))
+        fields = cast("dict[str, object]", _FLEET(place, value))
+        kind = str(fields.get("type", "server"))
+        groups = cast("dict[str, dict[str, object]]", fields.get("groups", {}))
+        expires_in = cast("str | None", fields.get("expires_in"))
         if kind == "kubernetes" and expires_in not in (None, "never"):
             raise Wrong((*place, "expires_in"), "is for server fleets: the token of a Kubernetes fleet does not expire")
         return Fleet(
@@ -163,37 +163,37 @@ def _of_file(label: str, path: str) -> Check:
             path,
             TYPES[kind],
             expires_in,
-            {name: _group(kind, name, one) for name, one in groups.items()},
+            {name: _group(kind, name, group) for name, group in groups.items()},
         )
 
     return checked
 
 
-def _group(kind: str, name: str, given: Mapping[str, object]) -> Group:
+def _group(kind: str, name: str, fields: Mapping[str, object]) -> Group:
     place: Place = ("groups", name)
     for key in _OF_KUBERNETES if kind == "server" else _OF_SERVERS:
-        if key in given:
-            other = "kubernetes" if kind == "server" else "server"
-            raise Wrong((*place, key), f"is for fleets of the type {other}: leave it out")
-    selector = cast("Mapping[str, str] | None", given.get("selector"))
-    variables = cast("Mapping[str, str] | None", given.get("variables"))
-    secrets = cast("Sequence[str]", given.get("secrets", ()))
+        if key in fields:
+            suited = "kubernetes" if kind == "server" else "server"
+            raise Wrong((*place, key), f"is for fleets of the type {suited}: leave it out")
+    selector = cast("Mapping[str, str] | None", fields.get("selector"))
+    variables = cast("Mapping[str, str] | None", fields.get("variables"))
+    secrets = cast("Sequence[str]", fields.get("secrets", ()))
     if selector and name == DEFAULT:
         raise Wrong((*place, "selector"), "labels cannot select the hosts of the Default group")
     if selector and (variables or secrets):
         raise Wrong((*place, "selector"), "labels cannot select the hosts of a group with stored variables")
     if both := sorted(set(variables or ()) & set(secrets)):
         raise Wrong((*place, "secrets"), f"{both[0]} is among the variables as well")
-    if name != DEFAULT and "configuration" not in given:
+    if name != DEFAULT and "configuration" not in fields:
         raise Wrong(place, "configuration is missing: a group is created with what it runs")
-    rollout = cast("dict[str, object] | None", given.get("rollout"))
+    rollout = cast("dict[str, object] | None", fields.get("rollout"))
     return Group(
         name,
-        assignment=cast("Assignment | None", given.get("configuration")),
-        clears="configuration" in given and given["configuration"] is None,
+        assignment=cast("Assignment | None", fields.get("configuration")),
+        clears="configuration" in fields and fields["configuration"] is None,
         rollout=None if rollout is None else _request(rollout),
-        fields={key: given[key] for key in ("replicas", "namespace") if key in given},
-        role=cast("str | None", given.get("role")),
+        fields={key: fields[key] for key in ("replicas", "namespace") if key in fields},
+        role=cast("str | None", fields.get("role")),
         selector=selector,
         variables=variables,
         secrets=secrets,

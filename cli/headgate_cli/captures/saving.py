@@ -21,10 +21,10 @@ _SECONDS: Final = 5
 
 def target(api: Api, capture: CaptureOut, configuration: str, n: int | None, *, new_version: bool) -> tuple[str, int]:
     """The configuration and the version that the test is to belong to; with `new_version`, a draft that is made now."""
-    wanted, named = lookup.with_version(configuration) if configuration else ("", 0)
+    asked, named = lookup.with_version(configuration) if configuration else ("", 0)
     if n and named and n != named:
         raise click.UsageError(f"{configuration!r} and --version {n} name two versions: leave one out")
-    configuration_id = lookup.find(api, wanted) if wanted else capture["configuration_id"]
+    configuration_id = lookup.find(api, asked) if asked else capture["configuration_id"]
     latest = lookup.latest(api, configuration_id)
     version = n or named or latest.version
     if not new_version:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.api import Api
 from headgate_cli.checks import findings, fixing, linting, many
-from headgate_cli.checks.findings import Finding
+from headgate_cli.checks.findings import Finding, Linted
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.errors import FAILED, Ended, Failed, Unreachable
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.safe_files import name, read
+from headgate_cli.shapes import ValidationResult
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade.targets import files_of_folders
 
@@ -23,6 +24,7 @@ from headgate_cli.upgrade.targets import files_of_folders
 _SUMMARIZED: Final = ("text", "github")
 
 F = TypeVar("F", bound=Callable[..., None])
+A = TypeVar("A", ValidationResult, Linted)
 
 
 def output_format(command: F) -> F:
@@ -112,21 +114,22 @@ def validate(
     parts = {"policies": policies, "start": not no_start}
     query = "&".join(f"{name}=true" for name, is_asked in parts.items() if is_asked)
     asked = many.verdicts(api, requests, f"?{query}" if query else "")
-    answers, failed = _ask(texts, asked, "could not validate")
-    failed = failed or unread
+    answers = dict(_ask(texts, asked, "could not validate"))
+    failed = unread or len(answers) < len(texts)
     if policies and _not_checked(answers):
         failed = True
     reported = []
-    for file, (_, answer) in answers.items():
+    for file, answer in answers.items():
         reported += findings.of_check(file, answer)
         findings.say_not_started(file, answer)
-    _show(answers, reported, output, complete=not failed)
+    _show(answers, texts, reported, output, complete=not failed)
     if output in _SUMMARIZED:
-        for file, (_, answer) in answers.items():
+        for file, answer in answers.items():
             say(f"{one_line(file)}: {_verdict(answer)}")
             _say_of_policies(file, answer)
     ends = any(finding.source == "start" and finding.severity == "error" for finding in reported)
-    _end(answers, failed=failed or ends, verdict="valid_on_host" if on_host else "valid")
+    if failed or ends or not all(_is_right(answer, on_host=on_host) for answer in answers.values()):
+        raise Ended(FAILED)
 
 
 @click.command()
@@ -164,66 +167,57 @@ def lint(
         fixing.mend(api, files, request)
     texts, unread = _read(files)
     asked = (linting.asked(api, {"yaml": content, **request}) for content in texts.values())
-    answers, failed = _ask(texts, asked, "could not lint")
-    failed = failed or unread
-    reported = [
-        finding for file, (_, answer) in answers.items() for finding in findings.of_lint(file, answer, notes=notes)
-    ]
-    _show(answers, reported, output, complete=not failed)
+    linted = dict(_ask(texts, asked, "could not lint"))
+    failed = unread or len(linted) < len(texts)
+    reported = [finding for file, lint in linted.items() for finding in findings.of_lint(file, lint, notes=notes)]
+    _show({file: lint.whole for file, lint in linted.items()}, texts, reported, output, complete=not failed)
     if output in _SUMMARIZED:
-        for file, (_, answer) in answers.items():
-            checked, skipped = number(answer, "checked"), len(entities(answer, "skipped"))
+        for file, lint in linted.items():
+            checked, skipped = lint.result["checked"], len(lint.result["skipped"])
             not_checked = f", {skipped} skipped: the linter cannot check them" if skipped else ""
             say(f"{one_line(file)}: {checked} expression{'' if checked == 1 else 's'} checked{not_checked}")
-    _end(answers, failed=failed)
+    if failed or not all(lint.result["valid"] for lint in linted.values()):
+        raise Ended(FAILED)
 
 
 def gates_in_request(feature_gates: Sequence[str]) -> dict[str, object]:
     return {"feature_gates": list(feature_gates)} if feature_gates else {}
 
 
-Answers = Mapping[str, tuple[str, Entity]]
-
-
-def _not_checked(answers: Answers) -> bool:
-    """Whether the policies of a valid file could not be checked, for which a message is printed."""
+def _not_checked(answers: Mapping[str, ValidationResult]) -> bool:
+    """True, after a message, if the policies of a valid file could not be checked."""
     failed = False
-    for file, (_, answer) in answers.items():
-        part = answer.get("policies")
-        problem = part.get("problem") if isinstance(part, dict) else {"detail": "the server does not check policies"}
+    for file, answer in answers.items():
         # An invalid text need not be one that policies can judge; its errors are printed.
-        if isinstance(problem, dict) and answer.get("valid") is True:
+        if findings.policies_of(answer) is None and answer["valid"]:
             failed = True
-            say(f"headgate: could not check the policies of {one_line(file)}: {one_line(optional(problem, 'detail'))}")
+            problem = findings.problem_of(answer.get("policies"))
+            reason = one_line(problem["detail"]) if problem else "the server does not check policies"
+            say(f"headgate: could not check the policies of {one_line(file)}: {reason}")
     return failed
 
 
-def _say_of_policies(file: str, answer: Entity) -> None:
-    part = answer.get("policies")
-    if not isinstance(part, dict) or "findings" not in part:
+def _say_of_policies(file: str, answer: ValidationResult) -> None:
+    policies = findings.policies_of(answer)
+    if policies is None:
         return
-    found = entities(part, "findings")
-    suppressed = sum(one.get("suppressed") is not None for one in found)
-    shown = len(found) - suppressed
-    counted = "no policy errors" if part.get("passed") is True else "policy errors"
+    suppressed = sum(finding["suppressed"] is not None for finding in policies["findings"])
+    shown = len(policies["findings"]) - suppressed
+    counted = "no policy errors" if policies["passed"] else "policy errors"
     more = f", {suppressed} suppressed" if suppressed else ""
     say(f"{one_line(file)}: {counted}; {shown} finding{'' if shown == 1 else 's'} of policies{more}")
 
 
-def _ask(texts: Mapping[str, str], asked: Iterable[Entity | Failed], outage: str) -> tuple[Answers, bool]:
-    """Texts and answers by the file's name, and whether a file could not be checked, for which a message is printed."""
-    answers: dict[str, tuple[str, Entity]] = {}
-    failed = False
+def _ask(texts: Mapping[str, str], asked: Iterable[A | Failed], outage: str) -> Iterator[tuple[str, A]]:
+    """The answers by the files' names; prints a message for each file that could not be checked."""
     for (file, content), answer in zip(texts.items(), asked, strict=False):
         if not isinstance(answer, Failed):
-            answers[file] = content, answer
+            yield file, answer
             continue
-        failed = True
         say(f"headgate: {outage} {one_line(file)}: {answer.message if content else 'it is empty'}")
         # An error may be about this file alone: only an unreachable server ends the loop.
         if isinstance(answer, Unreachable):
             break
-    return answers, failed
 
 
 def _read(files: Sequence[str]) -> tuple[Mapping[str, str], bool]:
@@ -237,21 +231,28 @@ def _read(files: Sequence[str]) -> tuple[Mapping[str, str], bool]:
     return texts, len(texts) < len({*map(name, files)})
 
 
-def _show(answers: Answers, reported: Sequence[Finding], output: str, *, complete: bool) -> None:
+def _show(
+    answers: Mapping[str, Mapping[str, object]],
+    texts: Mapping[str, str],
+    reported: Sequence[Finding],
+    output: str,
+    *,
+    complete: bool,
+) -> None:
     match output:
         case "json":
-            print_json([{"file": file, **answer} for file, (_, answer) in answers.items()])
+            print_json([{"file": file, **answer} for file, answer in answers.items()])
         case "sarif":
             print_json_text(findings.as_sarif(reported, complete=complete))
         case "github" if shown := findings.shown(reported):
             print_commands(findings.as_github(shown))
         case "text" if shown := findings.shown(reported):
-            print_result(findings.as_text(shown, {file: content for file, (content, _) in answers.items()}))
+            print_result(findings.as_text(shown, texts))
 
 
-def _verdict(answer: Entity) -> str:
-    on = one_line(f"{text(answer, 'distribution')} {text(answer, 'version')}")
-    if answer.get("valid"):
+def _verdict(answer: ValidationResult) -> str:
+    on = one_line(f"{answer['distribution']} {answer['version']}")
+    if answer["valid"]:
         build = ", a reduced build that has all its components" if answer.get("reduced") is True else ""
         return f"valid on {on}{build}"
     match answer.get("valid_on_host"):
@@ -263,11 +264,7 @@ def _verdict(answer: Entity) -> str:
     return f"invalid on {on}"
 
 
-def _end(answers: Answers, *, failed: bool, verdict: str = "valid") -> None:
-    if failed or not all(_is_right(answer, verdict) for _, answer in answers.values()):
-        raise Ended(FAILED)
-
-
-def _is_right(answer: Entity, verdict: str) -> bool:
-    policies = answer.get("policies")
-    return answer.get(verdict) is True and not (isinstance(policies, dict) and policies.get("passed") is False)
+def _is_right(answer: ValidationResult, *, on_host: bool) -> bool:
+    policies = findings.policies_of(answer)
+    valid = answer.get("valid_on_host") is True if on_host else answer["valid"]
+    return valid and (policies is None or policies["passed"])

@@ -12,12 +12,13 @@ from urllib.parse import quote
 
 import click
 
-from headgate_cli import VERSION
-from headgate_cli.api import Entity, entities, optional, text
+from headgate_cli import VERSION, shapes
 from headgate_cli.output import cells, say
+from headgate_cli.shaped import shaped
 from headgate_cli.untrusted import one_line, printable, quoted
 
 Severity = Literal["error", "warning", "note"]
+Entry = shapes.Finding | shapes.ListedFinding | shapes.PolicyFinding
 
 _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 # GitHub calls a note a notice.
@@ -60,70 +61,65 @@ class Finding:
         return f"{self.message.rstrip('.')}. {self.way_out}" if self.way_out else self.message
 
 
-def of_validation(file: str, answer: Entity) -> list[Finding]:
+def of_validation(file: str, answer: shapes.ValidationResult) -> list[Finding]:
     """The errors and warnings of an answer of POST /validate."""
-    return [finding_of(file, severity, entry) for severity, name in _SEVERITIES for entry in entities(answer, name)]
+    errors = [finding_of(file, "error", entry) for entry in answer["errors"]]
+    return errors + [finding_of(file, "warning", entry) for entry in answer["warnings"]]
 
 
-def finding_of(file: str, severity: Severity, entry: Entity) -> Finding:
-    """One entry of an answer's list of errors or warnings."""
-    return Finding(
-        file,
-        severity,
-        text(entry, "code"),
-        text(entry, "message"),
-        text(entry, "component_path"),
-        _at(entry, "line"),
-        _at(entry, "column"),
-        fixable=bool(entry.get("fix")),
-    )
+def finding_of(file: str, severity: Severity, entry: Entry) -> Finding:
+    """A finding of an entry in an answer's list."""
+    place = entry.get("component_path") or "", entry.get("line") or 0, entry.get("column") or 0
+    return Finding(file, severity, entry["code"], entry["message"], *place, fixable=bool(entry.get("fix")))
 
 
-def of_start(file: str, answer: Entity) -> list[Finding]:
-    """What starting the components has shown, of an answer of POST /validate?start=true."""
+def of_start(file: str, answer: shapes.ValidationResult) -> list[Finding]:
+    """The findings of starting the components, of an answer of POST /validate?start=true."""
     return [finding for finding in of_check(file, answer) if finding.source == "start"]
 
 
-def say_not_started(file: str, answer: Entity) -> None:
+def problem_of(part: object) -> shapes.PartProblem | None:
+    """The reason why a part of an answer could not be had; None if it is there."""
+    if not isinstance(part, dict) or not isinstance(part.get("problem"), dict):
+        return None
+    return shaped(shapes.PartNotChecked, part)["problem"]
+
+
+def say_not_started(file: str, answer: shapes.ValidationResult) -> None:
     """Warn if the components could not be started: an outage of this stage stops nothing."""
-    part = answer.get("start")
-    problem = part.get("problem") if isinstance(part, dict) else None
-    if isinstance(problem, dict):
+    if problem := problem_of(answer.get("start")):
         warning = click.style("warning:", fg="yellow", bold=True)
-        say(f"{warning} {one_line(file)} was not started: {one_line(optional(problem, 'detail'))}")
+        say(f"{warning} {one_line(file)} was not started: {one_line(problem['detail'])}")
 
 
-def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
+def of_lint(file: str, answer: Linted, *, notes: bool) -> list[Finding]:
     """The errors of the linter's answer, what expressions probably do not mean, and other notes if `notes`.
 
     Skipped expressions are errors where nothing else is wrong and the text is not right all the same.
     """
-    # A text that is not YAML has no expressions, and this one error: see `linting`.
-    reported = of_validation(file, answer)
-    for item in entities(answer, "items"):
-        location = item.get("location")
-        place: Entity = location if isinstance(location, dict) else {}
-        at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
-        error, note = optional(item, "error"), optional(item, "note")
+    reported = [finding_of(file, "error", entry) for entry in answer.syntax]
+    for item in answer.result["items"]:
+        at = _place(item["location"])
+        error, note = item.get("error"), item.get("note") or ""
         if error:
             reported.append(Finding(file, "error", "ottl", error, *at, way_out=note))
         elif note and notes:
             reported.append(Finding(file, "note", "ottl_note", note, *at))
-        for remark in entities(item, "notes"):
-            way_out = optional(remark, "way_out")
-            reported.append(Finding(file, "note", text(remark, "code"), text(remark, "message"), *at, way_out=way_out))
-    if answer.get("valid") is False and not any(finding.severity == "error" for finding in reported):
-        for skipped in entities(answer, "skipped"):
-            location = skipped.get("location")
-            place = location if isinstance(location, dict) else {}
-            at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
-            reported.append(
-                Finding(file, "error", "ottl_skipped", f"could not be judged: {text(skipped, 'reason')}", *at)
-            )
+        for remark in item.get("notes") or ():
+            finding = Finding(file, "note", remark["code"], remark["message"], *at, way_out=remark["way_out"])
+            reported.append(finding)
+    if not answer.result["valid"] and not any(finding.severity == "error" for finding in reported):
+        for skipped in answer.result["skipped"]:
+            message = f"could not be judged: {skipped['reason']}"
+            reported.append(Finding(file, "error", "ottl_skipped", message, *_place(skipped["location"])))
     return reported
 
 
-def of_check(file: str, answer: Entity) -> list[Finding]:
+def _place(location: shapes.Location) -> tuple[str, int, int]:
+    return location["path"], location.get("line") or 0, location.get("column") or 0
+
+
+def of_check(file: str, answer: shapes.ValidationResult) -> list[Finding]:
     """The findings of an answer of POST /validate, and behind them what comments suppress: code scanning lists these.
 
     Parts that were not checked are not among them.
@@ -133,20 +129,38 @@ def of_check(file: str, answer: Entity) -> list[Finding]:
         return of_validation(file, answer)
     reported = [
         replace(
-            finding_of(file, _SEVERITY.get(text(entry, "severity"), "note"), entry),
-            way_out=optional(entry, "way_out"),
-            source=optional(entry, "source"),
+            finding_of(file, _SEVERITY.get(entry["severity"], "note"), entry),
+            way_out=entry.get("way_out") or "",
+            source=entry["source"],
         )
-        for entry in entities(answer, "findings")
-        if text(entry, "code") != NOT_CHECKED
+        for entry in answer["findings"]
+        if entry["code"] != NOT_CHECKED
     ]
-    policies = answer.get("policies")
-    for entry in entities(policies, "findings") if isinstance(policies, dict) else []:
-        by = entry.get("suppressed")
-        if isinstance(by, dict):
-            finding = finding_of(file, _OF_POLICIES.get(text(entry, "severity"), "note"), entry)
-            reported.append(replace(finding, way_out=optional(entry, "way_out"), suppressed=optional(by, "reason")))
+    policies = policies_of(answer)
+    for broken in policies["findings"] if policies else ():
+        if broken["suppressed"]:
+            finding = finding_of(file, _OF_POLICIES.get(broken["severity"], "note"), broken)
+            way_out, reason = broken["way_out"], broken["suppressed"]["reason"]
+            reported.append(replace(finding, way_out=way_out, suppressed=reason))
     return reported
+
+
+def policies_of(answer: shapes.ValidationResult) -> shapes.PolicyResult | None:
+    """The result of the policies; None if they were not checked."""
+    part = answer.get("policies")
+    return shaped(shapes.PolicyResult, part) if part and "findings" in part else None
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """The result of the linter; a text that is not YAML has no expressions, and its errors are `syntax`."""
+
+    result: shapes.LintResult
+    syntax: Sequence[shapes.Finding] = ()
+
+    @property
+    def whole(self) -> dict[str, object]:
+        return {**self.result, **({"errors": self.syntax} if self.syntax else {})}
 
 
 def shown(findings: Iterable[Finding]) -> list[Finding]:
@@ -156,7 +170,6 @@ def shown(findings: Iterable[Finding]) -> list[Finding]:
 
 _SEVERITY: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "note": "note"}
 _OF_POLICIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
-_SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"))
 
 
 def as_text(findings: Iterable[Finding], sources: Mapping[str, str]) -> str:
@@ -277,8 +290,3 @@ def _result(finding: Finding, rule: int) -> dict[str, object]:
     if finding.suppressed is not None:
         result["suppressions"] = [{"kind": "inSource", "justification": finding.suppressed}]
     return result
-
-
-def _at(place: Entity, name: str) -> int:
-    value = place.get(name)
-    return value if isinstance(value, int) else 0

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, entities
+from headgate_cli import shapes
+from headgate_cli.api import Api
 from headgate_cli.checks import findings, many
 from headgate_cli.errors import Failed
 from headgate_cli.output import say
 from headgate_cli.safe_files import STDIN, read, read_bytes, replace
+from headgate_cli.shaped import shaped
 from headgate_cli.untrusted import one_line
 
 # A mended error may have hidden further ones.
@@ -60,7 +62,7 @@ def _mended(api: Api, content: str, request: Mapping[str, object]) -> tuple[str,
     for _ in range(_MOST_ROUNDS if content else 0):
         answer = many.answer(api, "/validate", {"yaml": content, **request})
         # The check that follows says why there is no answer.
-        edits = [] if isinstance(answer, Failed) else [*edits_of(content, _errors(answer))]
+        edits = [] if isinstance(answer, Failed) else of_errors(content, shaped(shapes.ValidationResult, answer))
         if not edits:
             break
         lines |= {content.count("\n", 0, edit.start) + 1 for edit in edits}
@@ -68,39 +70,28 @@ def _mended(api: Api, content: str, request: Mapping[str, object]) -> tuple[str,
     return content, lines
 
 
-def _errors(answer: Entity) -> Iterator[Entity]:
-    return (entry for entry in entities(answer, "findings") if entry.get("severity") == "error")
+def of_errors(content: str, answer: shapes.ValidationResult) -> list[Edit]:
+    """The edits that mend the errors of an answer of POST /validate."""
+    return list(edits_of(content, (entry for entry in answer["findings"] if entry["severity"] == "error")))
 
 
-def edits_of(content: str, entries: Iterator[Entity]) -> Iterator[Edit]:
+def edits_of(content: str, entries: Iterable[shapes.ListedFinding]) -> Iterator[Edit]:
     """The edits of findings, in the order of the text, without those that overlap an earlier one or are misplaced."""
     begins = [0, *(end.end() for end in findings.LINE_END.finditer(content))]
-    edits = {
-        edit
-        for entry in entries
-        if isinstance(entry.get("fix"), list)
-        for part in entities(entry, "fix")
-        if (edit := _edit(part, begins, len(content)))
-    }
+    fixes = (fix for entry in entries for fix in entry.get("fix") or ())
+    edits = {edit for fix in fixes if (edit := _edit(fix, begins, len(content)))}
     reached = 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start >= reached:
             reached = edit.end
             yield edit
 
 
-def _edit(part: Entity, begins: Sequence[int], length: int) -> Edit | None:
-    match part:
-        case {
-            "line": int(line),
-            "column": int(column),
-            "end_line": int(last),
-            "end_column": int(end),
-            "text": str(text),
-        } if 0 < line <= last <= len(begins):
-            start, stop = begins[line - 1] + column - 1, begins[last - 1] + end - 1
-            return Edit(start, stop, text) if 0 <= start <= stop <= length else None
-    return None
+def _edit(fix: shapes.Edit, begins: Sequence[int], length: int) -> Edit | None:
+    if not 0 < fix["line"] <= fix["end_line"] <= len(begins):
+        return None
+    start, end = begins[fix["line"] - 1] + fix["column"] - 1, begins[fix["end_line"] - 1] + fix["end_column"] - 1
+    return Edit(start, end, fix["text"]) if 0 <= start <= end <= length else None
 
 
 def applied(content: str, edits: Sequence[Edit]) -> str:

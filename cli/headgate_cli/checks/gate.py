@@ -8,8 +8,8 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, ServerError, optional
-from headgate_cli.checks import findings, many, wrapped
+from headgate_cli.api import Api, ServerError
+from headgate_cli.checks import findings, many
 from headgate_cli.checks.checked import Checked
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import say
@@ -79,13 +79,12 @@ def require_valid_texts(
                 break
         else:
             start = findings.of_start(label, answer)
-            is_valid = answer.get("valid") is True
-            if not is_valid and answer.get("valid_on_host") is True:
+            if not answer["valid"] and answer.get("valid_on_host") is True:
                 on_host.append(label)
-            elif not is_valid:
+            elif not answer["valid"]:
                 stops = True
-                refused[label] = optional(answer, "version") or checked.collector_version
-                holds |= wrapped.of_answer(answer) is not None
+                refused[label] = answer["version"] or checked.collector_version
+                holds |= bool(answer.get("wrapped"))
             if label not in refused and any(finding.severity == "error" for finding in start):
                 stops = True
                 ends.append(label)

@@ -6,15 +6,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from headgate_cli.api import Api, Entity, entities
+from headgate_cli.api import Api, Entity
 from headgate_cli.errors import Failed, NotAuthenticated
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import ValidationResult
 
 # What a server takes in one request.
 _MOST_TEXTS: Final = 50
 _MOST_BYTES: Final = 1_000_000
 
 
-def verdicts(api: Api, requests: Sequence[Mapping[str, object]], query: str = "") -> Iterator[Entity | Failed]:
+def verdicts(
+    api: Api, requests: Sequence[Mapping[str, object]], query: str = ""
+) -> Iterator[ValidationResult | Failed]:
     """The answer of POST /validate to each request, in order, or the error that it ended with. Raises NotAuthenticated.
 
     `query` is one of POST /validate. A server without POST /validate/batch is asked for each text.
@@ -27,11 +31,16 @@ def verdicts(api: Api, requests: Sequence[Mapping[str, object]], query: str = ""
         batches = bool(answers)
         for request, verdict in zip(batch, answers, strict=False):
             # Alone it may be checked; if not, the error says all.
-            yield answer(api, f"/validate{query}", request) if "problem" in verdict else verdict
+            yield _alone(api, query, request) if "problem" in verdict else shaped(ValidationResult, verdict)
         at += len(answers)
         if not answers:
-            yield answer(api, f"/validate{query}", requests[at])
+            yield _alone(api, query, requests[at])
             at += 1
+
+
+def _alone(api: Api, query: str, request: Mapping[str, object]) -> ValidationResult | Failed:
+    verdict = answer(api, f"/validate{query}", request)
+    return verdict if isinstance(verdict, Failed) else shaped(ValidationResult, verdict)
 
 
 def answer(api: Api, path: str, request: Mapping[str, object]) -> Entity | Failed:
@@ -47,7 +56,8 @@ def answer(api: Api, path: str, request: Mapping[str, object]) -> Entity | Faile
 def _batch(api: Api, batch: Sequence[Mapping[str, object]], query: str) -> Sequence[Entity]:
     """Nothing if the server refuses or fails: alone, each text gets its own error."""
     try:
-        return entities(api.post(f"/validate/batch{query}", {"items": batch}), "items")[: len(batch)]
+        answers = api.post(f"/validate/batch{query}", {"items": batch}).get("items")
+        return answers[: len(batch)] if isinstance(answers, list) else ()
     except NotAuthenticated:
         raise
     except Failed:

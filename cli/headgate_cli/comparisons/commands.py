@@ -102,8 +102,8 @@ def diff(
         if base:
             pairs = since(base, arguments, collector_versions, names)
         else:
-            given = _sample(sample, pipeline, signal) if sample else None
-            pairs = [two(api, arguments, collector_versions, names, given)]
+            only = _sample(sample, pipeline, signal) if sample else None
+            pairs = [two(api, arguments, collector_versions, names, only)]
         compared = compare(api, pairs, ignore)
     except Failed as error:
         if error.exit_code != FAILED:
@@ -111,20 +111,20 @@ def diff(
         # 1 says that something differs.
         raise CouldNotCompare(error.message) from error
     _print(compared, markdown=markdown, as_json=as_json)
-    if not all(one.compared for one in compared):
+    if not all(comparison.compared for comparison in compared):
         raise Ended(NOT_COMPARED)
-    if any(one.differs for one in compared):
+    if any(comparison.differs for comparison in compared):
         raise Ended(DIFFERS)
 
 
 def _print(compared: Sequence[Compared], *, markdown: bool, as_json: bool) -> None:
     if as_json:
-        print_json([report.as_json(one) for one in compared])
+        print_json([report.as_json(comparison) for comparison in compared])
     elif markdown:
         print_result(as_markdown(compared))
     else:
-        for one in compared:
-            for line in report.as_text(one):
+        for comparison in compared:
+            for line in report.as_text(comparison):
                 print_result(line)
     if not markdown:
         say(report.summary(compared))

@@ -88,7 +88,7 @@ class Checkout:
         Raises Failed if one of them is not here, as in a partial clone.
         """
         listed = _git("ls-tree", "-r", "-l", "-z", "--full-name", commit, "--", *paths)
-        found = {}
+        blobs = {}
         for line in listed.split(b"\0"):
             entry = _ENTRY.fullmatch(line)
             if line and not entry:
@@ -100,8 +100,8 @@ class Checkout:
             if entry:
                 size = int(entry["size"]) if entry["size"] != b"-" else 0
                 regular = entry["kind"] == b"blob" and entry["mode"] != b"120000"
-                found[os.fsdecode(entry["path"])] = Blob(entry["hash"].decode(), size, regular)
-        return found
+                blobs[os.fsdecode(entry["path"])] = Blob(entry["hash"].decode(), size, regular)
+        return blobs
 
     def text(self, path: str, blob: Blob) -> str:
         """The text of a file of a commit. Raises Failed for one that is not a regular file, over 1 MB or not UTF-8."""
@@ -130,10 +130,10 @@ class _GitFailed(Failed):
 
 
 def _hash(written: bytes) -> str:
-    found = written.decode(errors="replace").strip()
-    if not _HASH.fullmatch(found):
+    output = written.decode(errors="replace").strip()
+    if not _HASH.fullmatch(output):
         raise _GitFailed("git answered in an unknown form")
-    return found
+    return output
 
 
 def _git(*arguments: str) -> bytes:

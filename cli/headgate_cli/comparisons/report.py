@@ -76,10 +76,10 @@ def summary(all_compared: Sequence[Compared]) -> str:
     errors = tests.count("not_compared") + sum(bool(compared.problem) for compared in all_compared)
     if not all_compared:
         return "no configuration with tests has changed"
-    told = [f"{differs} test{' differs' if differs == 1 else 's differ'}"] if differs else []
-    told += [f"{same} {'is' if same == 1 else 'are'} the same"] if same else []
-    told += [f"{errors} could not be compared"] if errors else []
-    return ", ".join(told) or "nothing to compare"
+    parts = [f"{differs} test{' differs' if differs == 1 else 's differ'}"] if differs else []
+    parts += [f"{same} {'is' if same == 1 else 'are'} the same"] if same else []
+    parts += [f"{errors} could not be compared"] if errors else []
+    return ", ".join(parts) or "nothing to compare"
 
 
 def as_json(compared: Compared) -> dict[str, object]:

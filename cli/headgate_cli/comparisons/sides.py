@@ -100,8 +100,8 @@ def since(base: str, paths: Sequence[str], collector_versions: Sequence[str], na
         raise click.UsageError("--base excludes a second --collector-version: the collector would change, too")
     checkout = Checkout.here()
     commit = checkout.merge_base(base)
-    wanted = [one for path in paths or ["."] for one in _with_tests(path)]
-    now, then = checkout.files_now(wanted), checkout.files_of(commit, wanted)
+    places = [place for path in paths or ["."] for place in _with_tests(path)]
+    now, then = checkout.files_now(places), checkout.files_of(commit, places)
     for path in paths:
         if not Path(path).exists() and not checkout.files_of(commit, [path]):
             raise Failed(f"there is no {one_line(path)}, neither here nor in {one_line(base)}")
@@ -134,7 +134,9 @@ def _with_tests(path: str) -> list[str]:
 def _configurations(listed: Sequence[str]) -> list[str]:
     """The files that have tests beside them."""
     with_tests = {str(path.parent) for path in map(Path, listed) if path.parent.name.endswith(FOLDER_SUFFIX)}
-    return sorted({one for one in listed if one.endswith(SUFFIXES) and str(files.folder_of(Path(one))) in with_tests})
+    return sorted(
+        {file for file in listed if file.endswith(SUFFIXES) and str(files.folder_of(Path(file))) in with_tests}
+    )
 
 
 def _changed(

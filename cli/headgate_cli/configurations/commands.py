@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, number, optional, text
+from headgate_cli.api import Api
 from headgate_cli.checks import gate
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
@@ -24,6 +24,8 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
 from headgate_cli.output import minute, print_json, print_outcome, print_text, say, show_list, unified
 from headgate_cli.safe_files import STDIN, name, read
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary, VersionDetail, VersionSummary
 from headgate_cli.suites import stored, sync
 from headgate_cli.untrusted import block, one_line
 
@@ -59,20 +61,21 @@ def list_(api: Api, content: str, component: str, archived: bool, as_json: bool)
       headgate config list --archived
       headgate config list --component tail_sampling --json
     """
-    wanted = {"text": content, "component": component, "archived": "true" if archived else ""}
-    configurations = list(api.items("/configurations", **{name: value for name, value in wanted.items() if value}))
+    filters = {"text": content, "component": component, "archived": "true" if archived else ""}
+    query = {name: value for name, value in filters.items() if value}
+    configurations = each(ConfigurationSummary, api.items("/configurations", **query))
     show_list(
         configurations,
         as_json,
         "No such configurations that you can see"
-        if any(wanted.values())
+        if query
         else "No configurations yet: create one with `headgate config create FILE`",
         {
-            "ID": lambda entry: text(entry, "id"),
-            "NAME": lambda entry: text(entry, "name"),
-            "LATEST": lambda entry: number(entry, "latest_version"),
-            "PUBLISHED": lambda entry: entry.get("published_version"),
-            "UPDATED (UTC)": lambda entry: minute(text(entry, "updated_at")),
+            "ID": lambda configuration: configuration["id"],
+            "NAME": lambda configuration: configuration["name"],
+            "LATEST": lambda configuration: configuration["latest_version"],
+            "PUBLISHED": lambda configuration: configuration["published_version"],
+            "UPDATED (UTC)": lambda configuration: minute(configuration["updated_at"]),
         },
     )
 
@@ -92,24 +95,25 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
     """
     configuration, n = lookup.one_version(configuration, n)
     configuration_id = lookup.find(api, configuration)
-    detail = api.get(f"/configurations/{configuration_id}")
+    detail = shaped(ConfigurationDetail, api.get(f"/configurations/{configuration_id}"))
+    chosen: ConfigurationDetail | VersionDetail
     chosen = lookup.version(api, configuration_id, n) if n else detail
     if as_json:
         print_json(chosen)
         return
     if yaml_only:
-        print_text(text(chosen, "yaml"))
+        print_text(chosen["yaml"])
         return
-    latest, published = number(detail, "latest_version"), one_line(optional(detail, "published_version"))
-    which = f"version {n}, {one_line(text(chosen, 'status'))}" if n else f"version {latest}, the latest"
-    say(click.style(one_line(text(detail, "name")), bold=True) + f"  {configuration_id}")
-    if optional(detail, "description"):
-        say(block(optional(detail, "description")))
+    latest, published = detail["latest_version"], detail["published_version"]
+    which = f"version {n}, {one_line(str(chosen.get('status')))}" if n else f"version {latest}, the latest"
+    say(click.style(one_line(detail["name"]), bold=True) + f"  {configuration_id}")
+    if detail["description"]:
+        say(block(detail["description"]))
     say(
         f"{which}; {f'version {published} is published' if published else 'no version is published'}; "
-        f"collector {one_line(text(chosen, 'collector_version'))}\n"
+        f"collector {one_line(chosen['collector_version'])}\n"
     )
-    print_text(text(chosen, "yaml"))
+    print_text(chosen["yaml"])
 
 
 @config.command()
@@ -122,18 +126,18 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
     Examples:
       headgate config versions edge
     """
-    versions = list(api.items(f"/configurations/{lookup.find(api, configuration)}/versions"))
+    path = f"/configurations/{lookup.find(api, configuration)}/versions"
     nothing = "No versions that you can see: others' versions are visible once they are published"
     show_list(
-        versions,
+        each(VersionSummary, api.items(path)),
         as_json,
         nothing,
         {
-            "VERSION": lambda version: number(version, "n"),
-            "STATUS": lambda version: text(version, "status"),
-            "COLLECTOR": lambda version: text(version, "collector_version"),
-            "CREATED (UTC)": lambda version: minute(text(version, "created_at")),
-            "DESCRIPTION": lambda version: optional(version, "description"),
+            "VERSION": lambda version: version["n"],
+            "STATUS": lambda version: version["status"],
+            "COLLECTOR": lambda version: version["collector_version"],
+            "CREATED (UTC)": lambda version: minute(version["created_at"]),
+            "DESCRIPTION": lambda version: version["description"],
         },
     )
 
@@ -179,7 +183,7 @@ def diff(
     newer = after or latest.version
 
     def side(n: int) -> str:
-        return latest.yaml if n == latest.version else text(lookup.version(api, latest.id, n), "yaml")
+        return lookup.text_of(api, latest, n).text
 
     configuration_name = one_line(latest.name)
     before_text, before_name = side(older), f"{configuration_name} v{older}"
@@ -191,8 +195,10 @@ def diff(
     differing = [(old, new, _named(old, new, names)) for old, new, names in sides if old != new]
     differs = bool(differing)
     if as_json:
-        found = [{"from": one[0], "to": one[1], "diff": unified(old, new, one)} for old, new, one in differing]
-        print_json({"configuration_id": latest.id, "equal": not differs, "differences": found})
+        differences = [
+            {"from": names[0], "to": names[1], "diff": unified(old, new, names)} for old, new, names in differing
+        ]
+        print_json({"configuration_id": latest.id, "equal": not differs, "differences": differences})
     else:
         for old, new, names in differing:
             show_diff(old, new, names)
@@ -248,8 +254,8 @@ def publish(
     if n != latest.published and not no_validate:
         content, label = lookup.text_of(api, latest, n), f"{latest.name} v{n}"
         gate.require_valid_version(api, label, content, undone="Nothing was published", forced=force, env=env)
-    published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
-    print_outcome(published, as_json, f"{one_line(latest.name)} v{number(published, 'n')} is published")
+    published = shaped(VersionDetail, api.post(f"/configurations/{latest.id}/versions/{n}/publish"))
+    print_outcome(published, as_json, f"{one_line(latest.name)} v{published['n']} is published")
 
 
 for _command in (archive, create, delete, describe, edit, import_, pull, push, rename, restore):

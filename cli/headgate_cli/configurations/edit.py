@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
@@ -19,6 +19,8 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
 from headgate_cli.output import print_json, print_outcome, say
 from headgate_cli.safe_files import read, read_bytes
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import VersionDetail
 from headgate_cli.untrusted import one_line
 from headgate_engine.setting import Setting
 
@@ -88,27 +90,28 @@ def edit(
     configuration_id = lookup.find(api, configuration)
     latest = lookup.latest(api, configuration_id)
     path = f"/configurations/{configuration_id}/versions/{latest.version}"
-    before, etag = api.get_with_etag(path)
+    answer, etag = api.get_with_etag(path)
+    before = shaped(VersionDetail, answer)
     folder = Path(tempfile.mkdtemp(prefix="headgate-"))
     file = folder / f"{configuration_id}.yaml"
-    file.write_bytes(text(before, "yaml").encode())
+    file.write_bytes(before["yaml"].encode())
     unsaved = f"what you wrote is in {file}"
     try:
-        content = _edited(api, file, Checked(text(before, "yaml"), latest.collector_version, latest.feature_gates))
+        content = _edited(api, file, Checked(before["yaml"], latest.collector_version, latest.feature_gates))
         if content is None:
             _delete(file)
             say("No change")
             if as_json:
                 print_json(before)
             return
-        if text(before, "status") == "draft":
-            after = api.patch(path, {"yaml": content}, if_match=etag)
+        if before["status"] == "draft":
+            saved = api.patch(path, {"yaml": content}, if_match=etag)
         else:
             described = {"description": description} if description else {}
             versions = f"/configurations/{configuration_id}/versions"
-            after = api.create(versions, {"yaml": content} | described, if_match=etag)
+            saved = api.create(versions, {"yaml": content} | described, if_match=etag)
     except _NoEditor as error:
-        if read_bytes(file) == text(before, "yaml").encode():
+        if read_bytes(file) == before["yaml"].encode():
             _delete(file)
             raise
         raise Failed(f"{error.message}; nothing was saved, {unsaved}") from error
@@ -123,7 +126,8 @@ def edit(
         say(f"Nothing was saved; {unsaved}")
         raise
     _delete(file)
-    print_outcome(after, as_json, f"{one_line(latest.name)} v{number(after, 'n')} is saved as a draft")
+    after = shaped(VersionDetail, saved)
+    print_outcome(after, as_json, f"{one_line(latest.name)} v{after['n']} is saved as a draft")
 
 
 def _edited(api: Api, file: Path, before: Checked) -> str | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, ServerError, number, optional, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
@@ -19,6 +19,8 @@ from headgate_cli.configurations.lookup import Latest
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff, print_json, print_result, say
 from headgate_cli.safe_files import read, read_bytes, replace
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import ConfigurationSummary, VersionDetail
 from headgate_cli.suites import report
 from headgate_cli.suites.run import Ran
 from headgate_cli.suites.run import run as run_suites
@@ -114,17 +116,18 @@ def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequen
 
 def _stored(api: Api, names: Sequence[str], everything: bool) -> list[_Change]:
     if everything:
-        keys = [text(entry, "id") for entry in api.items("/configurations")]
+        keys = [configuration["id"] for configuration in each(ConfigurationSummary, api.items("/configurations"))]
     else:
         keys = [*dict.fromkeys(lookup.find(api, name) for name in names)]
     return [_read(api, lookup.latest(api, key)) for key in keys]
 
 
 def _read(api: Api, latest: Latest) -> _Change:
-    version, etag = api.get_with_etag(f"/configurations/{latest.id}/versions/{latest.version}")
-    content = text(version, "yaml")
+    answer, etag = api.get_with_etag(f"/configurations/{latest.id}/versions/{latest.version}")
+    version = shaped(VersionDetail, answer)
+    content = version["yaml"]
     label = f"{one_line(latest.name)} v{latest.version}"
-    is_draft = text(version, "status") == "draft"
+    is_draft = version["status"] == "draft"
     return _Change(label, content, content, latest, is_draft, etag)
 
 
@@ -228,7 +231,7 @@ def _save(api: Api, change: _Change, description: str) -> tuple[dict[str, object
     draft: dict[str, object] = {
         "name": latest.name,
         "configuration_id": latest.id,
-        "version_number": number(version, "n"),
+        "version_number": shaped(VersionDetail, version)["n"],
         "saved": True,
         "published": False,
     }
@@ -241,7 +244,7 @@ def _suite(api: Api, draft: Mapping[str, object]) -> Suite | None:
     path = f"/configurations/{draft['configuration_id']}/versions/{draft['version_number']}/tests"
     if not api.get(path).get("items"):
         return None
-    return Suite(f"{optional(draft, 'name')} v{draft['version_number']}", named, named)
+    return Suite(f"{draft['name']} v{draft['version_number']}", named, named)
 
 
 def _tell(run: Ran, how: How) -> None:

@@ -41,7 +41,7 @@ class Folder:
         self.path = path
         self.entries = _read(path / MANIFEST)
 
-    def of(self, configuration_id: str) -> str | None:
+    def file_of(self, configuration_id: str) -> str | None:
         """The configuration's file, if the manifest has one."""
         return next((file for file, entry in self.entries.items() if entry.id == configuration_id), None)
 

@@ -11,9 +11,10 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.api import Api
 from headgate_cli.checks import fixing
 from headgate_cli.checks.commands import feature_gates, gates_in_request
+from headgate_cli.checks.findings import problem_of
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import files_in
@@ -23,6 +24,14 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say, table
 from headgate_cli.safe_files import STDIN, read
 from headgate_cli.safe_files import name as name_of
+from headgate_cli.shaped import each, listed, shaped
+from headgate_cli.shapes import (
+    ConfigurationDetail,
+    ConfigurationSummary,
+    FindingGroup,
+    InstalledVersionOut,
+    NamedResult,
+)
 from headgate_cli.untrusted import one_line, quoted
 
 _MOST_FILES: Final = 50
@@ -53,12 +62,12 @@ class _Checked:
     """What the server says of the texts: an answer for each, and groups of findings."""
 
     texts: Sequence[_Text]
-    answers: Sequence[Entity]
-    groups: Sequence[Entity]
+    answers: Sequence[NamedResult]
+    groups: Sequence[FindingGroup]
 
     @property
     def errors(self) -> int:
-        return sum(number(group, "count") for group in self.groups if group.get("severity") == "error")
+        return sum(group["count"] for group in self.groups if group["severity"] == "error")
 
     @property
     def unchecked(self) -> int:
@@ -68,7 +77,7 @@ class _Checked:
 
     @property
     def fixable(self) -> int:
-        return sum(number(group, "fixable") for group in self.groups if group.get("severity") == "error")
+        return sum(group["fixable"] for group in self.groups if group["severity"] == "error")
 
 
 @click.command("import")
@@ -198,7 +207,8 @@ def _names_of(api: Api, texts: Sequence[_Text]) -> set[str]:
     """The names of configurations that these texts may have, by few requests."""
     if len(texts) == 1:
         return {source.name for source in texts if lookup.ids_of(api, source.name)}
-    return {text(entry, "name") for entry in api.items("/configurations") if not entry.get("archived_at")}
+    configurations = each(ConfigurationSummary, api.items("/configurations"))
+    return {configuration["name"] for configuration in configurations if not configuration["archived_at"]}
 
 
 def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _Checked:
@@ -210,20 +220,21 @@ def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _
     return _Checked(inside, answers, groups)
 
 
-def _asked(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> tuple[list[Entity], Sequence[Entity]]:
+def _asked(
+    api: Api, texts: Sequence[_Text], request: Mapping[str, object]
+) -> tuple[list[NamedResult], Sequence[FindingGroup]]:
     """An answer for each text, and the groups, whose `texts` are numbers of these texts."""
-    answers: list[Entity] = [{} for _ in texts]
-    groups: list[Entity] = []
+    answers = [shaped(NamedResult, {}) for _ in texts]
+    groups: list[FindingGroup] = []
     left = [at for at, source in enumerate(texts) if not source.problem]
     while left:
-        answer = api.post(
-            "/validate/batch?groups=true", {"items": [{"yaml": texts[at].yaml, **request} for at in left]}
-        )
-        for at, verdict in zip(left, entities(answer, "items"), strict=False):
+        items = [{"yaml": texts[at].yaml, **request} for at in left]
+        answer = api.post("/validate/batch?groups=true", {"items": items})
+        for at, verdict in zip(left, listed(NamedResult, answer), strict=False):
             answers[at] = verdict
-        there: list[Entity] = [
-            {**group, "texts": [left[at] for at in _places(group) if at < len(left)]}
-            for group in entities(answer, "groups")
+        there = [
+            shaped(FindingGroup, {**group, "texts": [left[at] for at in group["texts"] if at < len(left)]})
+            for group in listed(FindingGroup, answer, "groups")
         ]
         groups = _together(groups, there) if groups else there
         # The server had no time for them after the others.
@@ -232,39 +243,36 @@ def _asked(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> t
     return answers, groups
 
 
-def _places(group: Entity) -> list[int]:
-    """The numbers of the texts that have what the group is about."""
-    numbers = group.get("texts")
-    return [at for at in numbers if isinstance(at, int)] if isinstance(numbers, list) else []
-
-
-def _together(groups: Sequence[Entity], later: Sequence[Entity]) -> list[Entity]:
+def _together(groups: Sequence[FindingGroup], later: Sequence[FindingGroup]) -> list[FindingGroup]:
     """The groups of two answers, errors first; those that say the same are one."""
-    about = ("severity", "kind", "message")
-    merged: dict[tuple[object, ...], Entity] = {}
+    merged: dict[tuple[str, str, str], FindingGroup] = {}
     for group in (*groups, *later):
-        key = tuple(group.get(name) for name in about)
-        before = merged.get(key, {})
-        counts = {name: number(group, name) + (number(before, name) if before else 0) for name in ("count", "fixable")}
-        merged[key] = {**group, **counts, "texts": [*_places(before), *_places(group)]}
-    return sorted(merged.values(), key=lambda one: (_RANK.get(optional(one, "severity"), 0), -number(one, "count")))
+        key = group["severity"], group["kind"], group["message"]
+        before = merged.get(key)
+        if before is None:
+            merged[key] = group
+            continue
+        counts = {"count": before["count"] + group["count"], "fixable": before["fixable"] + group["fixable"]}
+        merged[key] = shaped(FindingGroup, {**group, **counts, "texts": [*before["texts"], *group["texts"]]})
+    return sorted(merged.values(), key=lambda group: (_RANK.get(group["severity"], 0), -group["count"]))
 
 
-def _unwrapped(source: _Text, answer: Entity) -> _Text:
+def _unwrapped(source: _Text, answer: NamedResult) -> _Text:
     part = answer.get("wrapped")
-    if not isinstance(part, dict):
+    if not part:
         return source
-    say(f"{one_line(source.file)}: taking the configuration under {one_line(text(part, 'path'))}")
-    return replace(source, yaml=text(part, "yaml"))
+    say(f"{one_line(source.file)}: taking the configuration under {one_line(part['path'])}")
+    return replace(source, yaml=part["yaml"])
 
 
 def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tuple[str, _Checked] | None:
     """The installed collector that leaves the fewest errors, if names show that the texts are of another release."""
-    causes = {optional(group, "kind") for group in checked.groups if group.get("severity") == "error"}
+    causes = {group["kind"] for group in checked.groups if group["severity"] == "error"}
     if not causes & {"newer_release", "older_release"}:
         return None
-    known = {optional(answer, "version") for answer in checked.answers}
-    versions = [text(entry, "version") for entry in api.items("/collector-versions")][:_MOST_VERSIONS]
+    known = {answer.get("version") for answer in checked.answers}
+    installed = each(InstalledVersionOut, api.items("/collector-versions"))
+    versions = [collector["version"] for collector in installed][:_MOST_VERSIONS]
     tried = [
         (version, _check(api, checked.texts, {**request, "version": version}))
         for version in versions
@@ -285,9 +293,8 @@ def _mended(api: Api, checked: _Checked, request: Mapping[str, object]) -> _Chec
     return checked
 
 
-def _fixed(source: _Text, answer: Entity) -> _Text:
-    wrong = (entry for entry in entities(answer, "findings") if entry.get("severity") == "error")
-    edits = [*fixing.edits_of(source.yaml, wrong)]
+def _fixed(source: _Text, answer: NamedResult) -> _Text:
+    edits = fixing.of_errors(source.yaml, answer)
     return (
         replace(source, yaml=fixing.applied(source.yaml, edits), fixed=source.fixed + len(edits)) if edits else source
     )
@@ -326,34 +333,32 @@ def _ask(api: Api, checked: _Checked, request: dict[str, object]) -> tuple[_Chec
 
 def _named(checked: _Checked, kind: str) -> Iterator[str]:
     for group in checked.groups:
-        names = group.get("names")
-        if group.get("kind") == kind and group.get("severity") == "error" and isinstance(names, list):
-            yield from map(str, names)
+        if group["kind"] == kind and group["severity"] == "error":
+            yield from group["names"]
 
 
 def _show(checked: _Checked) -> None:
     for group in checked.groups:
-        files = [one_line(checked.texts[at].file) for at in _places(group)]
-        severity = optional(group, "severity")
+        files = [one_line(checked.texts[at].file) for at in group["texts"]]
+        severity, fixable = group["severity"], group["fixable"]
         label = click.style(f"{severity:<7}", fg=_SEVERITIES.get(severity), bold=True)
         where = ", ".join(files) if len(files) <= _MOST_NAMED else _counted(len(files), "file")
-        fixable = number(group, "fixable")
         known = f" ({_counted(fixable, 'fix', 'fixes')} known)" if fixable else ""
-        print_result(f"{label} {number(group, 'count'):>3}  {quoted(optional(group, 'message'))}{known}  in {where}")
-        if group.get("way_out"):
-            print_result(f"             = {quoted(optional(group, 'way_out'))}")
+        print_result(f"{label} {group['count']:>3}  {quoted(group['message'])}{known}  in {where}")
+        if group["way_out"]:
+            print_result(f"             = {quoted(group['way_out'])}")
 
 
-def _outcome(source: _Text, answer: Entity) -> dict[str, object]:
-    problem = answer.get("problem")
-    reason = source.problem or (optional(problem, "detail") if isinstance(problem, dict) else "")
+def _outcome(source: _Text, answer: NamedResult) -> dict[str, object]:
+    problem = problem_of(answer)
+    reason = source.problem or (problem["detail"] if problem else "")
     return {
         "file": source.file,
         "name": source.name,
         "configuration_id": None,
         "valid": answer.get("valid") if not reason else None,
         "valid_on_host": answer.get("valid_on_host") if not reason else None,
-        "errors": sum(entry.get("severity") == "error" for entry in entities(answer, "findings")),
+        "errors": sum(finding["severity"] == "error" for finding in answer["findings"]),
         "fixed": source.fixed,
         "problem": reason,
     }
@@ -363,8 +368,8 @@ def _created(api: Api, outcome: dict[str, object], source: _Text, request: Mappi
     if source.problem:
         return outcome
     try:
-        created = api.create("/configurations", {"name": source.name, "yaml": source.yaml})
-        key = text(created, "id")
+        request_body = {"name": source.name, "yaml": source.yaml}
+        key = shaped(ConfigurationDetail, api.create("/configurations", request_body))["id"]
         outcome = {**outcome, "configuration_id": key}
         changes = {}
         if request.get("version"):

@@ -6,11 +6,13 @@ import sys
 
 import click
 
-from headgate_cli.api import Api, Entity, text
+from headgate_cli.api import Api, Entity
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_outcome
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import ConfigurationSummary
 from headgate_cli.untrusted import one_line
 
 _CONFIGURATION = "CONFIGURATION"
@@ -30,7 +32,7 @@ def rename(api: Api, configuration: str, name: str, as_json: bool) -> None:
     if not name.strip():
         raise click.UsageError("NAME is empty: write a name of 1 to 200 characters")
     after = api.patch(f"/configurations/{lookup.find(api, configuration)}", {"name": name})
-    _say(after, f"{text(after, 'id')} is called {text(after, 'name')}", as_json=as_json)
+    _say(after, "{id} is called {name}", as_json=as_json)
 
 
 @click.command()
@@ -48,7 +50,7 @@ def describe(api: Api, configuration: str, description: str, as_json: bool) -> N
     changes = {"description": description if description.strip() else None}
     after = api.patch(f"/configurations/{lookup.find(api, configuration)}", changes)
     done = "is described" if changes["description"] else "has no description"
-    _say(after, f"{text(after, 'name')} {done}", as_json=as_json)
+    _say(after, f"{{name}} {done}", as_json=as_json)
 
 
 @click.command()
@@ -64,7 +66,7 @@ def archive(api: Api, configuration: str, as_json: bool) -> None:
       headgate config archive edge
     """
     after = api.post(f"/configurations/{lookup.find(api, configuration)}/archive")
-    _say(after, f"{text(after, 'name')} is archived", as_json=as_json)
+    _say(after, "{name} is archived", as_json=as_json)
 
 
 @click.command()
@@ -79,7 +81,7 @@ def restore(api: Api, configuration: str, as_json: bool) -> None:
     """
     configuration_id = lookup.find(api, configuration, archived_first=True)
     after = api.post(f"/configurations/{configuration_id}/restore")
-    _say(after, f"{text(after, 'name')} is not archived any longer", as_json=as_json)
+    _say(after, "{name} is not archived any longer", as_json=as_json)
 
 
 @click.command()
@@ -107,4 +109,6 @@ def delete(api: Api, configuration: str, yes: bool, as_json: bool) -> None:
 
 
 def _say(after: Entity, sentence: str, *, as_json: bool) -> None:
-    print_outcome(after, as_json, one_line(sentence))
+    configuration = shaped(ConfigurationSummary, after)
+    message = sentence.format(id=configuration["id"], name=configuration["name"])
+    print_outcome(configuration, as_json, one_line(message))

@@ -9,11 +9,13 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.api import Api, Entity
 from headgate_cli.checks.checked import Checked
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary, VersionDetail
 from headgate_cli.untrusted import one_line
 
 _LONGEST_NAME: Final = 200
@@ -37,42 +39,41 @@ class Latest:
     etag: str = ""
 
 
-def find(api: Api, wanted: str, *, archived_first: bool = False) -> str:
+def find(api: Api, label: str, *, archived_first: bool = False) -> str:
     """The configuration's id. Raises Failed if no configuration has the name, or several have.
 
     An archived configuration is found if no other one has the name, or else with `archived_first`.
     """
-    if CONFIGURATION_ID.fullmatch(wanted):
-        return wanted
-    path = Path(wanted)
-    if path.name != wanted or path.suffix:
+    if CONFIGURATION_ID.fullmatch(label):
+        return label
+    path = Path(label)
+    if path.name != label or path.suffix:
         entry = Folder(path.parent).entries.get(path.name)
         if entry is not None:
             return entry.id
-    ids = ids_of(api, wanted, archived=archived_first) or ids_of(api, wanted, archived=not archived_first)
+    ids = ids_of(api, label, archived=archived_first) or ids_of(api, label, archived=not archived_first)
     if not ids:
-        similar = did_you_mean(wanted, names_of(api, "/configurations", "name"))
+        similar = did_you_mean(label, names_of(api, "/configurations", "name"))
         raise Failed(
-            f"there is no configuration {wanted!r} that you can see{similar}: `headgate config list` shows those "
-            "you can"
+            f"there is no configuration {label!r} that you can see{similar}: `headgate config list` shows those you can"
         )
     if len(ids) > 1:
-        raise Failed(f"{len(ids)} configurations are called {wanted!r}; use the id instead: {one_line(', '.join(ids))}")
+        raise Failed(f"{len(ids)} configurations are called {label!r}; use the id instead: {one_line(', '.join(ids))}")
     return ids[0]
 
 
-def with_version(wanted: str) -> tuple[str, int]:
+def with_version(label: str) -> tuple[str, int]:
     """The configuration and the number that `CONFIGURATION@N` names; 0 without `@N`."""
-    match = _WITH_VERSION.fullmatch(wanted)
-    return (match[1], int(match[2])) if match else (wanted, 0)
+    match = _WITH_VERSION.fullmatch(label)
+    return (match[1], int(match[2])) if match else (label, 0)
 
 
-def one_version(wanted: str, n: int | None) -> tuple[str, int | None]:
+def one_version(label: str, n: int | None) -> tuple[str, int | None]:
     """The configuration and the version that `CONFIGURATION@N` or `--version N` names; None without either.
 
     Raises UsageError if they name two versions.
     """
-    configuration, named = with_version(wanted)
+    configuration, named = with_version(label)
     if n and named and n != named:
         raise click.UsageError(f"@{named} and --version {n} name two versions: leave one out")
     return configuration, n or named or None
@@ -82,12 +83,12 @@ def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
     """The ids of all visible configurations with the name, the last changed first: of archived ones, or of others."""
     if not name.strip() or len(name) > _LONGEST_NAME:
         return []
-    wanted = {"name": name} | ({"archived": "true"} if archived else {})
+    query = {"name": name} | ({"archived": "true"} if archived else {})
     # A server of an earlier release knows neither filter.
     return [
-        text(entry, "id")
-        for entry in api.items("/configurations", **wanted)
-        if entry.get("name") == name and bool(entry.get("archived_at")) == archived
+        configuration["id"]
+        for configuration in each(ConfigurationSummary, api.items("/configurations", **query))
+        if configuration["name"] == name and bool(configuration["archived_at"]) == archived
     ]
 
 
@@ -95,35 +96,35 @@ def latest(api: Api, configuration_id: str) -> Latest:
     return of_detail(*api.get_with_etag(f"/configurations/{configuration_id}"))
 
 
-def of_detail(detail: Entity, etag: str = "") -> Latest:
+def of_detail(answer: Entity, etag: str = "") -> Latest:
+    detail = shaped(ConfigurationDetail, answer)
     return Latest(
-        id=text(detail, "id"),
-        name=text(detail, "name"),
-        version=number(detail, "latest_version"),
-        published=int(optional(detail, "published_version") or 0),
-        yaml=text(detail, "yaml"),
-        collector_version=text(detail, "collector_version"),
+        id=detail["id"],
+        name=detail["name"],
+        version=detail["latest_version"],
+        published=detail["published_version"] or 0,
+        yaml=detail["yaml"],
+        collector_version=detail["collector_version"],
         feature_gates=gates_of(detail),
         etag=etag,
     )
 
 
-def gates_of(detail: Entity) -> tuple[str, ...]:
+def gates_of(detail: ConfigurationDetail | VersionDetail) -> tuple[str, ...]:
     """The feature gates of a version, or of a configuration's latest one."""
-    gates = detail.get("feature_gates")
-    return tuple(map(str, gates)) if isinstance(gates, list) else ()
+    return tuple(detail.get("feature_gates") or ())
 
 
-def version(api: Api, configuration_id: str, n: int) -> Entity:
-    return api.get(f"/configurations/{configuration_id}/versions/{n}")
+def version(api: Api, configuration_id: str, n: int) -> VersionDetail:
+    return shaped(VersionDetail, api.get(f"/configurations/{configuration_id}/versions/{n}"))
 
 
 def text_of(api: Api, latest: Latest, n: int) -> Checked:
     """A version's text and its collector; needs no request for the latest version."""
     if n == latest.version:
         return Checked(latest.yaml, latest.collector_version, latest.feature_gates)
-    other = version(api, latest.id, n)
-    return Checked(text(other, "yaml"), text(other, "collector_version"), gates_of(other))
+    detail = version(api, latest.id, n)
+    return Checked(detail["yaml"], detail["collector_version"], gates_of(detail))
 
 
 class VersionNumber(click.ParamType[int]):

@@ -10,12 +10,14 @@ from pathlib import Path
 import click
 
 from headgate_cli import safe_files
-from headgate_cli.api import Api, text
+from headgate_cli.api import Api
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import Folder, entry_of
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
+from headgate_cli.shaped import each
+from headgate_cli.shapes import ConfigurationSummary
 from headgate_cli.suites import sync
 from headgate_cli.untrusted import one_line
 
@@ -57,7 +59,7 @@ def pull(
         raise Failed(f"cannot create the folder {one_line(folder)}: {error.strerror}") from error
     target = Folder(Path(folder))
     if everything:
-        ids = [text(entry, "id") for entry in api.items("/configurations")]
+        ids = [configuration["id"] for configuration in each(ConfigurationSummary, api.items("/configurations"))]
     elif configurations:
         ids = [lookup.find(api, configuration) for configuration in configurations]
     else:
@@ -102,8 +104,8 @@ def _pull(api: Api, target: Folder, configuration_id: str, *, published: bool, f
             say(f"{one_line(latest.name)}: no version is published; skipped")
             return Pulled("", latest.id, latest.name, 0)
         n = latest.published
-        yaml = text(lookup.version(api, configuration_id, n), "yaml")
-    file = target.of(configuration_id) or _free_name(target, latest.name)
+        yaml = lookup.version(api, configuration_id, n)["yaml"]
+    file = target.file_of(configuration_id) or _free_name(target, latest.name)
     path = target.path / file
     if target.changed_here(file) and not force and not target.holds(file, yaml):
         say(f"{one_line(str(path))} was changed here: push it, or discard the change with --force")
@@ -123,6 +125,6 @@ def _pull(api: Api, target: Folder, configuration_id: str, *, published: bool, f
 def _free_name(target: Folder, name: str) -> str:
     """A file name like the configuration's name that no file of the folder has."""
     stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "configuration"
-    taken = {*target.entries, *target.files()}
-    candidates = (f"{stem}{suffix}.yaml" for suffix in ("", *(f"-{number}" for number in range(2, len(taken) + 3))))
-    return next(candidate for candidate in candidates if candidate not in taken)
+    used = {*target.entries, *target.files()}
+    candidates = (f"{stem}{suffix}.yaml" for suffix in ("", *(f"-{number}" for number in range(2, len(used) + 3))))
+    return next(candidate for candidate in candidates if candidate not in used)

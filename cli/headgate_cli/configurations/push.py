@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.checks.checked import Checked
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.checks.wrapped import unwrapped
@@ -24,6 +24,8 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import STDIN, name, read
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import ConfigurationDetail, VersionDetail
 from headgate_cli.suites import stored, sync
 from headgate_cli.suites.files import WrongTests
 from headgate_cli.untrusted import one_line
@@ -125,23 +127,24 @@ def create(
         raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     if not no_validate:
         _require_valid(api, {name(file): Checked(content, collector_version or "", feature_gates)}, env)
-    created = api.create("/configurations", {"name": label, "yaml": content})
-    moves = bool(collector_version) and text(created, "collector_version") != collector_version
+    created = shaped(ConfigurationDetail, api.create("/configurations", {"name": label, "yaml": content}))
+    moves = bool(collector_version) and created["collector_version"] != collector_version
     changes = _draft_changes(description, collector_version if moves and collector_version else "", feature_gates)
     if changes:
-        change_draft(api, text(created, "id"), 1, changes)
-        created = {**created, **{name: value for name, value in changes.items() if name != "description"}}
+        change_draft(api, created["id"], 1, changes)
+        edits = {name: value for name, value in changes.items() if name != "description"}
+        created = shaped(ConfigurationDetail, {**created, **edits})
     if tests:
-        sync.apply(api, tests, text(created, "id"), 1, {})
+        sync.apply(api, tests, created["id"], 1, {})
     if publish:
-        _publish_version(api, text(created, "id"), 1)
-        created = {**created, "published_version": 1}
+        _publish_version(api, created["id"], 1)
+        created = shaped(ConfigurationDetail, {**created, "published_version": 1})
     if as_json:
         print_json(created)
         return
-    print_result(one_line(text(created, "id")))
-    told = sync.told(len(tests.put), 0) if tests else ""
-    say(f"{one_line(text(created, 'name'))} v1 is {'published' if publish else 'a draft'}{told}")
+    print_result(one_line(created["id"]))
+    counts = sync.in_words(len(tests.put), 0) if tests else ""
+    say(f"{one_line(created['name'])} v1 is {'published' if publish else 'a draft'}{counts}")
 
 
 @click.command()
@@ -320,18 +323,15 @@ def _save(api: Api, change: Change, description: str, *, publish: bool, force: b
     # What the new draft lacks once it is saved: with a new configuration, a description would be the configuration's.
     lacks = ""
     if latest is None:
-        created = api.create("/configurations", {"name": change.name, "yaml": change.text})
-        entry = entry_of(text(created, "id"), change.name, 1, change.text)
-        moves = moves and text(created, "collector_version") != change.collector_version
+        created = shaped(ConfigurationDetail, api.create("/configurations", {"name": change.name, "yaml": change.text}))
+        entry = entry_of(created["id"], change.name, 1, change.text)
+        moves = moves and created["collector_version"] != change.collector_version
         lacks = description
     elif change.saves:
         described = {"description": description} if description else {}
         try:
-            added = api.create(
-                f"/configurations/{latest.id}/versions",
-                {"yaml": change.text} | described,
-                if_match="" if force else latest.etag,
-            )
+            path, etag = f"/configurations/{latest.id}/versions", "" if force else latest.etag
+            added = shaped(VersionDetail, api.create(path, {"yaml": change.text} | described, if_match=etag))
         except ServerError as error:
             if not error.is_stale:
                 raise
@@ -339,7 +339,7 @@ def _save(api: Api, change: Change, description: str, *, publish: bool, force: b
                 f"{one_line(change.path)}: somebody else changed {one_line(latest.name)} at the same time, so it was "
                 "not saved: run the command again"
             ) from error
-        entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
+        entry = entry_of(latest.id, latest.name, added["n"], change.text)
     else:
         entry = _unchanged_entry(change, latest)
     # Recorded at once: an error with the tests, or with the next file, must not lose this one.
@@ -383,7 +383,7 @@ def _record(change: Change, entry: Entry) -> None:
 
 
 def _summary(pushed: Pushed, collector: str) -> str:
-    tests = sync.told(pushed.tests_saved, pushed.tests_deleted)
+    tests = sync.in_words(pushed.tests_saved, pushed.tests_deleted)
     outcome = (f"{collector}{tests}" if pushed.saved else ", unchanged") + published_too(pushed.published)
     return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{outcome}"
 
@@ -396,12 +396,12 @@ def _unchanged_entry(change: Change, latest: Latest) -> Entry:
 
 
 def _draft_changes(description: str, collector_version: str, feature_gates: Sequence[str]) -> dict[str, object]:
-    given = {
+    fields = {
         "description": description,
         "collector_version": collector_version,
         "feature_gates": list(feature_gates),
     }
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, object]) -> None:

@@ -73,10 +73,10 @@ def coverage(
       headgate test coverage --local
     """
     chosen = suites(api, arguments or ["."], names, pushed=False, may_await=False)
-    stored = next((one.label for one in chosen if one.is_stored), "")
+    stored = next((target.label for target in chosen if target.is_stored), "")
     if env and stored:
         raise click.UsageError(f"--env is for the tests of files: those of {one_line(stored)} have their own `env`")
-    chosen = [one.with_env(dict(env)) for one in chosen]
+    chosen = [target.with_env(dict(env)) for target in chosen]
     more: dict[str, object] = {}
     if most is not None:
         more["max_mutants"] = most
@@ -84,21 +84,25 @@ def coverage(
         more["collector_version"] = collector_version
 
     def done(measured: Measured) -> None:
-        told = report.as_text(measured, unreached=unreached)
+        lines = report.as_text(measured, unreached=unreached)
         if output == "github" or as_json:
-            say(told)
+            say(lines)
         else:
-            print_result(told)
+            print_result(lines)
 
     measured = measure(api, chosen, more, done)
     if as_json:
-        print_json([report.as_json(one) for one in measured])
+        print_json([report.as_json(result) for result in measured])
     elif output == "github":
-        print_commands(findings.as_github([found for one in measured for found in report.findings(one)]))
+        print_commands(findings.as_github([finding for result in measured for finding in report.findings(result)]))
     elif len(measured) > 1:
         report.print_table(measured)
-    below = [one for one in measured if fail_under is not None and one.score is not None and one.score < fail_under]
-    for one in below:
-        say(f"{one_line(one.suite.label)}: {one.score:.1f} % is below {fail_under:g} %")
-    if below or not all(one.is_whole for one in measured):
+    below = [
+        result
+        for result in measured
+        if fail_under is not None and result.score is not None and result.score < fail_under
+    ]
+    for result in below:
+        say(f"{one_line(result.suite.label)}: {result.score:.1f} % is below {fail_under:g} %")
+    if below or not all(result.is_whole for result in measured):
         raise Ended(FAILED)

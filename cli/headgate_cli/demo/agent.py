@@ -125,8 +125,8 @@ class Agent:
             self._status = wire.RemoteConfigStatus(last_remote_config_hash=answer.remote_config.config_hash)
         if answer.HasField("agent_identification"):
             self.uid = answer.agent_identification.new_instance_uid
-        told = answer.connection_settings.opamp.heartbeat_interval_seconds
-        self.heartbeat_seconds = told or self.heartbeat_seconds
+        seconds = answer.connection_settings.opamp.heartbeat_interval_seconds
+        self.heartbeat_seconds = seconds or self.heartbeat_seconds
         if answer.flags & wire.ServerToAgentFlags_ReportFullState:
             self._send(self._whole())
 

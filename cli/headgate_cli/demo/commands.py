@@ -73,15 +73,15 @@ def _fill(api: Api, *, detach: bool) -> None:
 def _remove(api: Api) -> None:
     from headgate_cli.demo import remove
 
-    told: list[str] = []
+    lines: list[str] = []
 
     def tell(message: str) -> None:
-        told.append(message)
+        lines.append(message)
         print_result(message)
 
     remove.fleet(api, tell)
     remove.configurations(api, tell)
-    if not told:
+    if not lines:
         print_result("There is nothing of a demo")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Final
 
-from headgate_cli.api import Entity
+from headgate_cli.shapes import ConfigurationSummary
 
 MARK: Final = "An example of `headgate demo`, which `headgate demo --remove` takes away."
 """The description of each configuration: one whose description was changed is somebody's own from then on."""
@@ -140,7 +140,7 @@ HOSTS: Final = (
 )
 
 
-def is_ours(configuration: Entity, example: Example | None = None) -> bool:
+def is_ours(configuration: ConfigurationSummary, example: Example | None = None) -> bool:
     """Whether a demo made it, of that example or of any."""
-    names = [example.name] if example else [one.name for one in EXAMPLES]
-    return configuration.get("description") == MARK and configuration.get("name") in names
+    names = [example.name] if example else [known.name for known in EXAMPLES]
+    return configuration["description"] == MARK and configuration["name"] in names

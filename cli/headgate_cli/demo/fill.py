@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from headgate_cli.api import Api, Entity, ServerError, number, optional, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.demo.content import (
     DEFAULT_GROUP,
     EXAMPLES,
@@ -21,6 +21,16 @@ from headgate_cli.demo.content import (
 )
 from headgate_cli.demo.hosts import Hosts
 from headgate_cli.fleets import lookup
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import (
+    ConfigurationSummary,
+    DeploymentOut,
+    FleetOut,
+    Identity,
+    RolloutOut,
+    VersionDetail,
+    VersionSummary,
+)
 
 Tell = Callable[[str], None]
 
@@ -38,29 +48,28 @@ class Filled:
 
 def configurations(api: Api, tell: Tell) -> dict[str, str]:
     """The ids of the three configurations, by name."""
-    listed = [*api.items("/configurations"), *archived(api)]
+    listed = [*each(ConfigurationSummary, api.items("/configurations")), *archived(api)]
     ids = {}
     for example in EXAMPLES:
-        known = next((one for one in listed if is_ours(one, example)), None)
+        known = next((configuration for configuration in listed if is_ours(configuration, example)), None)
         if known is None:
-            known = api.create(
-                "/configurations", {"name": example.name, "description": MARK, "yaml": example.texts()[0]}
-            )
+            request = {"name": example.name, "description": MARK, "yaml": example.texts()[0]}
+            known = shaped(ConfigurationSummary, api.create("/configurations", request))
             tell(f"configuration {example.name}")
-        elif known.get("archived_at"):
-            api.post(f"/configurations/{text(known, 'id')}/restore")
+        elif known["archived_at"]:
+            api.post(f"/configurations/{known['id']}/restore")
             tell(f"configuration {example.name}, from the archive")
-        ids[example.name] = text(known, "id")
-        _tests(api, example, text(known, "id"), tell)
+        ids[example.name] = known["id"]
+        _tests(api, example, known["id"], tell)
         if example.published:
-            _versions(api, example, text(known, "id"), tell)
+            _versions(api, example, known["id"], tell)
     return ids
 
 
-def archived(api: Api) -> list[Entity]:
+def archived(api: Api) -> list[ConfigurationSummary]:
     """The archived configurations; none on a server without an archive."""
     try:
-        return list(api.items("/configurations", archived="true"))
+        return list(each(ConfigurationSummary, api.items("/configurations", archived="true")))
     except ServerError as error:
         if error.status == 422:
             return []
@@ -69,19 +78,20 @@ def archived(api: Api) -> list[Entity]:
 
 def _versions(api: Api, example: Example, configuration_id: str, tell: Tell) -> None:
     """Every version of the example is published."""
-    there = {number(one, "n"): one for one in api.items(f"/configurations/{configuration_id}/versions")}
+    versions = each(VersionSummary, api.items(f"/configurations/{configuration_id}/versions"))
+    there = {version["n"]: version["status"] for version in versions}
     for n, yaml in enumerate(example.texts(), 1):
         if n not in there:
             api.create(f"/configurations/{configuration_id}/versions", {"yaml": yaml})
-        if n not in there or there[n].get("status") == "draft":
+        if n not in there or there[n] == "draft":
             api.post(f"/configurations/{configuration_id}/versions/{n}/publish")
             tell(f"{example.name} version {n}, published")
 
 
 def _tests(api: Api, example: Example, configuration_id: str, tell: Tell) -> None:
     """Tests are saved while the first version is a draft, and carried to the next."""
-    first = api.get(f"/configurations/{configuration_id}/versions/1")
-    if first.get("status") != "draft":
+    first = shaped(VersionDetail, api.get(f"/configurations/{configuration_id}/versions/1"))
+    if first["status"] != "draft":
         return
     for trial in TRIALS:
         if trial.example is example and trial.saved:
@@ -105,22 +115,22 @@ def runs(api: Api, ids: dict[str, str], tell: Tell) -> None:
 def fleet(api: Api, ids: dict[str, str], tell: Tell) -> Filled:
     """The fleet with its two groups, each with a version assigned."""
     filled = Filled(ids)
-    known = next((one for one in api.items("/fleets", name=FLEET) if one.get("label") == FLEET), None)
-    if known is None:
-        known = api.create("/fleets", {"label": FLEET, "type": "server-supervisor"})
+    fleets = each(FleetOut, api.items("/fleets", name=FLEET))
+    filled.fleet_id = next((fleet["id"] for fleet in fleets if fleet["label"] == FLEET), "")
+    if not filled.fleet_id:
+        filled.fleet_id = shaped(FleetOut, api.create("/fleets", {"label": FLEET, "type": "server-supervisor"}))["id"]
         tell(f"fleet {FLEET}")
-    filled.fleet_id = text(known, "id")
-    groups: dict[str, Entity] = {group["name"]: group for group in lookup.groups(api, filled.fleet_id)}
+    groups = {group["name"]: group for group in lookup.groups(api, filled.fleet_id)}
     path = f"/fleets/{filled.fleet_id}/deployments"
-    if not optional(groups[DEFAULT_GROUP], "configuration_id"):
+    if not groups[DEFAULT_GROUP]["configuration_id"]:
         body: dict[str, object] = {"configuration_id": ids[SHOP.name], "version_number": 1}
-        api.patch(f"{path}/{text(groups[DEFAULT_GROUP], 'id')}", body)
+        api.patch(f"{path}/{groups[DEFAULT_GROUP]['id']}", body)
         tell(f"{SHOP.name} version 1, assigned to the group {DEFAULT_GROUP}")
     if SECOND_GROUP not in groups:
         body = {"name": SECOND_GROUP, "configuration_id": ids[GATEWAY.name], "version_number": 1}
-        groups[SECOND_GROUP] = api.create(path, body)
+        groups[SECOND_GROUP] = shaped(DeploymentOut, api.create(path, body))
         tell(f"{GATEWAY.name} version 1, assigned to the group {SECOND_GROUP}")
-    filled.groups = {name: text(groups[name], "id") for name in (DEFAULT_GROUP, SECOND_GROUP)}
+    filled.groups = {name: groups[name]["id"] for name in (DEFAULT_GROUP, SECOND_GROUP)}
     return filled
 
 
@@ -128,10 +138,10 @@ def rollout(api: Api, filled: Filled, tell: Tell) -> None:
     """A rollout of the shop's second version, in steps; the last one waits for an approval where one can be given."""
     path = f"/fleets/{filled.fleet_id}/deployments/{filled.groups[DEFAULT_GROUP]}/rollouts"
     # What was assigned at once is in the list as well, without steps.
-    if any(one.get("strategy") for one in api.items(path)):
+    if any(rollout["strategy"] for rollout in each(RolloutOut, api.items(path))):
         return
     # Whoever starts a rollout cannot approve it. That of the local service's token can be approved by an Admin.
-    approval = api.get("/identity").get("kind") == "service_account"
+    approval = shaped(Identity, api.get("/identity"))["kind"] == "service_account"
     steps: list[dict[str, object]] = [
         {"hosts": 1, "soak_seconds": _SOAK_SECONDS},
         {"percent": 50, "soak_seconds": 2 * _SOAK_SECONDS},
@@ -148,4 +158,4 @@ def rollout(api: Api, filled: Filled, tell: Tell) -> None:
 
 
 def hosts(api: Api, filled: Filled) -> Hosts:
-    return Hosts.of(api, filled.fleet_id, filled.groups)
+    return Hosts.of_groups(api, filled.fleet_id, filled.groups)

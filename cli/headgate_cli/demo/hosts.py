@@ -15,11 +15,13 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from headgate_cli.api import Api, Entity, text
+from headgate_cli.api import Api
 from headgate_cli.demo.content import HOSTS, LABEL, Host
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import say
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import InstalledVersionOut, InstallOut, InstanceOut
 from headgate_cli.untrusted import quoted
 
 if TYPE_CHECKING:
@@ -51,11 +53,10 @@ class Hosts:
     groups: Mapping[str, Connection]
 
     @classmethod
-    def of(cls, api: Api, fleet_id: str, groups: Mapping[str, str]) -> Hosts:
+    def of_groups(cls, api: Api, fleet_id: str, groups: Mapping[str, str]) -> Hosts:
         """`groups` are their ids by name. Composes an install command for each, which has the fleet's token."""
-        version = next(
-            (text(one, "version") for one in api.items("/collector-versions") if one.get("default")), "0.0.0"
-        )
+        installed = each(InstalledVersionOut, api.items("/collector-versions"))
+        version = next((collector["version"] for collector in installed if collector["default"]), "0.0.0")
         return cls(fleet_id, version, {name: connection(api, fleet_id, group) for name, group in groups.items()})
 
     def text(self) -> str:
@@ -63,24 +64,27 @@ class Hosts:
             {
                 "fleet_id": self.fleet_id,
                 "collector_version": self.collector_version,
-                "groups": {name: [one.endpoint, one.deployment_id, one.token] for name, one in self.groups.items()},
+                "groups": {
+                    name: [host_connection.endpoint, host_connection.deployment_id, host_connection.token]
+                    for name, host_connection in self.groups.items()
+                },
             }
         )
 
     @classmethod
     def parse(cls, written: str) -> Hosts:
         said = json.loads(written)
-        groups = {name: Connection(*one) for name, one in said["groups"].items()}
+        groups = {name: Connection(*fields) for name, fields in said["groups"].items()}
         return cls(said["fleet_id"], said["collector_version"], groups)
 
 
 def connection(api: Api, fleet_id: str, deployment_id: str) -> Connection:
     """What an install command would connect a host with."""
-    made = api.post(f"/fleets/{fleet_id}/install", {"platform": "linux", "deployment_id": deployment_id})
-    told = made.get("connection")
-    if not isinstance(told, Mapping):
+    request = {"platform": "linux", "deployment_id": deployment_id}
+    install = shaped(InstallOut, api.post(f"/fleets/{fleet_id}/install", request))["connection"]
+    if not install or not install["token"]:
         raise Failed("the server gives no connection for a host: is it a Headgate server?")
-    return Connection(text(told, "endpoint"), deployment_id, text(told, "token"))
+    return Connection(install["endpoint"], deployment_id, install["token"])
 
 
 def agent(to: Connection, host: Host, uid: bytes, version: str) -> Agent:
@@ -114,8 +118,8 @@ def begin(hosts: Hosts) -> list[Agent]:
         for host in HOSTS
     ]
     try:
-        for one in agents:
-            one.start()
+        for simulated in agents:
+            simulated.start()
     except httpx.HTTPError as error:
         raise Failed(f"the fleet service does not take the messages of the simulated hosts: {error}") from error
     return agents
@@ -136,10 +140,10 @@ def report(agents: Sequence[Agent], *, address: str = "") -> None:
             say(f"See it at {address}. The hosts are simulated, and report until you press Ctrl-C.")
         while time.monotonic() - heard_at < _LONGEST_SILENCE:
             if time.monotonic() >= due:
-                due = time.monotonic() + min(one.heartbeat_seconds for one in agents)
-                for one in agents:
+                due = time.monotonic() + min(simulated.heartbeat_seconds for simulated in agents)
+                for simulated in agents:
                     try:
-                        one.beat()
+                        simulated.beat()
                         heard_at = time.monotonic()
                     except httpx.HTTPStatusError as error:
                         if error.response.status_code in (401, 403, 404):
@@ -152,9 +156,9 @@ def report(agents: Sequence[Agent], *, address: str = "") -> None:
             time.sleep(_PAUSE)
     except KeyboardInterrupt:
         pass
-    for one in agents:
+    for simulated in agents:
         with contextlib.suppress(httpx.HTTPError):
-            one.stop()
+            simulated.stop()
 
 
 def detach(hosts: Hosts) -> int:
@@ -206,14 +210,9 @@ def end(fleet_id: str) -> bool:
     return number is not None
 
 
-def of_demo(instances: Sequence[Entity]) -> list[Entity]:
+def of_demo(instances: Sequence[InstanceOut]) -> list[InstanceOut]:
     """Those that are simulated by their own label."""
-    found = []
-    for one in instances:
-        labels = one.get("labels")
-        if isinstance(labels, Mapping) and labels.get(LABEL[0]) == LABEL[1]:
-            found.append(one)
-    return found
+    return [instance for instance in instances if instance["labels"].get(LABEL[0]) == LABEL[1]]
 
 
 def _place(fleet_id: str) -> Path:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from headgate_cli.api import Api, Entity, ServerError, optional, text
+from headgate_cli.api import Api, ServerError
 from headgate_cli.demo import hosts as simulated
 from headgate_cli.demo.content import DEFAULT_GROUP, FLEET, SECOND_GROUP, Host, is_ours
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
+from headgate_cli.shaped import each
+from headgate_cli.shapes import ConfigurationSummary, FleetOut, InstanceOut
 from headgate_cli.untrusted import one_line
 
 Tell = Callable[[str], None]
@@ -20,13 +22,13 @@ _QUIET: Final = ("stopped", "stale")
 
 def fleet(api: Api, tell: Tell) -> None:
     """Stop the hosts, and delete the fleet with its groups. Raises Failed if something else uses it."""
-    known = next((one for one in api.items("/fleets", name=FLEET) if one.get("label") == FLEET), None)
-    if known is None:
+    fleets = each(FleetOut, api.items("/fleets", name=FLEET))
+    fleet_id = next((fleet["id"] for fleet in fleets if fleet["label"] == FLEET), "")
+    if not fleet_id:
         return
-    fleet_id = text(known, "id")
     if simulated.end(fleet_id):
         tell("The process of the simulated hosts has ended")
-    instances = list(api.items(f"/fleets/{fleet_id}/instances"))
+    instances = list(each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances")))
     others = len(instances) - len(simulated.of_demo(instances))
     if others:
         raise Failed(
@@ -34,7 +36,7 @@ def fleet(api: Api, tell: Tell) -> None:
             f"stays: move or uninstall them, and run `headgate demo --remove` again"
         )
     groups = lookup.groups(api, fleet_id)
-    foreign = [text(group, "name") for group in groups if group.get("name") not in (DEFAULT_GROUP, SECOND_GROUP)]
+    foreign = [group["name"] for group in groups if group["name"] not in (DEFAULT_GROUP, SECOND_GROUP)]
     if foreign:
         raise Failed(
             f"the fleet {FLEET} has groups that no demo made, so it stays: delete {one_line(', '.join(foreign))}, and "
@@ -42,12 +44,12 @@ def fleet(api: Api, tell: Tell) -> None:
         )
     for group in groups:
         # With nothing assigned, a rollout of the group has ended as well.
-        api.patch(f"/fleets/{fleet_id}/deployments/{text(group, 'id')}", {"configuration_id": None})
+        api.patch(f"/fleets/{fleet_id}/deployments/{group['id']}", {"configuration_id": None})
     _stop(api, fleet_id, instances)
     try:
         for group in groups:
-            if group.get("name") != DEFAULT_GROUP:
-                api.delete(f"/fleets/{fleet_id}/deployments/{text(group, 'id')}")
+            if group["name"] != DEFAULT_GROUP:
+                api.delete(f"/fleets/{fleet_id}/deployments/{group['id']}")
         api.delete(f"/fleets/{fleet_id}")
     except ServerError as error:
         if error.code != "still_reports":
@@ -61,12 +63,12 @@ def fleet(api: Api, tell: Tell) -> None:
 
 def configurations(api: Api, tell: Tell) -> None:
     """Delete what was never published, and archive the rest, which others may have read."""
-    for one in list(api.items("/configurations")):
-        if not is_ours(one):
+    for configuration in list(each(ConfigurationSummary, api.items("/configurations"))):
+        if not is_ours(configuration):
             continue
-        path, name = f"/configurations/{text(one, 'id')}", text(one, "name")
+        path, name = f"/configurations/{configuration['id']}", configuration["name"]
         try:
-            if one.get("published_version") is None:
+            if configuration["published_version"] is None:
                 api.delete(path)
                 tell(f"{name} is deleted")
             else:
@@ -78,21 +80,20 @@ def configurations(api: Api, tell: Tell) -> None:
             tell(f"{name} stays: {error.detail}")
 
 
-def _stop(api: Api, fleet_id: str, instances: list[Entity]) -> None:
+def _stop(api: Api, fleet_id: str, instances: list[InstanceOut]) -> None:
     """Say for each host that it stopped: those of a demo that was killed had no time to."""
     import httpx
 
     connections: dict[str, simulated.Connection] = {}
-    for one in instances:
-        if text(one, "state") in _QUIET:
+    for instance in instances:
+        if instance["state"] in _QUIET:
             continue
-        group = text(one, "deployment_id")
+        group = instance["deployment_id"]
         if group not in connections:
             connections[group] = simulated.connection(api, fleet_id, group)
-        host = Host(optional(one, "host_name"), group)
-        agent = simulated.agent(
-            connections[group], host, uid_of_id(text(one, "id")), optional(one, "collector_version")
-        )
+        host = Host(instance["host_name"] or "", group)
+        uid, version = uid_of_id(instance["id"]), instance["collector_version"] or ""
+        agent = simulated.agent(connections[group], host, uid, version)
         try:
             agent.start()
             agent.stop()

@@ -56,7 +56,7 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
       headgate deployment list servers
     """
     groups = lookup.groups(api, lookup.fleet(api, fleet))
-    by_id = names.of(api, (group["configuration_id"] or "" for group in groups))
+    by_id = names.by_id(api, (group["configuration_id"] or "" for group in groups))
     create = f"headgate deployment create {one_line(fleet)} NAME CONFIGURATION --role ROLE"
     show_list(
         groups,

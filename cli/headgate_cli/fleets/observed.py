@@ -17,6 +17,7 @@ from headgate_cli.shapes import (
     ListedFinding,
     ReportedConfigurationOut,
     SharedConfigurationsOut,
+    UpgradeReport,
 )
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.upgrade import report as upgrades
@@ -142,8 +143,9 @@ def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> Non
             print_result(f"  {_finding(finding)}")
         upgrade = answer.get("upgrade")
         if isinstance(upgrade, dict):
-            print_result(f"It {one_line(upgrades.headline(upgrade))}")
-            for change in upgrades.findings("", upgrade):
+            report = shaped(UpgradeReport, upgrade)
+            print_result(f"It {one_line(upgrades.headline(report))}")
+            for change in upgrades.findings("", report):
                 print_result(f"  {one_line(change.severity)}: {quoted(change.message)}")
     if not result["valid"]:
         raise click.exceptions.Exit(FAILED)

@@ -351,11 +351,11 @@ def _order(api: Api, fleet: str, instance: str, do: str, *, as_json: bool) -> No
 
 
 def _version_of(api: Api, configuration: str, n: int | None) -> dict[str, object]:
-    wanted, n = configurations.one_version(configuration, n)
+    label, n = configurations.one_version(configuration, n)
     if not n:
         raise click.UsageError("name the version: --version N, or CONFIGURATION@N")
     request: dict[str, object] = {"version_number": n}
-    return request | ({"configuration_id": configurations.find(api, wanted)} if wanted else {})
+    return request | ({"configuration_id": configurations.find(api, label)} if label else {})
 
 
 def _until(seconds: int | None, until: str) -> str:

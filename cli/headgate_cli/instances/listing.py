@@ -116,8 +116,8 @@ def _query(api: Api, fleet_id: str, filters: Filters) -> dict[str, str]:
     """The filters as parameters of the request."""
     if filters["label"]:
         assignable.label(str(filters["label"]))
-    given = {name: value for name, value in filters.items() if value and name != "group"}
-    query = {name: "true" if value is True else str(value) for name, value in given.items()}
+    chosen = {name: value for name, value in filters.items() if value and name != "group"}
+    query = {name: "true" if value is True else str(value) for name, value in chosen.items()}
     if "state" in query:
         query["state"] = query["state"].replace("-", "_")
     if filters["group"]:
@@ -129,7 +129,7 @@ def _instances(api: Api, fleet_id: str, query: Mapping[str, str]) -> tuple[list[
     """The instances, and the names of the configurations that they are assigned or run."""
     listed = list(each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", **query)))
     versions = (version for instance in listed for version in (instance["assigned"], instance["running"]))
-    return listed, names.of(api, (version["configuration_id"] or "" for version in versions))
+    return listed, names.by_id(api, (version["configuration_id"] or "" for version in versions))
 
 
 def _with_names(instance: InstanceOut, by_id: Names) -> Entity:

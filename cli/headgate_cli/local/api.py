@@ -119,6 +119,6 @@ def _problem(status: int, code: str, detail: str, entries: object = (), way_out:
     places: list[Entity] = []
     for entry in entries if isinstance(entries, list | tuple) else ():
         assert isinstance(entry, FieldError)
-        told = {name: getattr(entry, name) for name in ("message", "component_path", "line", "column", "code")}
-        places.append({"loc": list(entry.loc), **{name: value for name, value in told.items() if value is not None}})
+        facts = {name: getattr(entry, name) for name in ("message", "component_path", "line", "column", "code")}
+        places.append({"loc": list(entry.loc), **{name: value for name, value in facts.items() if value is not None}})
     return ServerError(status, code, detail, places, way_out)

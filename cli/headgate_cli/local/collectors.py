@@ -39,9 +39,9 @@ def installed() -> list[str]:
         names = {entry.name for entry in folder().iterdir() if VERSION.fullmatch(entry.name)}
     except OSError:
         names = set()
-    found = {name for name in names if (folder() / name / BINARY).is_file()}
+    built = {name for name in names if (folder() / name / BINARY).is_file()}
     wheel = collector_wheel.installed()
-    return sorted(found | ({wheel.collector_version()} if wheel else set()), key=_age)
+    return sorted(built | ({wheel.collector_version()} if wheel else set()), key=_age)
 
 
 def default() -> str:

@@ -60,8 +60,8 @@ def answer(
     """The answer; None if this needs a server. Raises what the engine raises, and ValidationError for the body."""
     if method == "GET" and path.startswith(f"{_STEPS}/"):
         return _step(stored, int(path.removeprefix(f"{_STEPS}/")), parameters.get("record"))
-    found = _ANSWERS.get((method, path))
-    return None if found is None else found(_Asked(parameters, body, asker, stored))
+    respond = _ANSWERS.get((method, path))
+    return None if respond is None else respond(_Asked(parameters, body, asker, stored))
 
 
 def _json(model: BaseModel) -> bytes:
@@ -90,7 +90,7 @@ def _upgrade(asked: _Asked) -> bytes:
 
 
 def _versions(asked: _Asked) -> bytes:
-    versions = [one.version for one in collectors.installed(asker=asked.asker)]
+    versions = [collector.version for collector in collectors.installed(asker=asked.asker)]
     return _document({"items": [{"version": version} for version in versions], "next_cursor": None})
 
 
@@ -141,7 +141,7 @@ def _run(asked: _Asked) -> bytes:
         RuleResultOut.of(rule, verdict, api_owned=True)
         for rule, verdict in zip(case.rules, result.verdicts, strict=False)
     ]
-    passed = result.status == "ran" and all(one.passed for one in results)
+    passed = result.status == "ran" and all(verdict.passed for verdict in results)
     run = RunOut(
         id=_ID,
         status="Error" if result.status != "ran" else "Success" if passed else "Fail",
@@ -196,8 +196,8 @@ def _step(stored: Mapping[str, bytes], n: int, record: str | None) -> bytes | No
     step = next((step for step in trace["items"] if step["n"] == n), None)
     if step is None:
         return None
-    kept = [entry for _, entry in of_record(step["records"], None if record is None else int(record), 0)]
-    return _document({**step, "records": kept, "next_cursor": None})
+    entries = [entry for _, entry in of_record(step["records"], None if record is None else int(record), 0)]
+    return _document({**step, "records": entries, "next_cursor": None})
 
 
 def _suite(asked: _Asked) -> bytes:
@@ -250,12 +250,12 @@ def _concluded(asked: _Asked, kind: _Kind, request: JsonValue) -> JsonValue:
 
 def _job(asked: _Asked, path: str, result: JsonValue, status: str) -> bytes:
     """A job that has ended, as the API has it at its own path."""
-    made = f"{_ID}-{len(asked.stored) + 1}"
+    job_id = f"{_ID}-{len(asked.stored) + 1}"
     named = {"reason": "", "configuration_id": None, "version_number": None}
     times = dict.fromkeys(("created_at", "started_at", "finished_at"), rfc3339(datetime.now(UTC)))
-    job = {"id": made, **named, **times, "status": status, "result": result}
-    asked.stored[f"{path}/{made}"] = _document(job)
-    return asked.stored[f"{path}/{made}"]
+    job = {"id": job_id, **named, **times, "status": status, "result": result}
+    asked.stored[f"{path}/{job_id}"] = _document(job)
+    return asked.stored[f"{path}/{job_id}"]
 
 
 def _binary(asked: _Asked) -> Callable[[str], Path]:

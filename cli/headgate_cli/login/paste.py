@@ -36,8 +36,8 @@ def no_browser_login(base_url: str, *, say: Callable[[str], None], ask: Callable
 def checked(pasted: str) -> str:
     """The code without its checksum. Raises CodeMistyped unless the two belong together."""
     letters = "".join(pasted.split()).replace("-", "").upper().translate(_READ_AS)
-    code, given = letters[:_CODE_LENGTH], letters[_CODE_LENGTH:]
-    if len(letters) != _CODE_LENGTH + _CHECKSUM_LENGTH or given != checksum(code):
+    code, letters_of_checksum = letters[:_CODE_LENGTH], letters[_CODE_LENGTH:]
+    if len(letters) != _CODE_LENGTH + _CHECKSUM_LENGTH or letters_of_checksum != checksum(code):
         raise CodeMistyped("the pasted code is incomplete or mistyped: run `headgate login --no-browser` again")
     return code
 

@@ -92,7 +92,7 @@ def _all(
             continue
         yield from _renewed(configuration, declared, here, reference)
         if not configuration.uses_of(declared) and declared.section in KINDS:
-            unused = next((one for one in here if one.code == "unused_component"), None)
+            unused = next((finding for finding in here if finding.code == "unused_component"), None)
             if unused is not None:
                 title = f"Remove the unused {KINDS[declared.section]} {declared.id}"
                 yield Action(title, {_lines_of(document, declared): ""}, unused)
@@ -133,7 +133,7 @@ def _similar(document: Document, finding: Diagnostic, reference: Reference | Non
     if finding.code == "unknown_key":
         names = list(schema.properties(reference.at(path[:-1], document.known)))
     elif finding.code == "unknown_component" and len(path) == 2:
-        names = [one.type for one in reference.types(path[0])]
+        names = [component.type for component in reference.types(path[0])]
     elif finding.code == "unknown_section":
         names = list(schema.SECTIONS)
     elif finding.code in ("invalid_value", "wrong_type"):
@@ -163,8 +163,8 @@ def _misspelt(document: Document, finding: Diagnostic, name: str) -> Span | None
             return at.span()
     words = list(re.compile(r"\w+").finditer(content, finding.start, line_end))
     if word is not None and not difflib.get_close_matches(name, [word[0]], 1, 0.6):
-        close = difflib.get_close_matches(name, [one[0] for one in words], 1, 0.6)
-        word = next((one for one in words if close and one[0] == close[0]), None)
+        close = difflib.get_close_matches(name, [match[0] for match in words], 1, 0.6)
+        word = next((match for match in words if close and match[0] == close[0]), None)
     return word.span() if word is not None and word[0] != name else None
 
 
@@ -172,7 +172,7 @@ def _declared(
     document: Document, use: Use, here: Sequence[Diagnostic], reference: Reference | None
 ) -> Iterator[Action]:
     """A declaration of a component that is only used, if this build has the type."""
-    finding = next((one for one in here if one.code == "undefined_reference"), None)
+    finding = next((diagnostic for diagnostic in here if diagnostic.code == "undefined_reference"), None)
     for section in use.sections:
         if section not in KINDS or (reference is not None and reference.component(section, use.id) is None):
             continue
@@ -221,7 +221,9 @@ def _renewed(
     nodes: list[Node] = [declared.key, *(use.node for use in configuration.uses_of(declared))]
     if any(in_block(node) for node in nodes):
         return
-    finding = next((one for one in here if "deprecat" in one.code or "deprecat" in one.message), None)
+    finding = next(
+        (diagnostic for diagnostic in here if "deprecat" in diagnostic.code or "deprecat" in diagnostic.message), None
+    )
     yield Action(
         f"Replace the deprecated name {old} by {component.type}",
         {span_of(node): renewed for node in nodes},

@@ -45,8 +45,8 @@ def complete(document: Document, offset: int, reference: Reference | None, looku
     field, expression, start = _expression(document, place, offset)
     if field is not None:
         chosen = _chosen(document, field, offset)
-        found = ottl.suggestions(expression, field, ottl.grammar_of(field, chosen, lookup))
-        return list(_of_ottl(found, expression, start, place, offset))[:_MOST]
+        names = ottl.suggestions(expression, field, ottl.grammar_of(field, chosen, lookup))
+        return list(_of_ottl(names, expression, start, place, offset))[:_MOST]
     if place.role == "scalar":
         return []
     variable = _variable_start(document, place, offset)
@@ -172,9 +172,9 @@ def _expression(document: Document, place: Place, offset: int) -> tuple[Field | 
     may_hold = len(place.path) > 2 and place.path[0] in _HOLD_OTTL
     node = _scalar(document, offset) if may_hold else None
     if node is not None:
-        found = expression_at(document, node, offset)
-        if found[0] is not None:
-            return found
+        place_of_node = expression_at(document, node, offset)
+        if place_of_node[0] is not None:
+            return place_of_node
     if place.role in ("value", "entry", "key"):
         field = field_at(place.path)
         if field is not None:
@@ -213,19 +213,16 @@ def _chosen(document: Document, field: Field, offset: int) -> str:
 
 
 def _of_ottl(
-    found: Iterator[ottl.Suggestion], expression: str, start: int, place: Place, offset: int
+    names: Iterator[ottl.Suggestion], expression: str, start: int, place: Place, offset: int
 ) -> Iterator[Item]:
     before = ottl.word_before(expression)
     word = before[0] if before else ""
     ranks = {"path": 3, "converter": 4, "editor": 3, "enum": 5, "keyword": 7}
-    for one in found:
-        call = one.kind in ("editor", "converter")
-        follows = "(" if call else ""
-        end = max(place.end, offset) if word else offset
-        yield Item(
-            one.name, one.name + follows, max(offset - len(word), start), end, one.kind, one.detail, one.description,
-            rank=ranks.get(one.kind, 5),
-        )  # fmt: skip
+    for suggestion in names:
+        name, kind = suggestion.name, suggestion.kind
+        insert = f"{name}(" if kind in ("editor", "converter") else name
+        span = max(offset - len(word), start), max(place.end, offset) if word else offset
+        yield Item(name, insert, *span, kind, suggestion.detail, suggestion.description, rank=ranks.get(kind, 5))
 
 
 def _variable_start(document: Document, place: Place, offset: int) -> int | None:

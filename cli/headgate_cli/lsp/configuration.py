@@ -69,34 +69,34 @@ class Configuration:
 
     @cached_property
     def declarations(self) -> list[Declaration]:
-        found = [
+        components = [
             Declaration(section, key.text, key, value)
             for section in KINDS
             for key, value in entries(get(self.tree.root, section))
         ]
         pipelines = get(get(self.tree.root, "service"), PIPELINES)
-        return found + [Declaration(PIPELINES, key.text, key, value) for key, value in entries(pipelines)]
+        return components + [Declaration(PIPELINES, key.text, key, value) for key, value in entries(pipelines)]
 
     @cached_property
     def uses(self) -> list[Use]:
         service = get(self.tree.root, "service")
-        found = [Use(("extensions",), item.text, item, "extensions") for item in items(get(service, "extensions"))]
+        uses = [Use(("extensions",), item.text, item, "extensions") for item in items(get(service, "extensions"))]
         for pipeline, body in entries(get(service, PIPELINES)):
             for role in ("receivers", "processors", "exporters"):
                 sections = (role,) if role == "processors" else (role, "connectors")
-                found += [Use(sections, item.text, item, role, pipeline.text) for item in items(get(body, role))]
-        return found + [use for declared in self.declarations for use in self._within(declared)]
+                uses += [Use(sections, item.text, item, role, pipeline.text) for item in items(get(body, role))]
+        return uses + [use for declared in self.declarations for use in self._within(declared)]
 
     @cached_property
     def _by_id(self) -> dict[tuple[str, str], Declaration]:
-        return {(one.section, one.id): one for one in reversed(self.declarations)}
+        return {(declared.section, declared.id): declared for declared in reversed(self.declarations)}
 
     def declared(self, section: str) -> list[str]:
-        return [one.id for one in self.declarations if one.section == section]
+        return [declared.id for declared in self.declarations if declared.section == section]
 
     def declaration(self, sections: tuple[str, ...], component_id: str) -> Declaration | None:
-        found = (self._by_id.get((section, component_id)) for section in sections)
-        return next((one for one in found if one is not None), None)
+        candidates = (self._by_id.get((section, component_id)) for section in sections)
+        return next((candidate for candidate in candidates if candidate is not None), None)
 
     def uses_of(self, declaration: Declaration) -> list[Use]:
         return [
@@ -112,7 +112,7 @@ class Configuration:
         node = self.tree.scalar_at(offset)
         if node is None:
             return None, None
-        declared = next((one for one in self.declarations if one.key is node), None)
+        declared = next((candidate for candidate in self.declarations if candidate.key is node), None)
         return declared, None if declared else next((use for use in self.uses if use.node is node), None)
 
     def _within(self, declared: Declaration) -> Iterator[Use]:

@@ -47,14 +47,14 @@ def range_of(text: Text, start: int, end: int) -> types.Range:
     return types.Range(types.Position(*first), types.Position(*last))
 
 
-def diagnostic(text: Text, one: Diagnostic) -> types.Diagnostic:
+def diagnostic(text: Text, finding: Diagnostic) -> types.Diagnostic:
     return types.Diagnostic(
-        range_of(text, one.start, one.end),
-        one.message,
-        severity=_SEVERITIES[one.severity],
-        code=one.code or None,
+        range_of(text, finding.start, finding.end),
+        finding.message,
+        severity=_SEVERITIES[finding.severity],
+        code=finding.code or None,
         source=SOURCE,
-        tags=[types.DiagnosticTag.Unnecessary] if one.unnecessary else None,
+        tags=[types.DiagnosticTag.Unnecessary] if finding.unnecessary else None,
     )
 
 
@@ -76,9 +76,9 @@ def completion(text: Text, offset: int, item: Item) -> types.CompletionItem:
     )
 
 
-def hover(text: Text, found: Hover) -> types.Hover:
+def hover(text: Text, shown: Hover) -> types.Hover:
     return types.Hover(
-        _markdown(found.text), range=range_of(text, found.start, found.end) if found.end > found.start else None
+        _markdown(shown.text), range=range_of(text, shown.start, shown.end) if shown.end > shown.start else None
     )
 
 
@@ -94,26 +94,26 @@ def edit(document: Document, edits: Mapping[Span, str]) -> types.WorkspaceEdit:
     return types.WorkspaceEdit(changes={document.uri: changes})
 
 
-def action(document: Document, one: Action) -> types.CodeAction:
+def action(document: Document, fix: Action) -> types.CodeAction:
     return types.CodeAction(
-        one.title,
-        kind=types.CodeActionKind.SourceFixAll if one.mends_all else types.CodeActionKind.QuickFix,
-        diagnostics=[diagnostic(document.text, one.finding)] if one.finding else None,
-        is_preferred=one.preferred or None,
-        edit=edit(document, one.edits),
+        fix.title,
+        kind=types.CodeActionKind.SourceFixAll if fix.mends_all else types.CodeActionKind.QuickFix,
+        diagnostics=[diagnostic(document.text, fix.finding)] if fix.finding else None,
+        is_preferred=fix.preferred or None,
+        edit=edit(document, fix.edits),
     )
 
 
-def symbol(text: Text, one: Symbol) -> types.DocumentSymbol:
-    start, end = one.span
-    inner_start, inner_end = max(one.name_span[0], start), min(one.name_span[1], max(end, start))
+def symbol(text: Text, node: Symbol) -> types.DocumentSymbol:
+    start, end = node.span
+    inner_start, inner_end = max(node.name_span[0], start), min(node.name_span[1], max(end, start))
     return types.DocumentSymbol(
-        one.name,
-        _SYMBOL_KINDS[one.kind],
+        node.name,
+        _SYMBOL_KINDS[node.kind],
         range_of(text, start, end),
         range_of(text, min(inner_start, inner_end), inner_end),
-        detail=one.detail or None,
-        children=[symbol(text, child) for child in one.children],
+        detail=node.detail or None,
+        children=[symbol(text, child) for child in node.children],
     )
 
 

@@ -54,10 +54,10 @@ def described(alternatives: Sequence[Schema]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _enum(one: Schema) -> Sequence[object]:
-    listed = one.get("enum")
-    found = [value for value in listed if value not in (None, "")] if isinstance(listed, list) else []
-    return [*found, *([one["const"]] if "const" in one else [])]
+def _enum(alternative: Schema) -> Sequence[object]:
+    listed = alternative.get("enum")
+    values = [value for value in listed if value not in (None, "")] if isinstance(listed, list) else []
+    return [*values, *([alternative["const"]] if "const" in alternative else [])]
 
 
 def of_component(component: Component) -> str:

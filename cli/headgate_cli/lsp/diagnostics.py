@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from headgate_cli.api import Entity, entities, optional
+from headgate_cli.api import Entity
 from headgate_cli.checks.fixing import Edit, edits_of
 from headgate_cli.lsp.text import Text
 from headgate_cli.lsp.tree import Broken, Node, Tree, parse
+from headgate_cli.shaped import listed
+from headgate_cli.shapes import ListedFinding
 from headgate_cli.untrusted import printable
 
 Severity = Literal["error", "warning", "information", "hint"]
@@ -42,7 +44,7 @@ def of_answer(answer: Entity, text: Text) -> list[Diagnostic]:
         tree: Tree | None = parse(text.content)
     except Broken:
         tree = None
-    return [_diagnostic(entry, text, tree) for entry in entities(answer, "findings")[:_MOST]]
+    return [_diagnostic(entry, text, tree) for entry in listed(ListedFinding, answer, "findings")[:_MOST]]
 
 
 def not_checked(reason: str, text: Text, code: str = NOT_CHECKED) -> list[Diagnostic]:
@@ -50,18 +52,19 @@ def not_checked(reason: str, text: Text, code: str = NOT_CHECKED) -> list[Diagno
     return [Diagnostic(0, text.line_span(0)[1], "warning", code, f"Not checked: {printable(reason)}")]
 
 
-def _diagnostic(entry: Entity, text: Text, tree: Tree | None) -> Diagnostic:
-    code, path = optional(entry, "code"), optional(entry, "component_path")
-    severity: Severity = "hint" if code == _SKIPPED else _SEVERITIES.get(optional(entry, "severity"), "warning")
-    message = "\n".join(part for part in (optional(entry, "message"), optional(entry, "way_out")) if part)
+def _diagnostic(entry: ListedFinding, text: Text, tree: Tree | None) -> Diagnostic:
+    code, path = entry["code"], entry.get("component_path") or ""
+    severity: Severity = "hint" if code == _SKIPPED else _SEVERITIES.get(entry["severity"], "warning")
+    message = "\n".join(part for part in (entry["message"], entry.get("way_out")) if part)
     start, end = _span(entry, path, text, tree)
-    fix = tuple(edits_of(text.content, iter([entry])))
+    fix = tuple(edits_of(text.content, [entry]))
     unused = code == "unused_component"
     return Diagnostic(start, end, severity, code, printable(message), path, unnecessary=unused, fix=fix)
 
 
-def _span(entry: Entity, path: str, text: Text, tree: Tree | None) -> tuple[int, int]:
-    line, column, last, end = (_number(entry, name) for name in ("line", "column", "end_line", "end_column"))
+def _span(entry: ListedFinding, path: str, text: Text, tree: Tree | None) -> tuple[int, int]:
+    line, column = entry.get("line") or 0, entry.get("column") or 0
+    last, end = entry.get("end_line") or 0, entry.get("end_column") or 0
     if line < 1:
         node = _node(path, tree)
         return (node.start, node.end) if node is not None else (0, text.line_span(0)[1])
@@ -76,25 +79,20 @@ def _span(entry: Entity, path: str, text: Text, tree: Tree | None) -> tuple[int,
     return start, max(start, min(text.of_finding(last, end), text.line_span(text.line_of(start))[1]))
 
 
-def _number(entry: Entity, name: str) -> int:
-    value = entry.get(name)
-    return value if isinstance(value, int) else 0
-
-
 def _node(path: str, tree: Tree | None) -> Node | None:
     """The key at a path of the collector, `receivers::otlp::include[0]`; its nearest parent if it has no key."""
     if tree is None or not path:
         return None
-    found = None
+    nearest = None
     node = tree.root
     for part in path.split("::"):
         name, *indexes = _STEP.split(part)[:1], *(int(index) for index in _STEP.findall(part))
         pair = next((pair for pair in node.resolved.pairs if pair[0].text == name[0]), None)
         if pair is None:
-            return found
-        found, node = pair
+            return nearest
+        nearest, node = pair
         for index in indexes:
             if index >= len(node.resolved.items):
-                return found
+                return nearest
             node = node.resolved.items[index]
-    return found
+    return nearest

@@ -27,18 +27,20 @@ Handler = Callable[[Server, Params], Awaitable[Result | None]]
 
 def server(backend: Backend) -> Server:
     """A server with all features, to be started with `start_io`."""
-    made = Server(backend)
-    made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(_TRIGGERS)))(_complete)
-    made.feature(types.TEXT_DOCUMENT_HOVER)(_hover)
-    made.feature(types.TEXT_DOCUMENT_DEFINITION)(_definition)
-    made.feature(types.TEXT_DOCUMENT_REFERENCES)(_references)
-    made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(_prepare_rename)
-    made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(_rename)
-    made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(_symbols)
+    language_server = Server(backend)
+    language_server.feature(
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(_TRIGGERS))
+    )(_complete)
+    language_server.feature(types.TEXT_DOCUMENT_HOVER)(_hover)
+    language_server.feature(types.TEXT_DOCUMENT_DEFINITION)(_definition)
+    language_server.feature(types.TEXT_DOCUMENT_REFERENCES)(_references)
+    language_server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(_prepare_rename)
+    language_server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(_rename)
+    language_server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(_symbols)
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
     options = types.CodeActionOptions(code_action_kinds=kinds)
-    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_actions)
-    return made
+    language_server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_actions)
+    return language_server
 
 
 def _guarded(handler: Handler[Params, Result]) -> Handler[Params, Result]:
@@ -82,10 +84,10 @@ async def _hover(server: Server, params: types.HoverParams) -> types.Hover | Non
         return None
     store = server.references
     offset = _offset(document, params.position)
-    found = hover.hover(document, offset, store.reference, store.lookup)
+    text = hover.hover(document, offset, store.reference, store.lookup)
     if await store.settled(_PATIENCE):
-        found = hover.hover(document, offset, store.reference, store.lookup)
-    return convert.hover(document.text, found) if found is not None else None
+        text = hover.hover(document, offset, store.reference, store.lookup)
+    return convert.hover(document.text, text) if text is not None else None
 
 
 @_guarded
@@ -116,10 +118,10 @@ async def _prepare_rename(server: Server, params: types.PrepareRenameParams) -> 
     document = await server.prepared(params.text_document.uri)
     if document is None:
         return None
-    found = navigation.renameable(document, _offset(document, params.position), server.references.reference)
-    if found is None:
+    renameable = navigation.renameable(document, _offset(document, params.position), server.references.reference)
+    if renameable is None:
         return None
-    span, name = found
+    span, name = renameable
     return types.PrepareRenamePlaceholder(convert.range_of(document.text, *span), name)
 
 
@@ -146,8 +148,8 @@ async def _symbols(server: Server, params: types.DocumentSymbolParams) -> list[t
     document = await server.prepared(params.text_document.uri)
     if document is None:
         return None
-    found = navigation.symbols(document, server.references.reference)
-    return [convert.symbol(document.text, one) for one in found]
+    listed = navigation.symbols(document, server.references.reference)
+    return [convert.symbol(document.text, entry) for entry in listed]
 
 
 @_guarded

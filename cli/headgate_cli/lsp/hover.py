@@ -26,8 +26,8 @@ def hover(document: Document, offset: int, reference: Reference | None, lookup: 
     """What is known about the place; None if nothing is."""
     tree = document.tree
     node = tree.scalar_at(offset) if tree is not None else None
-    if node is not None and not node.is_key and (found := _of_ottl(document, node, offset, lookup)):
-        return found
+    if node is not None and not node.is_key and (shown := _of_ottl(document, node, offset, lookup)):
+        return shown
     if reference is None:
         return None
     if node is None:
@@ -56,8 +56,8 @@ def _of_id(document: Document, node: Node, reference: Reference) -> str:
     """A component's type, where it is declared and where it is used."""
     declared, use = document.configuration(reference).symbol_at(node.start)
     sections = (declared.section,) if declared else use.sections if use else ()
-    if use and (found := document.configuration(reference).declaration(use.sections, use.id)):
-        sections = (found.section,)
+    if use and (target := document.configuration(reference).declaration(use.sections, use.id)):
+        sections = (target.section,)
     for section in sections:
         component = reference.component(section, node.text)
         if component is not None:

@@ -67,7 +67,7 @@ def references(document: Document, offset: int, reference: Reference | None, *, 
     declared = _declared(configuration, offset)
     if declared is None:
         _, use = configuration.symbol_at(offset)
-        nodes = [other.node for other in configuration.uses if use and _same(use, other)]
+        nodes = [place.node for place in configuration.uses if use and _same(use, place)]
     else:
         nodes = [use.node for use in configuration.uses_of(declared)]
         nodes += [declared.key] if declaration else []
@@ -118,12 +118,16 @@ def symbols(document: Document, reference: Reference | None) -> list[Symbol]:
     if tree is None:
         return []
     configuration = document.configuration(reference)
-    found = []
+    sections = []
     for key, body in tree.root.pairs:
         if key.text in KINDS:
-            inner = [_symbol(document, one) for one in configuration.declarations if one.section == key.text]
+            inner = [
+                _symbol(document, declared) for declared in configuration.declarations if declared.section == key.text
+            ]
         elif key.text == "service":
-            inner = [_symbol(document, one) for one in configuration.declarations if one.section == PIPELINES]
+            inner = [
+                _symbol(document, declared) for declared in configuration.declarations if declared.section == PIPELINES
+            ]
             extensions = get(body, "extensions")
             if extensions is not None and extensions.items:
                 span = extensions.start, extensions.end
@@ -132,15 +136,25 @@ def symbols(document: Document, reference: Reference | None) -> list[Symbol]:
             inner = []
         end = _trimmed(document, body)
         # The children have to be within their parent; a merged one stands elsewhere.
-        inner = [one for one in inner if key.start <= one.span[0] and one.span[1] <= end]
-        found.append(Symbol(key.text or "?", "", "section", (key.start, key.end), (key.start, end), inner))
-    return found
+        inner = [child for child in inner if key.start <= child.span[0] and child.span[1] <= end]
+        sections.append(Symbol(key.text or "?", "", "section", (key.start, key.end), (key.start, end), inner))
+    return sections
 
 
-def _symbol(document: Document, one: Declaration) -> Symbol:
-    end = max(_trimmed(document, one.body), one.key.end) if one.body.start >= one.key.start else one.key.end
-    kind = "pipeline" if one.section == PIPELINES else "component"
-    return Symbol(one.id or "?", _noun(one.section), kind, (one.key.start, one.key.end), (one.key.start, end))
+def _symbol(document: Document, declared: Declaration) -> Symbol:
+    end = (
+        max(_trimmed(document, declared.body), declared.key.end)
+        if declared.body.start >= declared.key.start
+        else declared.key.end
+    )
+    kind = "pipeline" if declared.section == PIPELINES else "component"
+    return Symbol(
+        declared.id or "?",
+        _noun(declared.section),
+        kind,
+        (declared.key.start, declared.key.end),
+        (declared.key.start, end),
+    )
 
 
 def _trimmed(document: Document, body: Node) -> int:
@@ -153,8 +167,8 @@ def _declared(configuration: Configuration, offset: int) -> Declaration | None:
     return declared or (configuration.declaration(use.sections, use.id) if use else None)
 
 
-def _same(one: Use, other: Use) -> bool:
-    return one.id == other.id and bool(set(one.sections) & set(other.sections))
+def _same(first: Use, second: Use) -> bool:
+    return first.id == second.id and bool(set(first.sections) & set(second.sections))
 
 
 def _noun(section: str) -> str:

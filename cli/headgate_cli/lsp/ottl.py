@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from headgate_cli.api import Entity, entities, optional
 from headgate_cli.lsp.ottl_fields import Field
+from headgate_cli.shapes import OttlEnumOut, OttlFunctionOut, OttlPathOut, OttlReferenceOut
 
 _TOKEN: Final = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*"?)|(?P<word>[A-Za-z_]\w*(?:\.(?:[A-Za-z_]\w*)?)*)|(?P<number>\d[\w.]*)"""
@@ -18,7 +18,7 @@ _TOKEN: Final = re.compile(
 _KEYWORDS: Final = ("where", "and", "or", "not", "nil", "true", "false")
 _MOST_CHARACTERS: Final = 16_384
 # Makes a context's reference available: the name of the component and of the context.
-Lookup = Callable[[str, str], Entity | None]
+Lookup = Callable[[str, str], OttlReferenceOut | None]
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Suggestion:
 class Grammar:
     """The names that an expression may use."""
 
-    paths: Mapping[str, Entity]
-    functions: Mapping[str, Entity]
-    enums: Mapping[str, Entity]
+    paths: Mapping[str, OttlPathOut]
+    functions: Mapping[str, OttlFunctionOut]
+    enums: Mapping[str, OttlEnumOut]
 
 
 def contexts_of(field: Field, chosen: str) -> tuple[str, ...]:
@@ -49,22 +49,23 @@ def contexts_of(field: Field, chosen: str) -> tuple[str, ...]:
 
 def grammar_of(field: Field, chosen: str, lookup: Lookup) -> Grammar:
     """All names of the contexts that apply, the innermost context's first."""
-    contexts = contexts_of(field, chosen)
-    paths: dict[str, Entity] = {}
-    functions: dict[str, Entity] = {}
-    enums: dict[str, Entity] = {}
-    for context in contexts:
-        answer = lookup(field.component, context) or {}
-        for path in entities(answer, "paths"):
-            name = optional(path, "path")
+    paths: dict[str, OttlPathOut] = {}
+    functions: dict[str, OttlFunctionOut] = {}
+    enums: dict[str, OttlEnumOut] = {}
+    for context in contexts_of(field, chosen):
+        answer = lookup(field.component, context)
+        if answer is None:
+            continue
+        for path in answer["paths"]:
+            name = path["path"]
             # The component finds the context by the paths' first names, so they have to be written.
             if field.inferred and not chosen and not _is_qualified(name):
                 name = f"{context}.{name}"
             paths.setdefault(name, path)
-        for function in entities(answer, "functions"):
-            functions.setdefault(optional(function, "name"), function)
-        for enum in entities(answer, "enums"):
-            enums.setdefault(optional(enum, "name"), enum)
+        for function in answer["functions"]:
+            functions.setdefault(function["name"], function)
+        for enum in answer["enums"]:
+            enums.setdefault(enum["name"], enum)
     return Grammar(paths, functions, enums)
 
 
@@ -96,30 +97,22 @@ def _closed(string: str) -> bool:
 
 def suggestions(expression: str, field: Field, grammar: Grammar) -> Iterator[Suggestion]:
     """What may stand at the end of the part of an expression before the cursor."""
-    found = word_before(expression)
-    if found is None:
+    last = word_before(expression)
+    if last is None:
         return
-    word, at = found
+    word, at = last
     before = expression[:at].rstrip()
     begins_statement = field.kind == "statement" and not before
     for name, function in grammar.functions.items():
-        callable_in = function.get("in")
-        if isinstance(callable_in, list) and field.kind not in callable_in:
-            continue
-        if (function.get("kind") == "editor") == begins_statement:
-            yield Suggestion(
-                name,
-                str(function.get("kind") or "converter"),
-                optional(function, "signature"),
-                optional(function, "description"),
-            )
+        if field.kind in function["in"] and (function["kind"] == "editor") == begins_statement:
+            yield Suggestion(name, function["kind"], function["signature"], function["description"])
     if begins_statement:
         return
     for name, path in grammar.paths.items():
-        yield Suggestion(name, "path", optional(path, "type"), optional(path, "description"))
+        yield Suggestion(name, "path", path["type"], path["description"])
     if "." not in word:
         for name, enum in grammar.enums.items():
-            yield Suggestion(name, "enum", optional(enum, "value"), optional(enum, "description"))
+            yield Suggestion(name, "enum", str(enum["value"]), enum["description"])
         for keyword in _KEYWORDS:
             if keyword != "where" or (field.kind == "statement" and before.endswith(")")):
                 yield Suggestion(keyword, "keyword", "", "")
@@ -139,23 +132,22 @@ def word_at(expression: str, at: int) -> str:
 def explained(word: str, grammar: Grammar) -> tuple[str, str, str] | None:
     """Title, detail and description of a word: a function's signature, a path's type, an enum's value."""
     if function := grammar.functions.get(word):
-        return optional(function, "signature") or word, optional(function, "kind"), optional(function, "description")
+        return function["signature"] or word, function["kind"], function["description"]
     if enum := grammar.enums.get(word):
-        return word, f"enum, {optional(enum, 'value')}", optional(enum, "description")
+        return word, f"enum, {enum['value']}", enum["description"]
     path = grammar.paths.get(word) or next(
-        (one for name, one in grammar.paths.items() if name.partition("[")[0] == word), None
+        (candidate for name, candidate in grammar.paths.items() if name.partition("[")[0] == word), None
     )
     if path is None:
         # `body` where the context's own name may be left out, or the other way round.
         path = next(
             (
-                one
-                for name, one in grammar.paths.items()
+                candidate
+                for name, candidate in grammar.paths.items()
                 if word == name.partition(".")[2] or name == word.partition(".")[2]
             ),
             None,
         )
     if path is None:
         return None
-    writable = "writable" if path.get("writable") is True else "read-only"
-    return word, f"{optional(path, 'type')}, {writable}", optional(path, "description")
+    return word, f"{path['type']}, {'writable' if path['writable'] else 'read-only'}", path["description"]

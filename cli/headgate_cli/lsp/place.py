@@ -274,12 +274,12 @@ def _flow_place(text: Text, number: int, offset: int) -> Place | None:
             opens = begins + line.column + len(line.content) - len(value)
             value, opens = _without_properties(value, opens)
             if value[:1] in ("[", "{") and value and opens < offset:
-                found = _within(text, opens, offset)
-                if found is None:
+                inner = _within(text, opens, offset)
+                if inner is None:
                     return None
                 path, _ = _above(text, line, line.column)
                 prefix = (*path, key[0]) if key is not None else path
-                return Place(**{**found.__dict__, "path": (*prefix, *found.path)})
+                return Place(**{**inner.__dict__, "path": (*prefix, *inner.path)})
         if above < number and not line.blank and line.first == 0 and line.key() is not None:
             return None
     return None

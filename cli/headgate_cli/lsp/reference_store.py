@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, cast
 
-from headgate_cli.api import Entity, ServerError
+from headgate_cli.api import ServerError
 from headgate_cli.errors import Failed
 from headgate_cli.lsp.schema import Reference
 from headgate_cli.lsp.sources import Backend, is_about_the_text
+from headgate_cli.shapes import OttlReferenceOut
 
 # How soon what could not be had is asked for again.
 _RETRY: Final = 30.0
@@ -29,7 +30,7 @@ class ReferenceStore:
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="reference")
         self._pending: dict[tuple[str, ...], asyncio.Future[object]] = {}
         self._failed: dict[tuple[str, ...], float] = {}
-        self._ottl: dict[tuple[str, str], Entity] = {}
+        self._ottl: dict[tuple[str, str], OttlReferenceOut | None] = {}
         self.reference: Reference | None = None
 
     def load(self) -> None:
@@ -43,7 +44,7 @@ class ReferenceStore:
             self._ottl.clear()
             self._fetch(_SCHEMA, lambda: Reference(self._backend.document()))
 
-    def lookup(self, component: str, context: str) -> Entity | None:
+    def lookup(self, component: str, context: str) -> OttlReferenceOut | None:
         """The OTTL reference of a component's context; None if it is not there yet, then it is being fetched."""
         key = (component, context)
         if key not in self._ottl:
@@ -86,14 +87,14 @@ class ReferenceStore:
             if isinstance(answer, Reference):
                 self.reference = answer
             elif isinstance(answer, dict) and len(key) == 2:
-                self._ottl[key[0], key[1]] = answer
+                self._ottl[key[0], key[1]] = cast("OttlReferenceOut", answer)
         elif (
             isinstance(error, ServerError)
             and len(key) == 2
             and (is_about_the_text(error) or error.status == _NOT_FOUND)
         ):
             # A context that the component does not have: there is nothing to offer.
-            self._ottl[key[0], key[1]] = {}
+            self._ottl[key[0], key[1]] = None
         else:
             self._failed[key] = time.monotonic()
             reason = error if isinstance(error, Failed) else Failed(type(error).__name__)

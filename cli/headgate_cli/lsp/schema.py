@@ -68,7 +68,7 @@ class Reference:
     @cached_property
     def components(self) -> Mapping[tuple[str, str], Component]:
         """By kind and type, and also by kind and deprecated alias."""
-        found: dict[tuple[str, str], Component] = {}
+        components: dict[tuple[str, str], Component] = {}
         for name, schema in self._definitions.items():
             kind, _, type_ = name.partition("/")
             if kind not in KINDS.values() or not type_ or not isinstance(schema, Mapping):
@@ -81,15 +81,19 @@ class Reference:
                 {str(key): str(value) for key, value in _mapping(schema.get("x-stability")).items()},
                 tuple(str(alias) for alias in _sequence(schema.get("x-aliases"))),
             )
-            found[kind, type_] = component
+            components[kind, type_] = component
             for alias in component.aliases:
-                found.setdefault((kind, alias), component)
-        return found
+                components.setdefault((kind, alias), component)
+        return components
 
     def types(self, section: str) -> list[Component]:
         """The component types of a section, by name."""
         kind = KINDS.get(section, "")
-        return [one for (of, name), one in sorted(self.components.items()) if of == kind and one.type == name]
+        return [
+            component
+            for (kind_of_type, name), component in sorted(self.components.items())
+            if kind_of_type == kind and component.type == name
+        ]
 
     def component(self, section: str, component_id: str) -> Component | None:
         """The type of a component by its id, `otlp/edge`."""
@@ -117,7 +121,9 @@ class Reference:
             current = [_mapping(self._definitions.get(f"{component.kind}/{component.type}"))]
             done = 2
         for at in range(done, len(path) + 1):
-            expanded = [one for schema in current for one in self.alternatives(schema)][:_MOST_ALTERNATIVES]
+            expanded = [alternative for schema in current for alternative in self.alternatives(schema)][
+                :_MOST_ALTERNATIVES
+            ]
             current = _chosen(expanded, path[:at], known)
             if at < len(path):
                 current = [inner for schema in current for inner in _inner(schema, path[at])]
@@ -127,13 +133,13 @@ class Reference:
         """The schema without `$ref`, `anyOf`, `oneOf` and `allOf`; annotations beside them hold for each."""
         waiting: list[tuple[Schema, int]] = [(schema, 0)]
         while waiting:
-            one, depth = waiting.pop(0)
-            reference = one.get("$ref")
+            current, depth = waiting.pop(0)
+            reference = current.get("$ref")
             if reference == _VARIABLE or depth > _MOST_LEVELS:
                 continue
             beside = {
                 key: value
-                for key, value in one.items()
+                for key, value in current.items()
                 if key not in ("$ref", "anyOf", "oneOf", "allOf", "$defs", "$comment")
             }
             if isinstance(reference, str):
@@ -143,11 +149,11 @@ class Reference:
             nested = [
                 inner
                 for key in ("anyOf", "oneOf", "allOf")
-                for inner in _sequence(one.get(key))
+                for inner in _sequence(current.get(key))
                 if isinstance(inner, Mapping)
             ]
             if not nested:
-                yield one
+                yield current
                 continue
             waiting[:0] = [({**beside, **inner}, depth + 1) for inner in nested]
 
@@ -158,40 +164,40 @@ def type_of(component_id: str) -> str:
 
 def properties(schemas: Sequence[Schema]) -> Mapping[str, Schema]:
     """The keys that a mapping may have, each with its schema, over all alternatives."""
-    found: dict[str, Schema] = {}
+    keys: dict[str, Schema] = {}
     for schema in schemas:
         for name, inner in _mapping(schema.get("properties")).items():
-            if isinstance(inner, Mapping) and (name not in found or "const" in found[name]):
-                found[name] = _with_values(found.get(name), inner)
+            if isinstance(inner, Mapping) and (name not in keys or "const" in keys[name]):
+                keys[name] = _with_values(keys.get(name), inner)
             elif isinstance(inner, Mapping) and "const" in inner:
-                found[name] = _with_values(found[name], inner)
-    return found
+                keys[name] = _with_values(keys[name], inner)
+    return keys
 
 
 def types(schemas: Sequence[Schema]) -> set[str]:
     """The JSON types that the alternatives take; without `null`, which a key alone stands for."""
-    found: set[str] = set()
+    kinds: set[str] = set()
     for schema in schemas:
         said = schema.get("type")
-        own = {said} if isinstance(said, str) else {str(one) for one in _sequence(said)}
+        own = {said} if isinstance(said, str) else {str(kind) for kind in _sequence(said)}
         if "properties" in schema or "patternProperties" in schema:
             own.add("object")
         if own & {"object", "array"}:
             # Only for a variable in its place.
             own.discard("string")
-        found |= own
-    return found - {"null"}
+        kinds |= own
+    return kinds - {"null"}
 
 
 def values(schemas: Sequence[Schema]) -> list[object]:
     """The values that are listed (`enum`, `const`), or the two of a boolean."""
-    found: list[object] = []
+    possible: list[object] = []
     for schema in schemas:
         listed = [*_sequence(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
-        found += [value for value in listed if value not in (None, "") and value not in found]
-    if not found and "boolean" in types(schemas):
-        found = [True, False]
-    return found
+        possible += [value for value in listed if value not in (None, "") and value not in possible]
+    if not possible and "boolean" in types(schemas):
+        possible = [True, False]
+    return possible
 
 
 def default(schemas: Sequence[Schema]) -> object | None:
@@ -212,10 +218,10 @@ def shown_types(schemas: Sequence[Schema]) -> list[str]:
     """The types in the reader's words."""
     if has_format(schemas, "go-duration"):
         return ["duration"]
-    found = types(schemas)
-    if "number" in found and any(str(schema.get("format", "")).startswith(("int", "uint")) for schema in schemas):
-        found = found - {"number"} | {"integer"}
-    return sorted({"object": "mapping", "array": "list"}.get(one, one) for one in found)
+    kinds = types(schemas)
+    if "number" in kinds and any(str(schema.get("format", "")).startswith(("int", "uint")) for schema in schemas):
+        kinds = kinds - {"number"} | {"integer"}
+    return sorted({"object": "mapping", "array": "list"}.get(kind, kind) for kind in kinds)
 
 
 def is_secret(schemas: Sequence[Schema]) -> bool:
@@ -272,13 +278,13 @@ def _matches(pattern: str, name: str) -> bool:
         return False
 
 
-def _with_values(one: Schema | None, other: Schema) -> Schema:
+def _with_values(known: Schema | None, added: Schema) -> Schema:
     """Two schemas of the same key in alternatives that it tells apart: any of their values."""
-    if one is None or not ("const" in other or "enum" in one):
-        return other
-    listed = [*_sequence(one.get("enum")), *([one["const"]] if "const" in one else [])]
-    listed += [value for value in (other.get("const"),) if value is not None and value not in listed]
-    return {**{key: value for key, value in one.items() if key != "const"}, "enum": listed}
+    if known is None or not ("const" in added or "enum" in known):
+        return added
+    listed = [*_sequence(known.get("enum")), *([known["const"]] if "const" in known else [])]
+    listed += [value for value in (added.get("const"),) if value is not None and value not in listed]
+    return {**{key: value for key, value in known.items() if key != "const"}, "enum": listed}
 
 
 def _reason(deprecated: object) -> str:

@@ -165,15 +165,15 @@ class Server(LanguageServer):
             self._show(uri, document, diagnostics.not_checked(outcome.refusal.message, text, code))
         elif outcome.answer is not None:
             self.references.answered(reduced=outcome.answer.get("reduced") is True)
-            found = await asyncio.to_thread(diagnostics.of_answer, outcome.answer, text)
+            findings = await asyncio.to_thread(diagnostics.of_answer, outcome.answer, text)
             if self._documents.get(uri) is document and document.number == number:
-                self._show(uri, document, found)
+                self._show(uri, document, findings)
 
-    def _show(self, uri: str, document: Document | None, found: list[Diagnostic]) -> None:
-        self._findings[uri] = found
+    def _show(self, uri: str, document: Document | None, findings: list[Diagnostic]) -> None:
+        self._findings[uri] = findings
         if document is None:
             del self._findings[uri]
-        shown = [convert.diagnostic(document.text, one) for one in found] if document else []
+        shown = [convert.diagnostic(document.text, finding) for finding in findings] if document else []
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, shown, version=document.version if document else None)
         )

@@ -9,6 +9,8 @@ from typing import Final, Protocol
 
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.errors import Failed
+from headgate_cli.shaped import checked, shaped
+from headgate_cli.shapes import OttlReferenceOut
 
 CHECK: Final = "/validate?lint=true&policies=true"
 TOO_MANY: Final = 429
@@ -28,7 +30,7 @@ class Backend(Protocol):
     def document(self) -> Mapping[str, object]:
         """The JSON Schema of a whole configuration."""
 
-    def ottl(self, component: str, context: str, /) -> Entity:
+    def ottl(self, component: str, context: str, /) -> OttlReferenceOut:
         """Paths, functions and enums of a component's OTTL in a context."""
 
     def close(self) -> None:
@@ -49,7 +51,7 @@ class Unavailable:
     def document(self) -> Mapping[str, object]:
         raise self._reason
 
-    def ottl(self, _component: str, _context: str) -> Entity:
+    def ottl(self, _component: str, _context: str) -> OttlReferenceOut:
         raise self._reason
 
     def close(self) -> None:
@@ -89,8 +91,9 @@ class OfApi:
     def document(self) -> Mapping[str, object]:
         return _object(self._api.text("/components/schema.json", **self._version))
 
-    def ottl(self, component: str, context: str) -> Entity:
-        return self._api.get("/ottl/reference", component=component, context=context, **self._version)
+    def ottl(self, component: str, context: str) -> OttlReferenceOut:
+        answer = self._api.get("/ottl/reference", component=component, context=context, **self._version)
+        return checked(shaped(OttlReferenceOut, answer))
 
     def close(self) -> None:
         """A connection ends with the process; a collector is ended here."""
@@ -99,9 +102,9 @@ class OfApi:
 
 def _object(written: str) -> Mapping[str, object]:
     try:
-        found = json.loads(written)
+        document = json.loads(written)
     except (ValueError, RecursionError) as error:
         raise Failed("the collector's reference is not JSON") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise Failed("the collector's reference is not an object")
-    return found
+    return document

@@ -128,10 +128,10 @@ class Tree:
                     return None
                 node = node.items[step]
             else:
-                found = next((value for key, value in entries(node) if key.text == step), None)
-                if found is None:
+                inner = next((value for key, value in entries(node) if key.text == step), None)
+                if inner is None:
                     return None
-                node = found
+                node = inner
         return node.resolved
 
 

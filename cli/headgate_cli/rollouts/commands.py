@@ -126,18 +126,18 @@ def start(
     labels = dict(assignable.label(pair, "'--canary'") for pair in canaries)
     planned = strategy(preset, steps, labels, max_unavailable, window, on_failure)
     path = lookup.path_of(api, fleet, group)
-    wanted = configuration or _assigned(api, path)
+    label = configuration or _assigned(api, path)
     group_path = path.removesuffix("/rollouts")
-    version = assignable.validated(api, wanted, n, undone="Nothing was started", forced=force, group=group_path)
+    version = assignable.validated(api, label, n, undone="Nothing was started", forced=force, group=group_path)
     request = dict(version.request)
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "strategy": planned,
         "gates": dict(gates),
         "upgrade_collector": upgrade_collector,
         "variables_revision": revision,
         "message": message,
     }
-    request |= {field: value for field, value in given.items() if value}
+    request |= {field: value for field, value in fields.items() if value}
     started = shaped(RolloutOut, api.create(path, request))
     if watch:
         follow.finish(follow.follow(api, path, started), as_json=as_json)

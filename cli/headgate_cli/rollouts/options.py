@@ -90,7 +90,7 @@ def strategy(
     """The field `strategy`; empty for the server's own."""
     if preset and steps:
         raise click.UsageError("--strategy and --step exclude each other: a strategy has steps of its own")
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "preset": preset and preset.replace("-", "_"),
         "steps": list(steps),
         "canaries": dict(canaries),
@@ -98,4 +98,4 @@ def strategy(
         "window": window,
         "on_failure": on_failure and on_failure.replace("-", "_"),
     }
-    return {field: value for field, value in given.items() if value}
+    return {field: value for field, value in fields.items() if value}

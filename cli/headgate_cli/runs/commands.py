@@ -164,7 +164,7 @@ def run(
             "target_pipeline": chosen,
             "duration_seconds": duration,
         }
-        given = {
+        options = {
             "collector_version": collector_version,
             "sample_format": sample_format,
             "sample_name": sample_name,
@@ -172,7 +172,7 @@ def run(
             "trace": trace,
         }
         # A server that does not know a field refuses it.
-        request |= {field: value for field, value in given.items() if value}
+        request |= {field: value for field, value in options.items() if value}
         request |= dict(replaced) | variables.in_request(env)
         if saved_rules:
             request["use_saved_rules"] = True
@@ -266,7 +266,7 @@ def _finish(api: Api, started: RunOut, *, as_json: bool, trace: bool = False, re
 
 
 def _present(api: Api, run: RunOut, *, as_json: bool, further: Entity = _NOTHING) -> None:
-    by_id = names.of(api, [run["configuration_id"] or ""])
+    by_id = names.by_id(api, [run["configuration_id"] or ""])
     if not as_json:
         show(run, names.version(run, by_id))
         return
@@ -283,19 +283,19 @@ def _require_local(configuration: str, **asked: bool) -> None:
     """Raises UsageError for what only a server has."""
     if not is_file(configuration):
         raise click.UsageError("--local runs a file: a stored configuration is on a server")
-    for option, wanted in asked.items():
-        if wanted:
+    for option, is_set in asked.items():
+        if is_set:
             raise click.UsageError(f"--{option.replace('_', '-')} needs a server: leave it out, or --local")
 
 
-def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str, object]]:
+def _configuration(api: Api, label: str, n: int | None) -> tuple[str, dict[str, object]]:
     """The configuration's YAML, and the fields that name it in a request."""
-    if is_file(wanted):
+    if is_file(label):
         if n:
             raise click.UsageError("--version is for stored configurations: leave it out for a file")
-        content = read(wanted)
+        content = read(label)
         return content, {"yaml": content}
-    stored, n = lookup.one_version(wanted, n)
+    stored, n = lookup.one_version(label, n)
     latest = lookup.latest(api, lookup.find(api, stored))
     version = n or latest.version
     content = lookup.text_of(api, latest, version).text
@@ -315,9 +315,9 @@ def _only_pipeline(content: str, label: str) -> str:
 _IS_CONDITION: Final = re.compile(r"""==$|[!<>]=.?$|\"""")
 
 
-def _rule(given: str) -> dict[str, object]:
+def _rule(argument: str) -> dict[str, object]:
     """The rule of a --rule: `NAME[:EXPECT]=CONDITION`. The first `=` ends the name; the name may contain colons."""
-    label, separator, condition = given.partition("=")
+    label, separator, condition = argument.partition("=")
     name, _, expect = label.rpartition(":")
     if name and separator and expect.isalpha() and expect not in _EXPECTED:
         # A typing error would otherwise become part of the name, and the rule would expect `any`.
@@ -330,19 +330,19 @@ def _rule(given: str) -> dict[str, object]:
         name, expect = label, "any"
     if separator and _IS_CONDITION.search(f"{label}={condition[:1]}"):
         raise _wrong_rule(
-            given, f"begins with a condition: write NAME=CONDITION, for example {shlex.quote(f'name={given}')}"
+            argument, f"begins with a condition: write NAME=CONDITION, for example {shlex.quote(f'name={argument}')}"
         )
     if not separator:
-        raise _wrong_rule(given, "has no =: write NAME=CONDITION or NAME:all=CONDITION")
+        raise _wrong_rule(argument, "has no =: write NAME=CONDITION or NAME:all=CONDITION")
     if not name.strip():
-        raise _wrong_rule(given, "has no name before the =: write NAME=CONDITION")
+        raise _wrong_rule(argument, "has no name before the =: write NAME=CONDITION")
     if not condition.strip():
-        raise _wrong_rule(given, f"has no condition after the =: write {label}=CONDITION")
+        raise _wrong_rule(argument, f"has no condition after the =: write {label}=CONDITION")
     return {"name": name.strip(), "condition": condition.strip(), "expect": expect}
 
 
-def _wrong_rule(given: str, reason: str) -> click.BadParameter:
-    return click.BadParameter(f"{given!r} {reason}", param_hint="--rule")
+def _wrong_rule(argument: str, reason: str) -> click.BadParameter:
+    return click.BadParameter(f"{argument!r} {reason}", param_hint="--rule")
 
 
 def _watch(files: Sequence[str], once: Callable[[], None]) -> None:

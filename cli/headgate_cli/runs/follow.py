@@ -48,9 +48,9 @@ def follow(api: Api, run_id: str) -> RunOut:
 def show(run: RunOut, tested: str = "") -> None:
     """Print the run for people; `tested` is its version, as `edge v3`. Raises Ended(1) if it failed or errored."""
     status, pipeline = one_line(run["status"]), one_line(run["target_pipeline"])
-    of = f"{one_line(tested)}  " if tested else ""
+    version = f"{one_line(tested)}  " if tested else ""
     print_result(
-        f"{one_line(run['id'])}  {click.style(status, fg=_colour(status), bold=True)}  {of}{pipeline}  "
+        f"{one_line(run['id'])}  {click.style(status, fg=_colour(status), bold=True)}  {version}{pipeline}  "
         f"{run['duration_seconds']} s on collector {one_line(run['collector_version'])}"
     )
     _records(run)

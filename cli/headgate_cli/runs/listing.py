@@ -48,7 +48,7 @@ def runs(
         return list(islice(each(RunSummary, api.items("/testing/runs", **query)), limit))
 
     before = listed()
-    by_id = names.of(api, (run["configuration_id"] or "" for run in before))
+    by_id = names.by_id(api, (run["configuration_id"] or "" for run in before))
     show_list(
         before,
         as_json,

@@ -104,21 +104,21 @@ def suite(
             raise
         say(f"{none.message}; nothing was run")
         chosen = []
-    stored = next((one.label for one in chosen if one.is_stored), "")
+    stored = next((target.label for target in chosen if target.is_stored), "")
     if update and stored:
         raise click.UsageError(f"--update renews files: {one_line(stored)} is a stored version")
     if env and stored:
         raise click.UsageError(f"--env is for the tests of files: those of {one_line(stored)} have their own `env`")
-    chosen = [one.with_env(dict(env)) for one in chosen]
+    chosen = [target.with_env(dict(env)) for target in chosen]
     more: dict[str, object] = {"collector_version": collector_version} if collector_version else {}
     more |= {"output": True} if update else {}
 
     def done(ran: Ran) -> None:
-        told = "\n".join(report.as_text(ran))
+        lines = "\n".join(report.as_text(ran))
         if output == "github" or as_json:
-            say(told)
+            say(lines)
         else:
-            print_result(told)
+            print_result(lines)
 
     all_ran = run_suites(api, chosen, more, done)
     if junit_file:
@@ -208,7 +208,10 @@ def _passes(ran: Ran, renewed: Sequence[object]) -> bool:
     """Whether the suite passes with the outputs that were renewed."""
     return not ran.problem and all(
         outcome.passed
-        or (any(outcome is one for one in renewed) and all(failure.golden for failure in report.failures(outcome)))
+        or (
+            any(outcome is renewal for renewal in renewed)
+            and all(failure.golden for failure in report.failures(outcome))
+        )
         for outcome in ran.outcomes
     )
 

@@ -44,7 +44,9 @@ class WrongTests(Failed):
     """Tests in files that cannot be read, all of a configuration together."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("\n  ".join(f"{one_line(one.file)}:{one.line}: {one.message}" for one in problems))
+        super().__init__(
+            "\n  ".join(f"{one_line(problem.file)}:{problem.line}: {problem.message}" for problem in problems)
+        )
         self.problems = problems
 
 
@@ -108,7 +110,7 @@ def beside(configuration: Path, content: str, *, may_await: bool = False, only: 
     folder = folder_of(configuration)
     names = [name for name in names_in(folder) if only in ("", name)]
     defined = pipelines(content, str(configuration)) if names else []
-    found: dict[str, FileTest] = {}
+    tests: dict[str, FileTest] = {}
     problems: list[Problem] = []
     for file in names:
         path = str(folder / file)
@@ -117,17 +119,17 @@ def beside(configuration: Path, content: str, *, may_await: bool = False, only: 
         except WrongTests as error:
             problems += error.problems
             continue
-        same = found.get(test.name.lower())
+        same = tests.get(test.name.lower())
         if same:
             problems.append(Problem(path, 1, f"{one_line(same.file)} has the same name: rename or delete one"))
         if test.awaits_expected and not may_await:
             missing = f"expected_file: there is no file {one_line(str(folder / test.expected_file))}"
             way_out = "`headgate test suite --update` writes it"
             problems.append(Problem(path, test.line("expected_file"), f"{missing}: {way_out}"))
-        found[test.name.lower()] = test
+        tests[test.name.lower()] = test
     if problems:
         raise WrongTests(problems)
-    return list(found.values())
+    return list(tests.values())
 
 
 def names_in(folder: Path) -> list[str]:
@@ -192,8 +194,8 @@ def of_file(path: str, error: Failed) -> Problem:
 
 def _pipeline(fields: Fields, defined: Sequence[str], label: str) -> str:
     """The pipeline to test. Raises Wrong if the configuration does not have it, or it has to be chosen."""
-    wanted = fields.get("target_pipeline")
-    if wanted is None:
+    pipeline = fields.get("target_pipeline")
+    if pipeline is None:
         if len(defined) == 1:
             return defined[0]
         raise Wrong(
@@ -202,10 +204,10 @@ def _pipeline(fields: Fields, defined: Sequence[str], label: str) -> str:
             if defined
             else f"{one_line(label)} has no pipelines to test",
         )
-    if wanted not in defined:
+    if pipeline not in defined:
         has = f"it has {one_line(', '.join(defined))}" if defined else "it has none"
-        raise Wrong(("target_pipeline",), f"{one_line(label)} has no pipeline {one_line(str(wanted))}; {has}")
-    return str(wanted)
+        raise Wrong(("target_pipeline",), f"{one_line(label)} has no pipeline {one_line(str(pipeline))}; {has}")
+    return str(pipeline)
 
 
 def _named(folder: Path, field: str, relative: str) -> Path:

@@ -35,16 +35,16 @@ class Renewal:
 
 def renewals(all_ran: Sequence[Ran]) -> tuple[list[Renewal], list[str]]:
     """The expected outputs that differ or are not there yet, and why others cannot be renewed."""
-    found: list[Renewal] = []
+    listed: list[Renewal] = []
     refused: list[str] = []
     for outcome in (outcome for ran in all_ran for outcome in ran.outcomes):
         test, answer = outcome.test, outcome.answer
         if test is None or answer is None or not (test.expected_file or "expected" in test.fields):
             continue
-        told = report.failures(outcome)
-        if not any(failure.golden for failure in told) and not test.awaits_expected:
+        failures = report.failures(outcome)
+        if not any(failure.golden for failure in failures) and not test.awaits_expected:
             continue
-        if any(failure.errored and not failure.golden for failure in told):
+        if any(failure.errored and not failure.golden for failure in failures):
             refused.append(f"{one_line(test.file)}: the test did not run as it should, so its output is not taken")
         elif answer["output"] is None:
             refused.append(
@@ -52,8 +52,8 @@ def renewals(all_ran: Sequence[Ran]) -> tuple[list[Renewal], list[str]]:
             )
         else:
             output = readable(answer["output"], with_observed=test.fields.get("ignore") is not None)
-            found.append(Renewal(outcome, test, output))
-    return found, refused
+            listed.append(Renewal(outcome, test, output))
+    return listed, refused
 
 
 def readable(output: str, *, with_observed: bool = False) -> str:
@@ -72,7 +72,7 @@ def readable(output: str, *, with_observed: bool = False) -> str:
     indented = "".join(f"{json.dumps(document, ensure_ascii=False, indent=1)}\n" for document in documents)
     if len(indented.encode()) <= _MOST_INDENTED:
         return indented
-    return "".join(f"{json.dumps(one, ensure_ascii=False, separators=(',', ':'))}\n" for one in documents)
+    return "".join(f"{json.dumps(document, ensure_ascii=False, separators=(',', ':'))}\n" for document in documents)
 
 
 def _forget_observed(document: object, *levels: str) -> None:

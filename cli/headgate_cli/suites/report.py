@@ -84,30 +84,30 @@ def summary(all_ran: Sequence[Ran]) -> str:
     failed = sum(outcome.status == "Fail" for outcome in outcomes)
     errored = len(outcomes) - passed - failed
     whole = sum(bool(ran.problem) and not ran.outcomes for ran in all_ran)
-    told = [f"{passed} test{'' if passed == 1 else 's'} passed"]
-    told += [f"{failed} failed"] if failed else []
-    told += [f"{errored} could not be run"] if errored else []
-    told += [f"{whole} configuration{'' if whole == 1 else 's'} could not be tested"] if whole else []
-    return ", ".join(told)
+    parts = [f"{passed} test{'' if passed == 1 else 's'} passed"]
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{errored} could not be run"] if errored else []
+    parts += [f"{whole} configuration{'' if whole == 1 else 's'} could not be tested"] if whole else []
+    return ", ".join(parts)
 
 
 def findings(all_ran: Sequence[Ran]) -> list[Finding]:
     """Each failure at its line of the test's file; at the file of the configuration if it has none."""
-    found = []
+    listed = []
     for ran in all_ran:
         if isinstance(ran.suite.problem, WrongTests):
-            found += [
+            listed += [
                 Finding(p.file, "error", ERRORED_TEST, p.message, line=p.line) for p in ran.suite.problem.problems
             ]
         elif ran.problem:
-            found.append(Finding(ran.suite.label, "error", ERRORED_TEST, ran.problem))
+            listed.append(Finding(ran.suite.label, "error", ERRORED_TEST, ran.problem))
         for outcome in ran.outcomes:
             for failure in failures(outcome) if outcome.answer is not None else ():
                 code = ERRORED_TEST if failure.errored else FAILED_TEST
                 file, line = (outcome.test.file, failure.line) if outcome.test else (ran.suite.label, 0)
                 message = "\n".join([f"{outcome.name}: {failure.title}", *map(click.unstyle, failure.details)])
-                found.append(Finding(file, "error", code, message, line=line))
-    return found
+                listed.append(Finding(file, "error", code, message, line=line))
+    return listed
 
 
 def as_json(ran: Ran) -> dict[str, object]:
@@ -144,8 +144,8 @@ def _of_outcome(outcome: Outcome) -> Iterator[str]:
         if outcome.passed
         else click.style("FAIL " if outcome.status == "Fail" else "ERROR", fg="red", bold=True)
     )
-    told = [records(outcome), f"{seconds(outcome):.1f} s"]
-    yield f"  {mark}  {one_line(outcome.name)}  ({', '.join(part for part in told if part)})"
+    facts = [records(outcome), f"{seconds(outcome):.1f} s"]
+    yield f"  {mark}  {one_line(outcome.name)}  ({', '.join(part for part in facts if part)})"
     if outcome.answer is not None and outcome.status != "Error":
         yield from (f"         {line}" for line in complaints(outcome.answer))
     for failure in failures(outcome):

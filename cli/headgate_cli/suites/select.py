@@ -63,7 +63,7 @@ def suites(api: Api, arguments: Sequence[str], names: Sequence[str], *, pushed: 
         for suite in _named(api, argument, may_await=may_await):
             before = chosen.get(suite.label)
             # Two tests of one configuration may be named one by one.
-            tests = {test.name: test for one in (before, suite) if one for test in one.tests}
+            tests = {test.name: test for part in (before, suite) if part for test in part.tests}
             chosen[suite.label] = replace(suite, tests=list(tests.values()))
     selected = [_only(suite, names) for suite in chosen.values()]
     if pushed:
@@ -103,8 +103,8 @@ def _of_folder(path: Path, *, may_await: bool) -> Iterator[Suite]:
     if configuration:
         yield _of_file(configuration, may_await=may_await)
         return
-    found = [file for file in Folder(path).files() if files.folder_of(path / file).is_dir()]
-    suites = [_of_file(path / file, may_await=may_await) for file in found]
+    with_tests = [file for file in Folder(path).files() if files.folder_of(path / file).is_dir()]
+    suites = [_of_file(path / file, may_await=may_await) for file in with_tests]
     if not any(suite.tests or suite.problem for suite in suites):
         inner = sorted({str(below.parent) for below in path.glob(f"*/*{files.FOLDER_SUFFIX}")})
         nothing = f"{one_line(str(path))} contains no configuration with tests"

@@ -41,7 +41,7 @@ class Plan:
         return bool(self.put or self.delete)
 
 
-def told(saved: int, deleted: int) -> str:
+def in_words(saved: int, deleted: int) -> str:
     """`, 2 tests saved, 1 deleted`; empty without a change."""
     parts = [f"{saved} test{'' if saved == 1 else 's'} saved"] if saved else []
     if deleted:
@@ -138,10 +138,10 @@ def pull(plan: Pull) -> None:
         if plan.write:
             safe_files.place(plan.folder).mkdir(exist_ok=True)
         for name, fields in plan.write.items():
-            others = {file for other, files in used.items() if other != name for file in files}
+            others = {file for holder, files in used.items() if holder != name for file in files}
             _write(plan, name, fields, others)
         for name in plan.delete:
-            others = {file for other, files in used.items() if other not in plan.delete for file in files}
+            others = {file for holder, files in used.items() if holder not in plan.delete for file in files}
             _file(plan.folder, name).unlink(missing_ok=True)
             for file in used.get(name, set()) - others:
                 # A file of a name of one's own may serve something else.
@@ -185,7 +185,7 @@ def _write(plan: Pull, name: str, fields: Fields, used_by_others: set[str]) -> N
             continue
         else:
             file = f"{name}.{field_name}.{'json' if content.lstrip()[:1] in ('{', '[') else 'log'}"
-        document = {file_field if one == field_name else one: value for one, value in document.items()}
+        document = {file_field if key == field_name else key: value for key, value in document.items()}
         document[file_field] = file
         if not (before and there == file and before.fields.get(field_name) == content):
             _replace(safe_files.below(plan.folder, file), content)

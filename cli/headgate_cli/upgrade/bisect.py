@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import INSTALL_ANOTHER, Api, Entity, ServerError, text
+from headgate_cli.api import INSTALL_ANOTHER, Api, ServerError
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import VERSION, CollectorVersion
 from headgate_cli.connection import as_json
@@ -17,6 +17,8 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import name, read
+from headgate_cli.shaped import each, shaped
+from headgate_cli.shapes import InstalledVersionOut, ValidationResult
 from headgate_cli.untrusted import one_line
 
 _NOT_IN_BUILD: Final = "component_not_in_build"
@@ -29,7 +31,7 @@ class _Search:
     api: Api
     content: str
     env: Sequence[tuple[str, str]] = ()
-    answers: dict[str, Entity] = field(default_factory=dict)
+    answers: dict[str, ValidationResult] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
 
     def accepts(self, version: str) -> bool | None:
@@ -39,15 +41,15 @@ class _Search:
         if version not in self.answers:
             try:
                 request = {"yaml": self.content, "version": version} | variables.in_request(self.env)
-                self.answers[version] = self.api.post("/validate", request)
+                self.answers[version] = shaped(ValidationResult, self.api.post("/validate", request))
             except ServerError as error:
                 if error.code != _NOT_IN_BUILD:
                     raise
                 self.skipped[version] = error.detail
                 say(f"{version}: skipped: {one_line(error.detail)}")
                 return None
-            say(f"{version}: {'valid' if self.answers[version].get('valid') is True else 'invalid'}")
-        return self.answers[version].get("valid") is True
+            say(f"{version}: {'valid' if self.answers[version]['valid'] else 'invalid'}")
+        return self.answers[version]["valid"]
 
 
 @click.command()
@@ -76,13 +78,13 @@ def bisect(
     search = _Search(api, content, env)
     first, skipped = _first_that_refuses(search, versions, file)
     if as_json:
-        answer = search.answers.get(first or "", {})
+        answer = search.answers.get(first or "")
         print_json(
             {
                 "file": name(file),
                 "first_invalid": first,
                 "skipped": [{"version": version, "reason": reason} for version, reason in search.skipped.items()],
-                "errors": answer.get("errors", []),
+                "errors": answer["errors"] if answer else [],
             }
         )
     elif first is None:
@@ -96,14 +98,16 @@ def bisect(
             which = f"{first} breaks it; it may be one of the skipped versions before it: {', '.join(skipped)}"
         print_result(f"{one_line(name(file))}: {which}")
         shown = findings.of_validation(name(file), search.answers[first])
-        print_result(findings.as_text([one for one in shown if one.severity == "error"], {name(file): content}))
+        print_result(
+            findings.as_text([finding for finding in shown if finding.severity == "error"], {name(file): content})
+        )
     if first is not None or skipped:
         raise Ended(FAILED)
 
 
 def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:
     """The installed versions from `good` to `bad`, oldest first. Raises Failed."""
-    installed = sorted(map(_version, api.items("/collector-versions")), key=_age)
+    installed = sorted(map(_version, each(InstalledVersionOut, api.items("/collector-versions"))), key=_age)
     for version in (good, bad):
         if version and version not in installed:
             listed = ", ".join(installed)
@@ -144,8 +148,8 @@ def _first_that_refuses(search: _Search, versions: Sequence[str], file: str) -> 
     return versions[high], versions[low + 1 : high]
 
 
-def _version(entry: Entity) -> str:
-    version = text(entry, "version")
+def _version(installed: InstalledVersionOut) -> str:
+    version = installed["version"]
     if not VERSION.fullmatch(version):
         raise Failed(f"the server lists {version!r}, which is not a collector version: is it a Headgate server?")
     return version

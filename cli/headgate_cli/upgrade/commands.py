@@ -19,6 +19,8 @@ from headgate_cli.comparisons.run import Compared
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import UpgradeReport
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import outputs, report, targets
 from headgate_cli.upgrade.bisect import bisect
@@ -43,7 +45,7 @@ def upgrade() -> None:
 @dataclass(frozen=True, slots=True)
 class _Checked:
     target: Target
-    report: Entity
+    report: UpgradeReport
     outputs: Compared | None = None
 
     @property
@@ -110,7 +112,7 @@ def check(
     if group:
         chosen = iter([targets.of_group(api, *group, source)])
     elif everything:
-        chosen = (targets.of_stored(one, source) for one in targets.everything(api, published=published))
+        chosen = (targets.of_stored(version, source) for version in targets.everything(api, published=published))
     else:
         chosen = (_named(api, argument, source) for argument in targets.files_of_folders(arguments))
     request = {"to": to} | variables.in_request(env) | variables.files_in_request(files_of_texts)
@@ -146,7 +148,7 @@ def _check(
     failed = False
     for target in chosen:
         try:
-            answer = api.post(target.path, {**target.request, **request})
+            answer = shaped(UpgradeReport, api.post(target.path, {**target.request, **request}))
         except NotAuthenticated:
             raise
         except Failed as error:
@@ -172,7 +174,7 @@ def _check(
         shown = report.findings(target.label, answer)
         if shown:
             print_result(findings.as_text(shown, {target.label: target.content}))
-        if answer.get("incomplete") is True:
+        if answer["incomplete"]:
             say("  the text is so large that not everything was compared or is listed")
         others = report.other_gates(answer)
         if others:

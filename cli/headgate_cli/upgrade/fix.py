@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.api import Api, Entity
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
@@ -21,6 +21,8 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import diff, print_json, print_result, print_text, say
 from headgate_cli.safe_files import STDIN, name, read, read_bytes, replace
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import Rename, UpgradeReport, VersionDetail
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
 from headgate_cli.upgrade.targets import Stored
@@ -61,7 +63,7 @@ def fix(
       headgate upgrade fix edge@3 --to 0.158.0 --save
       headgate upgrade fix collector.yaml --to 0.158.0 --local
     """
-    given, arguments = arguments, targets.files_of_folders(arguments)
+    named_files, arguments = arguments, targets.files_of_folders(arguments)
     files = [argument for argument in arguments if targets.names_file(argument)]
     if save and (files or len(arguments) > 1 or dry_run or output):
         raise click.UsageError("--save takes one stored version, such as shop@3, without --dry-run and --output")
@@ -88,14 +90,14 @@ def fix(
     if any(result.get("valid") is not True for result in results):
         raise Ended(FAILED)
     if files and not (dry_run or output or as_json):
-        named = " ".join(one_line(shlex.quote(file)) for file in given)
+        named = " ".join(one_line(shlex.quote(file)) for file in named_files)
         more = " and the same --env" if env else ""
         say(f"Next: headgate config push {named} --collector-version {to}{more}")
 
 
 def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: str, quiet: bool) -> Entity:
     before = read(file)
-    answer = api.post(_CHECK, {"yaml": before, **request})
+    answer = _checked(api, before, request)
     after = _renamed(before, answer, name(file))
     result = {"file": name(file), **_result(api, before, after, answer, request)}
     if output:
@@ -113,10 +115,10 @@ def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: st
 
 
 def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, output: str, quiet: bool) -> Entity:
-    to = text(request, "to")
     stored = lookup.version(api, version.configuration_id, version.n)
-    before = text(stored, "yaml")
-    answer = api.post(f"{version.path}/upgrade-check", request)
+    before = stored["yaml"]
+    answer = shaped(UpgradeReport, api.post(f"{version.path}/upgrade-check", request))
+    to = answer["to"]
     after = _renamed(before, answer, version.label)
     result = {**version.named, **_result(api, before, after, answer, request)}
     if output:
@@ -128,7 +130,7 @@ def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, outpu
             diff(before, after, (one_line(version.label), f"{one_line(version.label)} on {to}"))
         say(f"{one_line(version.label)}: {_summary(answer)}; nothing was saved, --save saves a draft")
         return result
-    if after == before and optional(stored, "collector_version") == to:
+    if after == before and stored["collector_version"] == to:
         say(f"{one_line(version.label)}: {_summary(answer)}, and its collector version is {to} already")
         return result
     n = _saved(api, version, after, to)
@@ -141,29 +143,28 @@ def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, outpu
 def _saved(api: Api, version: Stored, content: str, to: str) -> int:
     """The number of the new draft. Raises Failed."""
     path = f"/configurations/{version.configuration_id}/versions"
-    draft = api.create(path, {"yaml": content, "description": f"From version {version.n}, for collector {to}"})
-    n = number(draft, "n")
+    request = {"yaml": content, "description": f"From version {version.n}, for collector {to}"}
+    n = shaped(VersionDetail, api.create(path, request))["n"]
     change_draft(api, version.configuration_id, n, {"collector_version": to})
     return n
 
 
-def _renamed(before: str, answer: Entity, label: str) -> str:
+def _renamed(before: str, answer: UpgradeReport, label: str) -> str:
     """The proposed text. Raises Failed if it is not the text with the reported renames, each at its place."""
-    proposed = optional(answer, "proposed_yaml") or before
-    if proposed != _with_names(before, entities(answer, "renames")):
-        if answer.get("incomplete") is True:
+    proposed = answer["proposed_yaml"] or before
+    if proposed != _with_names(before, answer["renames"]):
+        if answer["incomplete"]:
             raise Failed(f"the renames of {one_line(label)} are too many for one answer: nothing was written")
         raise Failed(f"the server's proposal for {one_line(label)} changes more than names: nothing was written")
     return proposed
 
 
-def _with_names(before: str, renames: Sequence[Entity]) -> str | None:
+def _with_names(before: str, renames: Sequence[Rename]) -> str | None:
     """The text with the new types, or None if a rename is not one of a component type that stands at its place."""
     begins = [0, *(end.end() for end in findings.LINE_END.finditer(before))]
     after, done = [], 0
-    for line, column, old, new in sorted(
-        (number(entry, "line"), number(entry, "column"), text(entry, "from"), text(entry, "to")) for entry in renames
-    ):
+    for rename in sorted(renames, key=lambda rename: (rename["line"], rename["column"])):
+        line, column, old, new = rename["line"], rename["column"], rename["from"], rename["to"]
         at = begins[line - 1] + column - 1 if 0 < line <= len(begins) else -1
         if at < done or not before.startswith(old, at) or not (_TYPE.fullmatch(old) and _TYPE.fullmatch(new)):
             return None
@@ -182,38 +183,30 @@ def _write(file: str, content: str) -> None:
         raise Failed(f"cannot write {one_line(file)}: {error.strerror}") from error
 
 
-def _summary(answer: Entity) -> str:
+def _summary(answer: UpgradeReport) -> str:
     """`filelog → file_log (2 places)` for each name."""
     counts: dict[str, int] = {}
-    for entry in entities(answer, "renames"):
-        rename = f"{one_line(optional(entry, 'from'))} → {one_line(optional(entry, 'to'))}"
+    for entry in answer["renames"]:
+        rename = f"{one_line(entry['from'])} → {one_line(entry['to'])}"
         counts[rename] = counts.get(rename, 0) + 1
     named = [f"{rename} ({count} place{'' if count == 1 else 's'})" for rename, count in counts.items()]
-    stay = len(entities(answer, "not_renamed"))
-    if stay:
+    if stay := len(answer["not_renamed"]):
         named.append(f"{stay} deprecated name{' stays' if stay == 1 else 's stay'}: `headgate upgrade check` says why")
     summary = [", ".join(named) or "nothing to rename"]
     if lacks := report.lacking(answer):
-        summary.append(f"not fully checked, as this build of {one_line(optional(answer, 'to'))} lacks the {lacks}")
-    if answer.get("incomplete") is True:
+        summary.append(f"not fully checked, as this build of {one_line(answer['to'])} lacks the {lacks}")
+    if answer["incomplete"]:
         summary.append("the text is so large that not everything was checked or is listed")
     return "; ".join(summary)
 
 
-def _result(api: Api, before: str, after: str, answer: Entity, request: Entity) -> dict[str, object]:
-    valid = _valid(answer)
+def _checked(api: Api, content: str, request: Entity) -> UpgradeReport:
+    return shaped(UpgradeReport, api.post(_CHECK, {"yaml": content, **request}))
+
+
+def _result(api: Api, before: str, after: str, answer: UpgradeReport, request: Entity) -> dict[str, object]:
+    valid = answer["verdict"]["to"]["valid"]
     if valid is False and after != before:
         # An older release does not know the names of before, which a newer one takes as deprecated.
-        valid = _valid(api.post(_CHECK, {"yaml": after, **request}))
-    return {
-        "to": answer.get("to"),
-        "valid": valid,
-        "renames": answer.get("renames"),
-        "not_renamed": answer.get("not_renamed"),
-    }
-
-
-def _valid(answer: Entity) -> object:
-    verdict = answer.get("verdict")
-    target = verdict.get("to") if isinstance(verdict, dict) else None
-    return target.get("valid") if isinstance(target, dict) else None
+        valid = _checked(api, after, request)["verdict"]["to"]["valid"]
+    return {"to": answer["to"], "valid": valid, "renames": answer["renames"], "not_renamed": answer["not_renamed"]}

@@ -6,18 +6,20 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from headgate_cli.api import Api, Entity, optional
+from headgate_cli.api import Api, Entity
 from headgate_cli.comparisons import report
 from headgate_cli.comparisons.run import Compared
 from headgate_cli.comparisons.run import run as compare
 from headgate_cli.comparisons.sides import Pair, Side
 from headgate_cli.safe_files import STDIN_NAME
+from headgate_cli.shaped import shaped
+from headgate_cli.shapes import DeploymentOut, UpgradeReport
 from headgate_cli.suites import files
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade.targets import Target
 
 
-def compared(api: Api, target: Target, answer: Entity) -> Compared | None:
+def compared(api: Api, target: Target, answer: UpgradeReport) -> Compared | None:
     """The comparison of a text with itself on both versions of its report; None if it has no tests here.
 
     Raises what the comparison does, and Failed for a file of tests that is wrong.
@@ -26,8 +28,8 @@ def compared(api: Api, target: Target, answer: Entity) -> Compared | None:
     if target.is_file and not tests:
         return None
     side = Side(target.label, {"yaml": target.content} if target.is_file else _stored(api, target.named), tests)
-    left, right = (side.on(optional(answer, name)) for name in ("from", "to"))
-    return compare(api, [Pair(target.label, left, right, tests)], ())[0]
+    pair = Pair(target.label, side.on(answer["from"]), side.on(answer["to"]), tests)
+    return compare(api, [pair], ())[0]
 
 
 def lines(outputs: Compared) -> Iterator[str]:
@@ -36,22 +38,23 @@ def lines(outputs: Compared) -> Iterator[str]:
     yield from (f"  {line}" for line in [*report.as_text(outputs)][1:])
 
 
-def way_to_compare(target: Target, answer: Entity) -> str:
+def way_to_compare(target: Target, answer: UpgradeReport) -> str:
     """That outputs were not compared, with the command that does."""
-    file, to = one_line(shlex.quote(target.label)), one_line(optional(answer, "to"))
+    file, to = one_line(shlex.quote(target.label)), one_line(answer["to"])
     not_compared = "what the pipelines put out was not compared"
     if target.label == STDIN_NAME:
         return f"{not_compared}: save the text to a file, and see `headgate test diff --help`"
     if not target.is_file or _has_tests(target):
         return f"{not_compared}: `headgate upgrade check {file} --to {to} --tests` does, if it has tests"
-    versions = " ".join(f"--collector-version {one_line(optional(answer, name))}" for name in ("from", "to"))
+    versions = " ".join(f"--collector-version {one_line(version)}" for version in (answer["from"], answer["to"]))
     return f"{not_compared}: `headgate test diff {file} --sample SAMPLE --pipeline PIPELINE {versions}` does"
 
 
 def _stored(api: Api, named: Entity) -> Entity:
     """The version that is named, or that the named group runs."""
     if "deployment_id" in named:
-        named = api.get(f"/fleets/{optional(named, 'fleet_id')}/deployments/{optional(named, 'deployment_id')}")
+        path = f"/fleets/{named['fleet_id']}/deployments/{named['deployment_id']}"
+        named = dict(shaped(DeploymentOut, api.get(path)))
     return {name: named.get(name) for name in ("configuration_id", "version_number")}
 
 

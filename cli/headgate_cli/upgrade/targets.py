@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate_cli.api import Api, Entity, ServerError, number, optional, text
+from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import SUFFIXES, Folder
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.safe_files import STDIN, is_file, name, read
+from headgate_cli.shaped import each
+from headgate_cli.shapes import ConfigurationSummary
 from headgate_cli.untrusted import one_line
 
 
@@ -58,9 +60,9 @@ class Stored:
         }
 
 
-def names_file(wanted: str) -> bool:
+def names_file(argument: str) -> bool:
     """Whether the argument is meant as a file, even if there is none."""
-    return is_file(wanted) or wanted.endswith(SUFFIXES)
+    return is_file(argument) or argument.endswith(SUFFIXES)
 
 
 def files_of_folders(arguments: Iterable[str]) -> list[str]:
@@ -93,9 +95,9 @@ def of_file(api: Api, file: str, source: str | None) -> Target:
     )
 
 
-def stored(api: Api, wanted: str) -> Stored:
+def stored(api: Api, argument: str) -> Stored:
     """The version that `CONFIGURATION@N` names; the latest one without `@N`. Raises Failed."""
-    configuration, n = lookup.with_version(wanted)
+    configuration, n = lookup.with_version(argument)
     latest = lookup.latest(api, lookup.find(api, configuration))
     return Stored(latest.id, latest.name, n or latest.version)
 
@@ -106,10 +108,10 @@ def of_stored(version: Stored, source: str | None) -> Target:
 
 def everything(api: Api, *, published: bool) -> Iterator[Stored]:
     """Each visible configuration's latest version, or the newest published one of those that have one."""
-    for entry in api.items("/configurations"):
-        n = int(optional(entry, "published_version") or 0) if published else number(entry, "latest_version")
+    for configuration in each(ConfigurationSummary, api.items("/configurations")):
+        n = configuration["published_version"] if published else configuration["latest_version"]
         if n:
-            yield Stored(text(entry, "id"), text(entry, "name"), n)
+            yield Stored(configuration["id"], configuration["name"], n)
 
 
 def of_group(api: Api, fleet: str, group: str, source: str | None) -> Target:
@@ -130,7 +132,7 @@ def _collector_version(api: Api, file: str) -> str:
     if entry is None:
         return ""
     try:
-        return text(api.get(f"/configurations/{entry.id}"), "collector_version")
+        return lookup.latest(api, entry.id).collector_version
     except ServerError as error:
         if error.status == 404:
             raise Failed(

@@ -140,13 +140,13 @@ def change(
       headgate webhook change on-call --off
       headgate webhook change on-call --type instance.stale --type rollout.halted
     """
-    given: dict[str, object | None] = {
+    fields: dict[str, object | None] = {
         "name": name,
         "url": _line("the address") if address == "-" else address,
         "routing_key": routing_key,
         "enabled": enabled,
     }
-    body = {field: value for field, value in given.items() if value is not None}
+    body = {field: value for field, value in fields.items() if value is not None}
     chosen = _filters(api, types, fleets)
     body |= chosen if everything else {field: value for field, value in chosen.items() if value}
     if not body:
@@ -249,16 +249,16 @@ def delete(api: Api, webhook: str, as_json: bool) -> None:
     print_outcome({"deleted": webhook_id}, as_json, f"{one_line(webhook)} is deleted")
 
 
-def _find(api: Api, wanted: str) -> str:
+def _find(api: Api, name: str) -> str:
     """The webhook's id. Raises Failed if none, or several, have this name; an id is not looked up."""
-    if _ID.fullmatch(wanted):
-        return wanted
-    ids = [webhook["id"] for webhook in each(WebhookOut, api.items(_PATH)) if webhook["name"] == wanted]
+    if _ID.fullmatch(name):
+        return name
+    ids = [webhook["id"] for webhook in each(WebhookOut, api.items(_PATH)) if webhook["name"] == name]
     if len(ids) == 1:
         return ids[0]
     if ids:
-        raise Failed(f"{len(ids)} webhooks are called {wanted!r}: give the id, {', '.join(ids)}")
-    raise Failed(f"there is no webhook {wanted!r}: `headgate webhook list` shows them")
+        raise Failed(f"{len(ids)} webhooks are called {name!r}: give the id, {', '.join(ids)}")
+    raise Failed(f"there is no webhook {name!r}: `headgate webhook list` shows them")
 
 
 def _filters(api: Api, types: tuple[str, ...], fleets: tuple[str, ...]) -> dict[str, object]:
@@ -269,8 +269,8 @@ def _line(what: str) -> str:
     """A line of standard input, asked for without showing it on a terminal."""
     line = click.prompt(what.capitalize(), hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
     if not line:
-        given = "pass a file that has it in its first line, `< FILE`"
-        raise click.UsageError(f"{what} is missing on standard input: {given}")
+        way_out = "pass a file that has it in its first line, `< FILE`"
+        raise click.UsageError(f"{what} is missing on standard input: {way_out}")
     return str(line)
 
 

@@ -26,26 +26,26 @@ def exit_codes(bench: Bench) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "right.yaml").write_text(EDGE, encoding="utf-8")
         Path(folder, "broken.yaml").write_text(EDGE.replace("[debug]", "[nothing]"), encoding="utf-8")
-        told = [_ended(bench, folder, wanted, *arguments) for wanted, arguments in _CASES]
-        told.append(_ended(bench, folder, 3, "whoami", SERVICE_API_TOKEN=f"sv_{bench.run_id * 5}abc"))
-    expect.none_broken([one for one in told if one])
+        problems = [_ended(bench, folder, code, *arguments) for code, arguments in _CASES]
+        problems.append(_ended(bench, folder, 3, "whoami", SERVICE_API_TOKEN=f"sv_{bench.run_id * 5}abc"))
+    expect.none_broken([problem for problem in problems if problem])
 
 
-def _ended(bench: Bench, folder: str, wanted: int, *arguments: str, **more: str) -> str:
+def _ended(bench: Bench, folder: str, code: int, *arguments: str, **more: str) -> str:
     """What was wrong with the end of the command; empty if nothing was."""
-    told = {"HEADGATE_URL": bench.given.url, "SERVICE_API_TOKEN": bench.given.token, **more}
+    variables = {"HEADGATE_URL": bench.given.url, "SERVICE_API_TOKEN": bench.given.token, **more}
     command = [sys.executable, "-m", "headgate_cli.main", *arguments]
     # Not the variables of a workflow, in which some commands print for its runner.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")} | told
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")} | variables
     try:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS
         )
     except subprocess.TimeoutExpired:
         return f"`headgate {' '.join(arguments)}` did not end within {_SECONDS} s"
-    if done.returncode == wanted:
+    if done.returncode == code:
         return ""
-    return f"`headgate {' '.join(arguments)}` ended with {done.returncode}, not {wanted}: {expect.shown(done.stderr)}"
+    return f"`headgate {' '.join(arguments)}` ended with {done.returncode}, not {code}: {expect.shown(done.stderr)}"
 
 
 CHECKS: Final = (exit_codes,)

@@ -27,8 +27,8 @@ def _edit(bench: Bench, path: str, etag: str, number: int) -> Answer:
 @check("configurations.create", "A create is 201 with Location; version 1 is a draft, its text kept byte for byte.")
 def create(bench: Bench) -> None:
     answer = bench.write.post("/configurations", {"name": bench.name("bytes"), "yaml": _BYTES})
-    made = expect.entity(answer, 201)
-    path = f"/configurations/{expect.text(made, 'id')}"
+    created = expect.entity(answer, 201)
+    path = f"/configurations/{expect.text(created, 'id')}"
     expect.that(answer.headers.get("Location", "").endswith(path), "Location is not the path of the configuration")
     version = expect.entity(bench.write.get(f"{path}/versions/1"))
     expect.equal("`status`", version.get("status"), "draft")
@@ -40,9 +40,9 @@ def create(bench: Bench) -> None:
 def listed(bench: Bench) -> None:
     first, second = (expect.text(bench.configuration(name, "a: 1"), "id") for name in ("older", "newer"))
     expect.entity(bench.write.patch(f"/configurations/{first}", {"description": "Changed last"}))
-    found = [one.get("id") for one in expect.items(expect.entity(bench.write.get("/configurations?limit=100")))]
-    expect.that(first in found and second in found, "the list lacks a new configuration")
-    expect.that(found.index(first) < found.index(second), "what was changed last is not first")
+    ids = [entry.get("id") for entry in expect.items(expect.entity(bench.write.get("/configurations?limit=100")))]
+    expect.that(first in ids and second in ids, "the list lacks a new configuration")
+    expect.that(ids.index(first) < ids.index(second), "what was changed last is not first")
 
 
 @check("configurations.distribution", "Only otelcol-contrib is accepted, and the message names what was sent.")
@@ -54,11 +54,11 @@ def distribution(bench: Bench) -> None:
 
 @check("versions.append", "A further version gets the next number and inherits the collector version.")
 def append(bench: Bench) -> None:
-    made = bench.configuration("append", "a: 1")
-    path = f"/configurations/{expect.text(made, 'id')}/versions"
+    created = bench.configuration("append", "a: 1")
+    path = f"/configurations/{expect.text(created, 'id')}/versions"
     version = expect.entity(bench.write.post(path, {"yaml": "a: 2", "description": "Second"}), 201)
     expect.equal("`n`", version.get("n"), 2)
-    expect.equal("`collector_version`", version.get("collector_version"), made.get("collector_version"))
+    expect.equal("`collector_version`", version.get("collector_version"), created.get("collector_version"))
     expect.equal("`description`", version.get("description"), "Second")
 
 
@@ -86,10 +86,10 @@ def validated_edit(bench: Bench) -> None:
 @check("versions.numbers", "Versions that are saved at once get numbers without gaps and repeats.")
 def numbers(bench: Bench) -> None:
     path = f"/configurations/{expect.text(bench.configuration('numbers', 'a: 1'), 'id')}/versions"
-    answers = bench.at_once([partial(bench.write.post, path, {"yaml": f"a: {one}"}) for one in range(_AT_ONCE)])
-    found = sorted(expect.number(expect.entity(answer, 201), "n") for answer in answers)
-    expect.equal("the numbers of versions saved at once", found, list(range(2, _AT_ONCE + 2)))
-    listed = [one.get("n") for one in expect.items(expect.entity(bench.write.get(path)))]
+    answers = bench.at_once([partial(bench.write.post, path, {"yaml": f"a: {number}"}) for number in range(_AT_ONCE)])
+    appended = sorted(expect.number(expect.entity(answer, 201), "n") for answer in answers)
+    expect.equal("the numbers of versions saved at once", appended, list(range(2, _AT_ONCE + 2)))
+    listed = [version.get("n") for version in expect.items(expect.entity(bench.write.get(path)))]
     expect.equal("the numbers in the list", listed, list(range(_AT_ONCE + 1, 0, -1)))
 
 
@@ -100,7 +100,7 @@ def conditional(bench: Bench) -> None:
     expect.that(bool(etag), "the version has no ETag")
     answers = bench.at_once([partial(_edit, bench, path, etag, number) for number in range(1, _WRITERS + 1)])
     done = [number for number, answer in enumerate(answers, start=1) if answer.status == 200]
-    expect.equal("the statuses", sorted(one.status for one in answers), [200, *[412] * (_WRITERS - 1)])
+    expect.equal("the statuses", sorted(answer.status for answer in answers), [200, *[412] * (_WRITERS - 1)])
     expect.equal("`yaml`", expect.entity(bench.write.get(path)).get("yaml"), f"a: {done[0]}")
 
 

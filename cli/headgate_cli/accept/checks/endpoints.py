@@ -55,78 +55,78 @@ class _Endpoint:
         if self.has_body:
             expect.names_field(expect.problem(answer, 422), "headgate-accept")
         elif "{" in self.template:
-            found = expect.problem(answer, 404)
-            expect.that(found["code"] != "not_found", "there is nothing at this path")
+            not_found = expect.problem(answer, 404)
+            expect.that(not_found["code"] != "not_found", "there is nothing at this path")
         else:
             expect.entity(answer)
 
 
-_ALL: Final = [_Endpoint(*one) for one in ENDPOINTS]
+_ALL: Final = [_Endpoint(*row) for row in ENDPOINTS]
 
 
 def _each(bench: Bench, chosen: list[_Endpoint], act: Callable[[_Endpoint], None]) -> None:
     """Do it for each, some at once. Raises Broken with all that went wrong."""
 
-    def tried(one: _Endpoint) -> str:
+    def tried(endpoint: _Endpoint) -> str:
         try:
-            act(one)
+            act(endpoint)
         except Broken as broken:
-            return f"{one.method} {one.template}: {broken}"
+            return f"{endpoint.method} {endpoint.template}: {broken}"
         return ""
 
-    told: list[str] = []
+    problems: list[str] = []
     for start in range(0, len(chosen), _AT_ONCE):
         some = chosen[start : start + _AT_ONCE]
-        told += bench.at_once([partial(tried, one) for one in some])
-    expect.none_broken([one for one in told if one])
+        problems += bench.at_once([partial(tried, endpoint) for endpoint in some])
+    expect.none_broken([problem for problem in problems if problem])
 
 
 @check("endpoints.described", "The server's own description has every endpoint of this release.")
 def described(bench: Bench) -> None:
     paths = expect.entity(bench.anonymous.get("/openapi.json")).get("paths")
     there = {f"{method} {path}" for method, path in _operations(paths)}
-    wanted = [f"{one.method} {one.template}" for one in _ALL]
-    expect.none_broken([f"{one} is missing" for one in wanted if one not in there])
+    expected = [f"{endpoint.method} {endpoint.template}" for endpoint in _ALL]
+    expect.none_broken([f"{name} is missing" for name in expected if name not in there])
 
 
 @check("endpoints.credential", "Every endpoint asks for a credential, but the two that need none.")
 def credential(bench: Bench) -> None:
-    def act(one: _Endpoint) -> None:
-        expect.problem(bench.anonymous.send(one.method, one.path, one.body), 401, code="unauthenticated")
+    def act(endpoint: _Endpoint) -> None:
+        expect.problem(bench.anonymous.send(endpoint.method, endpoint.path, endpoint.body), 401, code="unauthenticated")
 
-    _each(bench, [one for one in _ALL if one.takes != "nothing"], act)
+    _each(bench, [endpoint for endpoint in _ALL if endpoint.takes != "nothing"], act)
 
 
 @check("endpoints.answers", "Every endpoint refuses a made-up field with 422 and a made-up id with 404.")
 def answers(bench: Bench) -> None:
-    def act(one: _Endpoint) -> None:
-        one.is_answered(bench.write.send(one.method, one.path, one.body))
+    def act(endpoint: _Endpoint) -> None:
+        endpoint.is_answered(bench.write.send(endpoint.method, endpoint.path, endpoint.body))
 
-    _each(bench, [one for one in _ALL if one.takes in ("nothing", "read", "write")], act)
+    _each(bench, [endpoint for endpoint in _ALL if endpoint.takes in ("nothing", "read", "write")], act)
 
 
 @check("endpoints.read-only", "No endpoint that writes takes a read-only token.")
 def read_only(bench: Bench) -> None:
-    def act(one: _Endpoint) -> None:
-        expect.problem(bench.read.send(one.method, one.path, one.body), 403, detail=WRITE_CLAIM)
+    def act(endpoint: _Endpoint) -> None:
+        expect.problem(bench.read.send(endpoint.method, endpoint.path, endpoint.body), 403, detail=WRITE_CLAIM)
 
-    _each(bench, [one for one in _ALL if one.takes == "write"], act)
+    _each(bench, [endpoint for endpoint in _ALL if endpoint.takes == "write"], act)
 
 
 @check("endpoints.people", "No token is taken where an Admin or another member has to act.")
 def people(bench: Bench) -> None:
-    def act(one: _Endpoint) -> None:
-        expect.problem(bench.write.send(one.method, one.path, one.body), 403)
+    def act(endpoint: _Endpoint) -> None:
+        expect.problem(bench.write.send(endpoint.method, endpoint.path, endpoint.body), 403)
 
-    _each(bench, [one for one in _ALL if one.takes in ("admin", "session")], act)
+    _each(bench, [endpoint for endpoint in _ALL if endpoint.takes in ("admin", "session")], act)
 
 
 @check("endpoints.admin", "The endpoints of Admins answer an Admin's session.")
 def admin(bench: Bench) -> None:
-    def act(one: _Endpoint) -> None:
-        one.is_answered(bench.admin.send(one.method, one.path, one.body))
+    def act(endpoint: _Endpoint) -> None:
+        endpoint.is_answered(bench.admin.send(endpoint.method, endpoint.path, endpoint.body))
 
-    _each(bench, [one for one in _ALL if one.takes == "admin"], act)
+    _each(bench, [endpoint for endpoint in _ALL if endpoint.takes == "admin"], act)
 
 
 def _operations(paths: object) -> Iterator[tuple[str, str]]:

@@ -22,12 +22,12 @@ def create(bench: Bench) -> None:
     expect.equal("`expires_in`", fleet.get("expires_in"), "never")
     expect.that("token" not in fleet and b"ft_" not in answer.content, "the answer holds a token")
     (group,) = _groups(bench, expect.text(fleet, "id"))
-    told = (group.get("name"), group.get("is_default"), group.get("configuration_id"))
-    expect.equal("the group", told, ("Default", True, None))
+    facts = (group.get("name"), group.get("is_default"), group.get("configuration_id"))
+    expect.equal("the group", facts, ("Default", True, None))
     again = {"label": bench.name("fleet"), "type": "server-supervisor"}
     expect.problem(bench.write.post("/fleets", again), 409)
     first = expect.items(expect.entity(bench.write.get("/fleets?limit=1")))
-    expect.equal("the first of the list", [one.get("id") for one in first], [fleet.get("id")])
+    expect.equal("the first of the list", [entry.get("id") for entry in first], [fleet.get("id")])
 
 
 @check("fleets.groups", "A group takes published versions only, has a name of its own, and null clears it.")
@@ -38,10 +38,10 @@ def groups(bench: Bench) -> None:
     body = {"name": "canary", **version}
     expect.problem(bench.write.post(path, {**body, "configuration_id": draft}), 422)
     expect.problem(bench.write.post(path, {**body, "role": "gateway"}), 422)
-    made = expect.entity(bench.write.post(path, body), 201)
-    expect.equal("what is assigned", {name: made.get(name) for name in version}, version)
+    created = expect.entity(bench.write.post(path, body), 201)
+    expect.equal("what is assigned", {name: created.get(name) for name in version}, version)
     expect.problem(bench.write.post(path, body), 409)
-    group = f"{path}/{expect.text(made, 'id')}"
+    group = f"{path}/{expect.text(created, 'id')}"
     cleared = expect.entity(bench.write.patch(group, {"configuration_id": None}))
     expect.equal("`configuration_id` after null", cleared.get("configuration_id"), None)
 
@@ -65,12 +65,12 @@ def kubernetes(bench: Bench) -> None:
 def install(bench: Bench) -> None:
     fleet = expect.text(bench.fleet("install"), "id")
     for platform in ("docker", "linux"):
-        made = expect.entity(bench.write.post(f"/fleets/{fleet}/install", {"platform": platform}))
-        connection = made.get("connection")
+        install = expect.entity(bench.write.post(f"/fleets/{fleet}/install", {"platform": platform}))
+        connection = install.get("connection")
         expect.that(isinstance(connection, dict) and bool(connection.get("token")), f"{platform}: no token")
-        link = urlsplit(expect.text(made, "install_url"))
-        found = bench.anonymous.send("GET", f"{link.path}?{link.query}", base="")
-        expect.status(found, 200)
+        link = urlsplit(expect.text(install, "install_url"))
+        script = bench.anonymous.send("GET", f"{link.path}?{link.query}", base="")
+        expect.status(script, 200)
         forged = bench.anonymous.send("GET", f"{link.path}?{_forged(link.query)}", base="")
         expect.status(forged, 403)
     expect.problem(bench.write.post(f"/fleets/{fleet}/install", {"platform": "kubernetes"}), 422)
@@ -78,7 +78,7 @@ def install(bench: Bench) -> None:
 
 def _forged(query: str) -> str:
     """The query with another signature: each value's last letter is another one."""
-    return "&".join(f"{one[:-1]}{'0' if one[-1:] != '0' else '1'}" for one in query.split("&"))
+    return "&".join(f"{pair[:-1]}{'0' if pair[-1:] != '0' else '1'}" for pair in query.split("&"))
 
 
 CHECKS: Final = (create, groups, kubernetes, install)

@@ -15,9 +15,9 @@ _FIELDS: Final = ("slug", "name", "summary", "source", "author", "signals", "tag
 def gallery(bench: Bench) -> None:
     listed = expect.items(expect.entity(bench.write.get("/flows?limit=100")))
     expect.that(bool(listed), "the gallery is empty")
-    lacking = [(one.get("slug"), name) for one in listed for name in _FIELDS if name not in one]
+    lacking = [(entry.get("slug"), name) for entry in listed for name in _FIELDS if name not in entry]
     expect.equal("the fields that are missing", lacking, [])
-    expect.that(all("yaml" not in one for one in listed), "an entry of the list has `yaml`")
+    expect.that(all("yaml" not in entry for entry in listed), "an entry of the list has `yaml`")
     flow = expect.entity(bench.write.get(f"/flows/{expect.text(listed[0], 'slug')}"))
     verdict = expect.entity(bench.write.post("/validate", {"yaml": expect.text(flow, "yaml")}))
     expect.that(verdict.get("valid") is True, f"the first flow is not valid: {expect.shown(verdict.get('errors'))}")

@@ -23,9 +23,9 @@ _PATIENCE: Final = 150.0
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 @check("hosts.applies", "An installed host appears in its fleet, and runs the version that is assigned to it.")
@@ -53,9 +53,9 @@ def applies(bench: Bench) -> None:
             "root_deploy_path": str(root),
             "env": {"HEADGATE_HEALTH_ENDPOINT": f"127.0.0.1:{_free_port()}"},
         }
-        made = expect.entity(bench.write.post(f"{fleet}/install", body))
+        install = expect.entity(bench.write.post(f"{fleet}/install", body))
         try:
-            _install(expect.text(made, "command"))
+            _install(expect.text(install, "command"))
             bench.until(lambda: _applied(bench, fleet, assignment), _PATIENCE, lambda: _told(bench, fleet, root))
         finally:
             _uninstall(root)
@@ -79,13 +79,17 @@ def _uninstall(root: Path) -> None:
 
 
 def _applied(bench: Bench, fleet: str, assignment: Entity) -> bool | None:
-    found = expect.items(expect.entity(bench.write.get(f"{fleet}/instances")))
-    return True if found and found[0].get("state") == "applied" and found[0].get("running") == assignment else None
+    instances = expect.items(expect.entity(bench.write.get(f"{fleet}/instances")))
+    return (
+        True
+        if instances and instances[0].get("state") == "applied" and instances[0].get("running") == assignment
+        else None
+    )
 
 
 def _told(bench: Bench, fleet: str, root: Path) -> str:
-    found = expect.items(expect.entity(bench.write.get(f"{fleet}/instances")))
-    states = [(one.get("state"), one.get("state_message")) for one in found]
+    instances = expect.items(expect.entity(bench.write.get(f"{fleet}/instances")))
+    states = [(instance.get("state"), instance.get("state_message")) for instance in instances]
     log = root / "var" / "supervisor.log"
     said = log.read_text(errors="replace")[-300:] if log.exists() else "there is no log"
     return f"the host has not applied its version after {_PATIENCE:.0f} s: {expect.shown(states)}; the log ends: {said}"

@@ -52,15 +52,15 @@ def body_limit(bench: Bench) -> None:
 
 @check("http.lists", "Lists are read page by page, each entry once; a made-up cursor or limit is 422.")
 def lists(bench: Bench) -> None:
-    made = expect.text(bench.configuration("lists", "a: 1"), "id")
+    configuration_id = expect.text(bench.configuration("lists", "a: 1"), "id")
     for number in (2, 3):
-        expect.entity(bench.write.post(f"/configurations/{made}/versions", {"yaml": f"a: {number}"}), 201)
-    path, found = f"/configurations/{made}/versions?limit=2", list[int]()
+        expect.entity(bench.write.post(f"/configurations/{configuration_id}/versions", {"yaml": f"a: {number}"}), 201)
+    path, numbers = f"/configurations/{configuration_id}/versions?limit=2", list[int]()
     page = expect.entity(bench.write.get(path))
-    found += [expect.number(one, "n") for one in expect.items(page)]
+    numbers += [expect.number(version, "n") for version in expect.items(page)]
     rest = expect.entity(bench.write.get(f"{path}&cursor={expect.text(page, 'next_cursor')}"))
-    found += [expect.number(one, "n") for one in expect.items(rest)]
-    expect.equal("the versions on two pages", found, [3, 2, 1])
+    numbers += [expect.number(version, "n") for version in expect.items(rest)]
+    expect.equal("the versions on two pages", numbers, [3, 2, 1])
     expect.equal("`next_cursor` of the last page", rest.get("next_cursor"), None)
     for query in ("limit=0", "limit=101", "cursor=headgate-accept"):
         expect.problem(bench.write.get(f"/configurations?{query}"), 422)
@@ -72,8 +72,8 @@ def idempotency(bench: Bench) -> None:
     body = {"name": bench.name("once"), "yaml": "a: 1"}
     first, second = (bench.write.send("POST", "/configurations", body, headers=headers) for _ in range(2))
     expect.equal("the second `id`", expect.entity(second, 201).get("id"), expect.entity(first, 201).get("id"))
-    other = {**body, "yaml": "a: 2"}
-    expect.problem(bench.write.send("POST", "/configurations", other, headers=headers), 422)
+    changed = {**body, "yaml": "a: 2"}
+    expect.problem(bench.write.send("POST", "/configurations", changed, headers=headers), 422)
 
 
 CHECKS: Final = (request_id, unknown_path, methods, unknown_field, body_limit, lists, idempotency)

@@ -18,10 +18,10 @@ _NOBODYS: Final = "org_00000000000000000000000000"
 
 @check("identity.token", "The token acts as a service account of its organization, a Contributor with write access.")
 def token(bench: Bench) -> None:
-    found = expect.entity(bench.write.get("/identity"))
-    for field, wanted in (("kind", "service_account"), ("role", "contributor"), ("access", "read_write")):
-        expect.equal(f"`{field}`", found.get(field), wanted)
-    organization = expect.text(found, "organization_id")
+    identity = expect.entity(bench.write.get("/identity"))
+    for field, expected in (("kind", "service_account"), ("role", "contributor"), ("access", "read_write")):
+        expect.equal(f"`{field}`", identity.get(field), expected)
+    organization = expect.text(identity, "organization_id")
     expect.that(bool(_ORGANIZATION.fullmatch(organization)), f"{organization!r} is not the id of an organization")
 
 
@@ -52,12 +52,12 @@ def made_up(bench: Bench) -> None:
 
 @check("identity.session", "A session acts in the organization that it names, and in no other.")
 def session(bench: Bench) -> None:
-    found = expect.entity(bench.admin.get("/identity"))
-    expect.equal("`kind`", found.get("kind"), "user")
+    identity = expect.entity(bench.admin.get("/identity"))
+    expect.equal("`kind`", identity.get("kind"), "user")
     bare = {"Authorization": bench.given.admin["Authorization"]}
     expect.problem(bench.anonymous.send("GET", "/identity", headers=bare), 400)
-    other = {**bare, "X-Service-Org": _NOBODYS}
-    expect.problem(bench.anonymous.send("GET", "/identity", headers=other), 403, detail=_NOT_A_MEMBER)
+    foreign = {**bare, "X-Service-Org": _NOBODYS}
+    expect.problem(bench.anonymous.send("GET", "/identity", headers=foreign), 403, detail=_NOT_A_MEMBER)
 
 
 CHECKS: Final = (token, read_only_token, write_claim, none, made_up, session)

@@ -28,24 +28,26 @@ def headers(bench: Bench) -> None:
     # The first may be the last of its minute.
     for _ in range(2):
         first, second = (bench.write.get("/identity") for _ in range(2))
-        left = [_number(one, "RateLimit-Remaining") for one in (first, second)]
+        left = [_number(answer, "RateLimit-Remaining") for answer in (first, second)]
         if left[1] < left[0]:
             break
-    expect.equal("RateLimit-Limit of the second answer", *(_number(one, "RateLimit-Limit") for one in (second, first)))
+    expect.equal(
+        "RateLimit-Limit of the second answer", *(_number(answer, "RateLimit-Limit") for answer in (second, first))
+    )
     expect.that(left[1] < left[0], f"RateLimit-Remaining went from {left[0]} to {left[1]} with a request")
     expect.that(_number(second, "RateLimit-Reset") <= 60, "RateLimit-Reset is over 60 seconds")
 
 
 @check("limits.rate", "A credential over its limit is 429 with Retry-After, and the others are not.")
 def rate(bench: Bench) -> None:
-    limited, other = _spent(bench)
+    limited, unlimited = _spent(bench)
     limit = _number(limited.get("/identity"), "RateLimit-Limit")
     if limit > _HIGHEST:
         raise NotChecked(f"the limit is {limit} requests a minute, and over {_HIGHEST} are not tried")
     # A minute may begin meanwhile, so that nearly twice as many are let through.
     for _ in range(2 * limit // _AT_ONCE + 1):
         answers = bench.at_once([partial(limited.send, "GET", "/identity", waits=False)] * _AT_ONCE)
-        refused = next((one for one in answers if one.status == 429), None)
+        refused = next((answer for answer in answers if answer.status == 429), None)
         if refused:
             break
     else:
@@ -53,8 +55,8 @@ def rate(bench: Bench) -> None:
         return
     expect.problem(refused, 429, code="rate_limited")
     expect.that(1 <= _number(refused, "Retry-After") <= 60, "Retry-After is not within the minute")
-    if other:
-        expect.entity(other.send("GET", "/identity"))
+    if unlimited:
+        expect.entity(unlimited.send("GET", "/identity"))
 
 
 def _spent(bench: Bench) -> tuple[Caller, Caller | None]:

@@ -12,17 +12,17 @@ from headgate_cli.accept.remains import APPLICATION
 
 @check("admin.revoked", "A deleted token does not authenticate, and neither does one of a deleted service account.")
 def revoked(bench: Bench) -> None:
-    def asked(method: str, path: str, *wanted: int, **body: object) -> dict[str, object]:
+    def asked(method: str, path: str, *statuses: int, **body: object) -> dict[str, object]:
         answer = bench.admin.send(method, path, body or None, base=APPLICATION)
-        expect.status(answer, *wanted)
+        expect.status(answer, *statuses)
         return dict(answer.entity() or {})
 
     account = f"/service-accounts/{asked('POST', '/service-accounts', 201, name=bench.name('account'))['id']}"
     try:
         for whole in (False, True):
-            made = asked("POST", f"{account}/tokens", 201, name="accept", write_access=False)
-            ended = account if whole else f"{account}/tokens/{made['id']}"
-            caller = bench.caller({"Authorization": f"Bearer {made['value']}"})
+            issued = asked("POST", f"{account}/tokens", 201, name="accept", write_access=False)
+            ended = account if whole else f"{account}/tokens/{issued['id']}"
+            caller = bench.caller({"Authorization": f"Bearer {issued['value']}"})
             expect.entity(caller.get("/identity"))
             asked("DELETE", ended, 204)
             expect.problem(caller.get("/identity"), 401, code="unauthenticated")
@@ -34,10 +34,10 @@ def revoked(bench: Bench) -> None:
 def webhooks(bench: Bench) -> None:
     # A name that never has an address: nothing leaves the server.
     body = {"name": bench.name("webhook"), "url": "https://headgate-accept.invalid/"}
-    made = expect.entity(bench.admin.post("/webhooks", body), 201)
-    path = f"/webhooks/{expect.text(made, 'id')}"
+    created = expect.entity(bench.admin.post("/webhooks", body), 201)
+    path = f"/webhooks/{expect.text(created, 'id')}"
     try:
-        expect.that(bool(made.get("secret")), "the answer has no secret")
+        expect.that(bool(created.get("secret")), "the answer has no secret")
         expect.that("secret" not in expect.entity(bench.admin.get(path)), "the secret is shown again")
         delivery = expect.text(expect.entity(bench.admin.post(f"{path}/test"), 202), "id")
 

@@ -36,10 +36,10 @@ def passes(bench: Bench) -> None:
     started = _started(bench, {"rules": [_PASSES]})
     expect.equal("`status`", started.get("status"), "Queued")
     run_id = expect.text(started, "id")
-    found = _ended(bench, run_id)
-    told = (found.get("status"), found.get("success"))
-    expect.that(told == ("Success", True), f"the run ended in {told}: {expect.shown(found.get('stderr'))}")
-    expect.equal("the rules", _results(found), [("has a team", True, 2, 2)])
+    run = _ended(bench, run_id)
+    result = (run.get("status"), run.get("success"))
+    expect.that(result == ("Success", True), f"the run ended in {result}: {expect.shown(run.get('stderr'))}")
+    expect.equal("the rules", _results(run), [("has a team", True, 2, 2)])
     output = bench.write.get(f"/testing/runs/{run_id}/output")
     expect.status(output, 200, 307)
     if output.status == 200:
@@ -48,16 +48,16 @@ def passes(bench: Bench) -> None:
 
 @check("runs.fails", "A run with a rule that does not hold is a Fail, and says which rule.")
 def fails(bench: Bench) -> None:
-    found = _ended(bench, expect.text(_started(bench, {"rules": [_PASSES, _FAILS]}), "id"))
-    expect.equal("`status`, `success`", (found.get("status"), found.get("success")), ("Fail", False))
-    expect.equal("the rules", _results(found), [("has a team", True, 2, 2), ("has no team", False, 2, 2)])
+    run = _ended(bench, expect.text(_started(bench, {"rules": [_PASSES, _FAILS]}), "id"))
+    expect.equal("`status`, `success`", (run.get("status"), run.get("success")), ("Fail", False))
+    expect.equal("the rules", _results(run), [("has a team", True, 2, 2), ("has no team", False, 2, 2)])
 
 
 @check("runs.refused", "A run on a collector that is not installed ends in Error, and says that it never ran.")
 def refused(bench: Bench) -> None:
-    found = _ended(bench, expect.text(_started(bench, {"collector_version": "0.1.0"}), "id"))
-    expect.equal("`status`", found.get("status"), "Error")
-    expect.that(expect.text(found, "stderr").startswith(_NEVER), f"`stderr` is {expect.shown(found.get('stderr'))}")
+    run = _ended(bench, expect.text(_started(bench, {"collector_version": "0.1.0"}), "id"))
+    expect.equal("`status`", run.get("status"), "Error")
+    expect.that(expect.text(run, "stderr").startswith(_NEVER), f"`stderr` is {expect.shown(run.get('stderr'))}")
 
 
 @check("runs.unknown-pipeline", "A pipeline that the configuration does not have is 422.")
@@ -77,11 +77,11 @@ def bounds(bench: Bench) -> None:
         expect.names_field(expect.problem(answer, 422), field)
 
 
-def _results(found: Entity) -> object:
-    results = found.get("validation_results")
+def _results(run: Entity) -> object:
+    results = run.get("validation_results")
     if not isinstance(results, list):
         return results
-    return [tuple(one.get(name) for name in ("name", "passed", "matched", "total")) for one in results]
+    return [tuple(result.get(name) for name in ("name", "passed", "matched", "total")) for result in results]
 
 
 CHECKS: Final = (passes, fails, refused, unknown_pipeline, bounds)

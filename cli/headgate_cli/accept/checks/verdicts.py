@@ -7,7 +7,7 @@ from typing import Final
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import EDGE, Bench
 from headgate_cli.accept.model import check
-from headgate_cli.api import Entity, entities
+from headgate_cli.api import Entity
 
 _NOT_INSTALLED: Final = "0.1.0"
 _MOST_EXPRESSIONS: Final = 200
@@ -21,7 +21,8 @@ def _verdict(bench: Bench, yaml: str, **more: object) -> Entity:
 
 def _first(verdict: Entity) -> Entity:
     """The first error of a verdict; empty if there is none."""
-    return next(iter(entities(verdict, "errors")), {})
+    errors = verdict.get("errors")
+    return next((error for error in errors if isinstance(error, dict)), {}) if isinstance(errors, list) else {}
 
 
 @check("verdicts.walls", "A collector answers, and names the walls around its processes.")
@@ -34,20 +35,20 @@ def walls(bench: Bench) -> str:
 
 @check("verdicts.valid", "A valid text is valid, and the verdict names the collector version.")
 def valid(bench: Bench) -> None:
-    found = _verdict(bench, EDGE)
-    expect.equal("`valid`", found.get("valid"), True)
-    expect.equal("`errors`", found.get("errors"), [])
-    expect.that(bool(expect.text(found, "version")), "`version` is empty")
+    verdict = _verdict(bench, EDGE)
+    expect.equal("`valid`", verdict.get("valid"), True)
+    expect.equal("`errors`", verdict.get("errors"), [])
+    expect.that(bool(expect.text(verdict, "version")), "`version` is empty")
 
 
 @check("verdicts.invalid", "Each error says which component, line and column it is about.")
 def invalid(bench: Bench) -> None:
-    found = _verdict(bench, _BROKEN)
-    expect.equal("`valid`", found.get("valid"), False)
-    first = _first(found)
+    verdict = _verdict(bench, _BROKEN)
+    expect.equal("`valid`", verdict.get("valid"), False)
+    first = _first(verdict)
     place = {name: first.get(name) for name in ("component_path", "code", "line", "column")}
-    wanted = {"component_path": "receivers::otlp::protocols::htpp", "code": "unknown_key", "line": 4, "column": 7}
-    expect.equal("the first error", place, wanted)
+    expected = {"component_path": "receivers::otlp::protocols::htpp", "code": "unknown_key", "line": 4, "column": 7}
+    expect.equal("the first error", place, expected)
 
 
 @check("verdicts.variables", "A variable without a value is a warning that names it, and `env` supplies one.")
@@ -60,8 +61,8 @@ def variables(bench: Bench) -> None:
 
 @check("verdicts.nothing-read", "A text that would read a file is refused, and nothing is read.")
 def nothing_read(bench: Bench) -> None:
-    found = _verdict(bench, EDGE.replace("127.0.0.1:4318", "${file:/etc/hostname}"))
-    expect.equal("the first error's code", _first(found).get("code"), "provider_not_allowed")
+    verdict = _verdict(bench, EDGE.replace("127.0.0.1:4318", "${file:/etc/hostname}"))
+    expect.equal("the first error's code", _first(verdict).get("code"), "provider_not_allowed")
 
 
 @check("verdicts.not-installed", "A collector version that is not installed is 422, never a verdict.")
@@ -73,37 +74,37 @@ def not_installed(bench: Bench) -> None:
 @check("verdicts.versions", "Each collector version that is listed gives verdicts, and says that it did.")
 def versions(bench: Bench) -> None:
     listed = expect.items(expect.entity(bench.write.get("/collector-versions")))
-    expect.equal("the number of defaults", sum(one.get("default") is True for one in listed), 1)
-    for one in listed:
-        version = expect.text(one, "version")
-        found = _verdict(bench, EDGE, version=version)
-        expect.equal(f"the verdict of {version}", (found.get("valid"), found.get("version")), (True, version))
+    expect.equal("the number of defaults", sum(collector.get("default") is True for collector in listed), 1)
+    for collector in listed:
+        version = expect.text(collector, "version")
+        verdict = _verdict(bench, EDGE, version=version)
+        expect.equal(f"the verdict of {version}", (verdict.get("valid"), verdict.get("version")), (True, version))
 
 
 @check("verdicts.batch", "A batch is answered in its order, in one request of the limit.")
 def batch(bench: Bench) -> None:
     texts = [{"name": "broken", "yaml": _BROKEN}, {"name": "right", "yaml": EDGE}]
-    found = expect.items(expect.entity(bench.write.post("/validate/batch", {"items": texts})))
-    told = [(one.get("name"), one.get("valid")) for one in found]
-    expect.equal("the verdicts", told, [("broken", False), ("right", True)])
+    answers = expect.items(expect.entity(bench.write.post("/validate/batch", {"items": texts})))
+    verdicts = [(answer.get("name"), answer.get("valid")) for answer in answers]
+    expect.equal("the verdicts", verdicts, [("broken", False), ("right", True)])
 
 
 @check("lint.text", "Each OTTL expression of a text is judged, with its line.")
 def lint_text(bench: Bench) -> None:
-    found = expect.entity(bench.write.post("/ottl/lint", {"yaml": EDGE.replace("set(", "sett(")}))
-    expect.equal("`valid`, `checked`", (found.get("valid"), found.get("checked")), (False, 1))
-    (one,) = expect.items(found)
-    location = one.get("location")
+    lint = expect.entity(bench.write.post("/ottl/lint", {"yaml": EDGE.replace("set(", "sett(")}))
+    expect.equal("`valid`, `checked`", (lint.get("valid"), lint.get("checked")), (False, 1))
+    (item,) = expect.items(lint)
+    location = item.get("location")
     expect.equal("the line", location.get("line") if isinstance(location, dict) else None, 9)
-    expect.that("sett" in str(one.get("error")), f"the error does not name the function: {expect.shown(one)}")
+    expect.that("sett" in str(item.get("error")), f"the error does not name the function: {expect.shown(item)}")
 
 
 @check("lint.context", "Expressions are judged in the context that the request names.")
 def lint_context(bench: Bench) -> None:
-    for context, wanted in (("log", True), ("span", False)):
+    for context, expected in (("log", True), ("span", False)):
         body = {"context": context, "conditions": ["log.severity_number > 9"]}
-        found = expect.entity(bench.write.post("/ottl/lint", body))
-        expect.equal(f"`valid` in the context {context}", found.get("valid"), wanted)
+        lint = expect.entity(bench.write.post("/ottl/lint", body))
+        expect.equal(f"`valid` in the context {context}", lint.get("valid"), expected)
 
 
 @check("lint.limit", "200 expressions are checked in a request, and 201 are 422.")
@@ -111,8 +112,8 @@ def lint_limit(bench: Bench) -> None:
     def body(count: int) -> dict[str, object]:
         return {"context": "log", "conditions": ["severity_number > 9"] * count}
 
-    found = expect.entity(bench.write.post("/ottl/lint", body(_MOST_EXPRESSIONS)))
-    expect.equal("`checked`", found.get("checked"), _MOST_EXPRESSIONS)
+    lint = expect.entity(bench.write.post("/ottl/lint", body(_MOST_EXPRESSIONS)))
+    expect.equal("`checked`", lint.get("checked"), _MOST_EXPRESSIONS)
     expect.problem(bench.write.post("/ottl/lint", body(_MOST_EXPRESSIONS + 1)), 422)
 
 
@@ -123,8 +124,8 @@ def rules_saved(bench: Bench) -> None:
     (stored,) = expect.items(expect.entity(bench.write.get(path)))
     expect.equal("`name`", stored.get("name"), "API tests — logs")
     rules = stored.get("rules")
-    told = [(one.get("name"), one.get("api_owned")) for one in rules] if isinstance(rules, list) else rules
-    expect.equal("the rules", told, [("has a team", True)])
+    marks = [(rule.get("name"), rule.get("api_owned")) for rule in rules] if isinstance(rules, list) else rules
+    expect.equal("the rules", marks, [("has a team", True)])
 
 
 @check("rules.refused", "A rule that OTTL does not accept is 422, and so is a pipeline that is not there.")
