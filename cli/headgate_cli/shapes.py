@@ -941,6 +941,23 @@ class LoggedMessage(TypedDict):
     message: str
 
 
+class ModeCheckOut(TypedDict):
+    mode: Literal["managed", "observed"]
+    reason: str | None
+    total: int
+    taking: int
+    staying: int
+    hosts: list[ModeHostOut]
+    notes: list[str]
+
+
+class ModeHostOut(TypedDict):
+    id: str
+    host_name: str | None
+    state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
+    accepts_remote_config: bool
+
+
 class MoveOut(TypedDict):
     move_allowed_until: str
 
@@ -1824,6 +1841,24 @@ class ThenOut(TypedDict):
     running: VersionAt | None
     last: HappenedOut
     covered: bool
+
+
+class TokenHostOut(TypedDict):
+    id: str
+    host_name: str | None
+    state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
+    last_seen_at: str
+
+
+class TokenStatusOut(TypedDict):
+    token_id: str
+    expires_at: str | None
+    previous_ends_at: str | None
+    previous_while_used: bool
+    current: int
+    former: int
+    unknown: int
+    hosts: list[TokenHostOut]
 
 
 class UpgradeOut(TypedDict):

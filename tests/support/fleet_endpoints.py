@@ -364,6 +364,37 @@ FLEETS: Final = [
         action="deployment.volume_mounts_changed",
         target="fleets/{fleet_id}/deployments/{deployment_id}",
     ),
+    *(
+        endpoint(
+            f"POST {path}/token",
+            "admin",
+            404,
+            right(200, {"grace": "1d"}, ids=ids),
+            action=f"{what}.token_renewed",
+            target=target,
+        )
+        for path, what, ids, target in (
+            (FLEET, "fleet", {}, "fleets/{fleet_id}"),
+            (DEPLOYMENT, "deployment", SECRETIVE, "fleets/{fleet_id}/deployments/{secretive_deployment_id}"),
+        )
+    ),
+    endpoint(f"GET {FLEET}/token", "read", 404, right(200)),
+    endpoint(f"GET {DEPLOYMENT}/token", "read", 404, right(200, ids=SECRETIVE)),
+    endpoint(
+        f"POST {FLEET}/mode-check",
+        "read",
+        422,
+        right(200, {"mode": "managed"}, ids={"fleet_id": "observed_fleet_id"}),
+        recorded=READS,
+    ),
+    endpoint(
+        f"PUT {FLEET}/mode",
+        "write",
+        422,
+        right(200, {"mode": "managed"}, ids={"fleet_id": "observed_fleet_id"}),
+        action="fleet.mode_changed",
+        target="fleets/{observed_fleet_id}/mode",
+    ),
     endpoint(
         f"POST {FLEET.replace(PUBLIC, APP)}/token",
         "admin",

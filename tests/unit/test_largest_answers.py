@@ -25,6 +25,7 @@ from headgate.fleets.prices import MOST as MOST_PRICES
 from headgate.fleets.prices import UNITS
 from headgate.http.app import LARGEST_ANSWER
 from headgate.http.body_limit import MAX_BODY_BYTES
+from headgate.instances import mode_preview, token_status
 from headgate.instances.adopting import LONGEST_PATH, MOST_VARIABLES
 from headgate.instances.observed import MOST_DIFFERENCE, MOST_HOSTS, MOST_VERSIONS
 from headgate.instances.reported.health_tree import DEEPEST, LONGEST_ERROR, LONGEST_NAME, LONGEST_STATUS, MOST_PARTS
@@ -132,6 +133,8 @@ CHARACTERS: Final = {
 }
 ENTRIES: Final = {
     "HealthOut.parts": MOST_PARTS,
+    "ModeCheckOut.hosts": mode_preview.MOST_HOSTS,
+    "TokenStatusOut.hosts": token_status.MOST_HOSTS,
     "PartHealthOut.path": DEEPEST,
     "items": PAGE,
     "warnings": 50,

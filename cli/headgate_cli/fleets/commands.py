@@ -13,7 +13,7 @@ from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import Group
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, observed, traffic
+from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, observed, tokens, traffic
 from headgate_cli.fleets.states import states
 from headgate_cli.instances import listing
 from headgate_cli.output import minute, print_json, print_result, print_text, say, show_list
@@ -246,6 +246,8 @@ for _command in (
     observed.configuration,
     observed.findings,
     observed.adopt,
+    tokens.token,
+    tokens.mode,
 ):
     fleet.add_command(_command)
 fleet.add_command(deleting.fleet)

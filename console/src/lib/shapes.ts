@@ -1055,6 +1055,23 @@ export interface LoggedMessage {
   message: string;
 }
 
+export interface ModeCheckOut {
+  mode: "managed" | "observed";
+  reason: string | null;
+  total: number;
+  taking: number;
+  staying: number;
+  hosts: ModeHostOut[];
+  notes: string[];
+}
+
+export interface ModeHostOut {
+  id: string;
+  host_name: string | null;
+  state: "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "running" | "unhealthy" | "stopped" | "silent" | "stale" | "unknown";
+  accepts_remote_config: boolean;
+}
+
 export interface MoveOut {
   move_allowed_until: string;
 }
@@ -1475,6 +1492,10 @@ export interface PutCaptures {
   allowed: boolean;
 }
 
+export interface PutMode {
+  mode: "managed" | "observed";
+}
+
 export interface PutOverride {
   version_number: number;
   configuration_id?: string | null;
@@ -1539,6 +1560,10 @@ export interface Rename {
   column: number;
   from: string;
   to: string;
+}
+
+export interface RenewToken {
+  grace?: "none" | "1d" | "7d" | "unused";
 }
 
 export interface ReplaceInstance {
@@ -2155,6 +2180,24 @@ export interface ThenOut {
   running: VersionAt | null;
   last: HappenedOut;
   covered: boolean;
+}
+
+export interface TokenHostOut {
+  id: string;
+  host_name: string | null;
+  state: "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "running" | "unhealthy" | "stopped" | "silent" | "stale" | "unknown";
+  last_seen_at: string;
+}
+
+export interface TokenStatusOut {
+  token_id: string;
+  expires_at: string | null;
+  previous_ends_at: string | null;
+  previous_while_used: boolean;
+  current: number;
+  former: number;
+  unknown: number;
+  hosts: TokenHostOut[];
 }
 
 export interface UpgradeOut {

@@ -9,14 +9,16 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 from fleets.api.deployments_wire import DeploymentOut
 from fleets.api.rollouts_wire import NotMovedOut
 from fleets.api.routing import fleet_router
-from fleets.api.wire import RenewToken
+from fleets.api.wire import RenewToken, TokenStatusOut
 from headgate.deployments import own_tokens, variables
 from headgate.deployments.environment import Environment
 from headgate.deployments.variables import MOST
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
+from headgate.http.problems import documented
 from headgate.http.routing import application_router
+from headgate.instances import token_status
 from headgate.instances.counting import fleets as counting
 from headgate.rollouts.variable_hosts import variable_hosts
 from headgate.storage.sealed import MAX_BYTES
@@ -142,6 +144,28 @@ def get_env_hosts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader
         unreached=hosts.unreached,
         not_moved=[NotMovedOut.of(each) for each in hosts.named],
     )
+
+
+@router.get(
+    "/{fleet_id}/deployments/{deployment_id}/token", operation_id="getDeploymentToken", responses=documented(409)
+)
+def get_token(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> TokenStatusOut:
+    """Which hosts use the group's own token, and which still use a former one. 409 `no_own_token` if it has none."""
+    return TokenStatusOut.of_status(token_status.of_group(caller, fleet_id, deployment_id))
+
+
+@router.post(
+    "/{fleet_id}/deployments/{deployment_id}/token",
+    operation_id="renewDeploymentToken",
+    responses=documented(409),
+    openapi_extra=audited("deployment.token_renewed"),
+)
+def renew(fleet_id: FleetId, deployment_id: DeploymentId, body: RenewToken, caller: SessionAdmin) -> DeploymentOut:
+    """Issue the next token of a group that has one of its own. Sessions of Admins only.
+
+    With grace `none`, the previous one ends at once. 409 `no_own_token` if the group has none.
+    """
+    return renew_token_of_group(fleet_id, deployment_id, body, caller)
 
 
 @by_hand.post("/fleets/{fleet_id}/deployments/{deployment_id}/token", openapi_extra=audited("deployment.token_renewed"))

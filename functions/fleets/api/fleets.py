@@ -1,10 +1,24 @@
 """The endpoints of fleets, and of the commands that install into them."""
 
+from dataclasses import replace
+
 from fastapi import Request, Response
 
 from fleets.api.filters import ByName
 from fleets.api.routing import fleet_router
-from fleets.api.wire import CreateFleet, FleetOut, InstallOut, InstallRequest, ObserveOut, ObserveRequest, RenewToken
+from fleets.api.wire import (
+    CreateFleet,
+    FleetOut,
+    InstallOut,
+    InstallRequest,
+    ModeCheckOut,
+    ObserveOut,
+    ObserveRequest,
+    PutMode,
+    RenewToken,
+    TokenStatusOut,
+)
+from headgate.deployments import modes
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
@@ -18,7 +32,7 @@ from headgate.http.routing import application_router
 from headgate.http.wire import ids_in_body
 from headgate.installs import observing
 from headgate.installs import service as installs
-from headgate.instances import deletion
+from headgate.instances import deletion, mode_preview, token_status
 from headgate.instances.counting import fleets as counting
 
 router = fleet_router()
@@ -72,6 +86,45 @@ def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallO
 def observe(fleet_id: FleetId, body: ObserveRequest, caller: Writer) -> ObserveOut:
     """Compose what makes a collector that others installed report to an observed fleet."""
     return ObserveOut.of(observing.compose(caller, fleet_id, body.client), client=body.client)
+
+
+@router.post("/{fleet_id}/mode-check", operation_id="checkFleetMode")
+def check_mode(fleet_id: FleetId, body: PutMode, caller: Reader) -> ModeCheckOut:
+    """Say what changing a fleet's mode would mean for its collectors, and what is kept. Nothing is changed."""
+    return ModeCheckOut.of_check(mode_preview.check(caller, fleet_id, body.mode))
+
+
+@router.put(
+    "/{fleet_id}/mode",
+    operation_id="putFleetMode",
+    responses=documented(409),
+    openapi_extra=audited("fleet.mode_changed"),
+)
+def put_mode(fleet_id: FleetId, body: PutMode, caller: Writer) -> FleetOut:
+    """Let Headgate configure the collectors of an observed fleet, or observe those of a fleet that runs nothing yet.
+
+    Nothing is sent by it: collectors go on with what they have until a rollout reaches them. 409
+    `mode_not_changeable` says what stands against it.
+    """
+    # Read first, so that a read that fails leaves nothing changed.
+    counted = counting.fleet(caller, fleet_id)
+    return FleetOut.counted(replace(counted, fleet=modes.change(caller, fleet_id, body.mode)))
+
+
+@router.get("/{fleet_id}/token", operation_id="getFleetToken")
+def get_token(fleet_id: FleetId, caller: Reader) -> TokenStatusOut:
+    """Which hosts use the fleet's present token, and which still use a former one. The token is not shown."""
+    return TokenStatusOut.of_status(token_status.of_fleet(caller, fleet_id))
+
+
+@router.post("/{fleet_id}/token", operation_id="renewFleetToken", openapi_extra=audited("fleet.token_renewed"))
+def renew(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
+    """Issue the fleet's next token, which install commands contain from now on. Sessions of Admins only.
+
+    Hosts that sign their messages take it by themselves before the previous one ends; `GET …/token` lists the others.
+    With grace `none`, all others end at once.
+    """
+    return renew_token(fleet_id, body, caller)
 
 
 @by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))

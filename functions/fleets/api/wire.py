@@ -24,9 +24,11 @@ from headgate.installs.links import Platform
 from headgate.installs.observing import Client
 from headgate.installs.service import Install, Options
 from headgate.instances.counting.fleets import CountedFleet
+from headgate.instances.mode_preview import ModeCheck
 from headgate.instances.reported.host import MOST_LABELS
 from headgate.instances.service import Seen
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
+from headgate.instances.token_status import TokenStatus
 from headgate_engine.collector import VARIABLE_NAME
 from headgate_engine.wire.inputs import MAX_VARIABLES, Input, Name, Text, refused_as
 from headgate_engine.wire.times import Time
@@ -198,6 +200,77 @@ class FleetOut(Answer):
     ) -> "FleetOut":
         token_id, states = tokens.current_id(fleet.id, fleet.token_generation), InstancesOut.of(instances)
         return FleetOut.of(fleet, token_id=token_id, instances=states, hosts_without_key=without_key)
+
+
+class TokenHostOut(Answer):
+    """A host that last reported with a former token: it was away since, or does not take a renewed one."""
+
+    id: str
+    host_name: str | None
+    state: InstanceState
+    last_seen_at: Time
+
+    @classmethod
+    def of_seen(cls, seen: Seen) -> Self:
+        return cls.of(seen, seen.instance, seen.instance.contact, host_name=seen.instance.reported.name)
+
+
+class TokenStatusOut(Answer):
+    """The present token of a fleet or a group, by its id, and the number of hosts that use it; no token is shown.
+
+    Of the `hosts` that still use a former one, up to 100 are listed.
+    """
+
+    token_id: str
+    expires_at: Annotated[Time | None, Field(description="When it expires; null for never")]
+    previous_ends_at: Annotated[Time | None, Field(description="When the one before it ends; null if it has ended")]
+    previous_while_used: Annotated[bool, Field(description="Whether it ends before, once no host uses it")]
+    current: int
+    former: int
+    unknown: int
+    hosts: list[TokenHostOut]
+
+    @classmethod
+    def of_status(cls, status: TokenStatus) -> Self:
+        return cls.of(status, hosts=[TokenHostOut.of_seen(seen) for seen in status.hosts])
+
+
+class PutMode(Input):
+    mode: FleetMode
+
+
+class ModeHostOut(Answer):
+    """A collector of the fleet, and whether a rollout would reach it."""
+
+    id: str
+    host_name: str | None
+    state: InstanceState
+    accepts_remote_config: bool
+
+    @classmethod
+    def of_seen(cls, seen: Seen) -> Self:
+        reported = seen.instance.reported
+        return cls.of(seen, seen.instance, reported, host_name=reported.name)
+
+
+class ModeCheckOut(Answer):
+    """What would become of a fleet's collectors if its mode changed; nothing is changed.
+
+    `reason` says why the change would be refused, null if it would not. Of the `hosts`, up to 100, those that stay
+    observed come first.
+    """
+
+    mode: FleetMode
+    reason: str | None
+    total: int
+    taking: int
+    staying: int
+    hosts: list[ModeHostOut]
+    notes: list[str]
+
+    @classmethod
+    def of_check(cls, check: ModeCheck) -> Self:
+        return cls.of(check, hosts=[ModeHostOut.of_seen(seen) for seen in check.hosts])
 
 
 class AssignmentOut(Answer):

@@ -14,11 +14,11 @@ from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.deployments import history, store, variables
 from headgate.deployments.events import EventKind, GroupEvent, Versions
-from headgate.deployments.model import Deployment, FieldRefused, NotPublished, Role
+from headgate.deployments.model import Deployment, FieldRefused, FirstByRollout, NotPublished, Role
 from headgate.deployments.service import of_fleet
 from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.fleets import service as fleets
-from headgate.fleets.model import Fleet, FleetObserved
+from headgate.fleets.model import Fleet, FleetNotFound, FleetObserved
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import NotFound
@@ -110,7 +110,11 @@ def create(
         store.create(created, added, target.assigned(), history.recorded(event))
         return target
 
-    target = retry(once)
+    try:
+        target = retry(once)
+    except FleetNotFound:
+        fleets.get(caller, fleet_id).require_managed()
+        raise
     return Changed(created, checked(caller, target.version), _audited((None, target.named), message))
 
 
@@ -128,7 +132,7 @@ def change(
     One transaction with the event of an assignment, and what `beside` makes of the group before and after it and the
     versions; `message` says why it was made. None clears `configuration_id`
     (with it the version), `replicas` and `namespace`. Raises FleetNotFound, DeploymentNotFound, FieldRefused,
-    NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
+    NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, FirstByRollout.
     """
     fleet = fleets.get(caller, fleet_id)
     _require_fitting(fleet, {name: changes.get(name) for name in ("replicas", "namespace")})
@@ -149,6 +153,8 @@ def change(
         assignment = None if clears else before.assignment
         if target:
             assignment = target.assignment
+        if target and before.leaves_alone:
+            raise FirstByRollout
         if "reads_configurations" in changes and not before.observed:
             raise FieldRefused(
                 "reads_configurations", "Only configurations of observed collectors are read; leave it out"

@@ -16,6 +16,7 @@ GROUPS: Final = Stored(
     unless_default=[
         *("selector", "token_generation", "captures_allowed", "healthy", "taken_back", "cleared_revision", "observed"),
         "unread",
+        "adopted",
         "previous_while_used",
         "variables",
     ],

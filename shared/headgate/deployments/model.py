@@ -57,6 +57,16 @@ class NothingAssigned(errors.Conflict):
     detail = "No version is assigned to this deployment group: assign one first"
 
 
+class FirstByRollout(errors.Conflict):
+    """The first version of collectors that ran something before they were managed is not assigned at once."""
+
+    code = "first_by_rollout"
+    detail = (
+        "This group's collectors go on with what they had before it was managed: bring the first version by a rollout, "
+        "whose gates halt it"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class VolumeMount:
     host_path: str
@@ -77,7 +87,8 @@ class Deployment:
     were taken back. `taken_back` are those whose rollouts did not complete, newest first, until they are assigned or
     rolled out again. `cleared_revision` is that of the last change that assigned nothing, 0 if there was none.
     The collectors of an `observed` group get no configuration. The effective configuration that those of an `unread`
-    group report is not stored.
+    group report is not stored. A group that was observed before is `adopted`: its collectors go on with what they have
+    until something is rolled out, and those that take no remote configuration stay observed.
     """
 
     id: str
@@ -111,6 +122,12 @@ class Deployment:
     unread: bool = False
     previous_while_used: bool = False
     variables: VariablesRevision | None = None
+    adopted: bool = False
+
+    @property
+    def leaves_alone(self) -> bool:
+        """Whether collectors to which nothing is rolled out go on with what they had before the group was managed."""
+        return self.adopted and self.assignment is None and not self.cleared_revision
 
     @property
     def reads_configurations(self) -> bool:

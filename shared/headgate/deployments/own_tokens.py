@@ -13,6 +13,7 @@ from headgate.deployments import store
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
+from headgate.storage import idempotent_create
 from headgate.storage.retry import retry
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def renew(caller: Caller, fleet_id: str, deployment_id: str, grace: Grace) -> De
             ended.append(fleets.token_ends(deployment_id, before.token_generation - 1, None))
         target = f"fleets/{fleet_id}/deployments/{deployment_id}"
         record = audit.entry(caller, "deployment.token_renewed", target, grace=grace)
-        store.replace(before, after, *writes, *ended, record)
+        noted = idempotent_create.writes(f"/{target}")
+        store.replace(before, after, *writes, *ended, record, *noted)
         return after
 
     return retry(once)

@@ -63,8 +63,9 @@ class FleetObserved(errors.Conflict):
 
     code = "fleet_observed"
     detail = (
-        "Collectors of this fleet are observed: Headgate sends them no configuration. Create a managed fleet to "
-        "assign versions, and install its supervisor on the hosts"
+        "Collectors of this fleet are observed: Headgate sends them no configuration. `headgate fleet mode FLEET "
+        "managed` changes that for agents that accept remote configuration; on other hosts install the supervisor of a "
+        "managed fleet"
     )
 
 

@@ -118,6 +118,11 @@ def create(fleet: Fleet, *beside: Write) -> Fleet:
     return fleet
 
 
+def changed(before: Fleet, after: Fleet) -> Write:
+    """For a transaction, which fails if the fleet's token is renewed or a group is added meanwhile."""
+    return store.changed(before, after)
+
+
 def deleting(fleet: Fleet) -> list[Write]:
     """The writes that delete a fleet with its tokens, unless it is changed meanwhile."""
     return store.deleting(fleet, [tokens.hash_at(fleet.id, generation) for generation in _generations(fleet)])
@@ -141,7 +146,7 @@ def token_ends(holder: str, generation: int, at: datetime | None) -> Write:
 
 
 def group_added(organization_id: str, fleet_id: str) -> Write:
-    """For the transaction that adds a group: it raises LostRace if the fleet is deleted."""
+    """For the transaction that adds a group: it fails if the fleet is deleted, or is observed by then."""
     return store.group_added(organization_id, fleet_id)
 
 

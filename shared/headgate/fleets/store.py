@@ -83,12 +83,18 @@ def renew_token(
     """
     transact(
         [
-            table.put_if(mapping.fleet_item(after), *_unchanged(before)),
+            changed(before, after),
             table.put_new(mapping.token_item(token_hash, after.token)),
             *(end_token(previous_hash, at) for previous_hash, at in previous),
             record,
+            *idempotent_create.writes(f"/fleets/{after.id}"),
         ]
     )
+
+
+def changed(before: Fleet, after: Fleet) -> Write:
+    """The write that changes a fleet, unless its token is renewed or a group is added meanwhile."""
+    return table.put_if(mapping.fleet_item(after), *_unchanged(before))
 
 
 def deleting(fleet: Fleet, token_hashes: Sequence[str]) -> list[Write]:
@@ -107,9 +113,10 @@ def put_token(token_hash: str, token: FleetToken) -> Write:
 
 
 def group_added(organization_id: str, fleet_id: str) -> Write:
-    """For the transaction that adds a group: it fails if the fleet is deleted."""
+    """For the transaction that adds a group: it fails if the fleet is deleted, or observed."""
     key = keys.fleet(organization_id, fleet_id)
-    return table.update(key, "ADD groups_added :one", "attribute_exists(pk)", {":one": 1})
+    condition = "attribute_exists(pk) AND (attribute_not_exists(#mode) OR #mode <> :observed)"
+    return table.update(key, "ADD groups_added :one", condition, {":one": 1, ":observed": "observed"})
 
 
 def prices(organization_id: str) -> Item | None:
@@ -128,7 +135,10 @@ def _unchanged(fleet: Fleet) -> tuple[str, Item]:
     values: Item = {":generation": fleet.token_generation, ":groups": fleet.groups_added}
     # Earlier releases did not count groups.
     counted = "groups_added = :groups" + (" OR attribute_not_exists(groups_added)" if fleet.groups_added == 0 else "")
-    return f"token_generation = :generation AND ({counted})", values
+    values[":observed"] = "observed"
+    # That of a managed fleet is not written.
+    mode = "#mode = :observed" if fleet.observed else "(attribute_not_exists(#mode) OR #mode <> :observed)"
+    return f"token_generation = :generation AND ({counted}) AND {mode}", values
 
 
 def previous_ended(fleet: Fleet, at: datetime) -> Write:

@@ -72,7 +72,7 @@ def adoption(caller: Caller, fleet_id: str, instance_id: str) -> Adoption:
 def proposed(shown: ShownConfiguration) -> Adoption:
     """The configuration with variables in the place of what was redacted. Raises NotAdoptable."""
     text, variables, dropped = managed(shown.yaml)
-    accepts = shown.seen.instance.reported.accepts_config
+    accepts = shown.seen.instance.reported.accepts_remote_config
     notes = [_ACCEPTS if accepts else _PASTES, _WITHOUT_SAMPLES]
     if dropped:
         notes.append(_OWN_EXTENSION.format(names=", ".join(dropped)))

@@ -129,6 +129,8 @@ class Instance:
 
     def desired(self, group: Deployment, at: datetime) -> Desired:
         """The version that it is to run in this group at that time. Nothing else decides this."""
+        if group.adopted and not self.reported.accepts_remote_config:
+            return Desired(None, group.assigned_revision, at=group.assigned_at)
         override, rollout = self.orders.overridden(at), group.rollout
         if override:
             # Under the group's revision, by which the instance is counted.

@@ -127,17 +127,16 @@ def decide(
 ) -> Decision:
     """Decide about the message of an agent that belongs to the group; `capture` is the one that it is about."""
     report = message.report
-    if group.observed:
-        report = replace(report, accepts_config=False)
     place = _place(stored, message, at)
     if stored is not None and place.conflicts >= _CONFLICTS:
         contact = replace(stored.contact, conflicts=0)
         return Decision(stored, replace(stored, contact=contact), gets_uid=True)
     before = _before(stored, report, group, at)
     desired = before.desired(group, at)
+    sends = not (group.observed or (group.leaves_alone and desired.assignment is None))
     ordered, done = transitions.with_orders(before, report.host, desired, at)
     ordered = replace(ordered, identity=_identified(before.identity, message.sender, at))
-    after = _checked(transitions.after_report(ordered, report, desired, at), desired, texts, at)
+    after = _checked(transitions.after_report(ordered, report, desired, at, sends=sends), desired, texts, at)
     offer = None
     # An agent that is asked for its full state gets no offer yet: its next message says what it has.
     if not place.asks_full_state and not report.leaves:
@@ -204,7 +203,11 @@ def _before(stored: Instance | None, report: Report, group: Deployment, at: date
     """The instance before its message, in the sender's group and without an override whose time is over."""
     if stored is None:
         contact = Contact.first(report.sequence_num, at)
-        return Instance(model.instance_id(report.uid), group.fleet_id, group.id, contact)
+        stored = Instance(model.instance_id(report.uid), group.fleet_id, group.id, contact)
+    if group.adopted:
+        # What it is to run depends on what it can.
+        can = report.accepts_config
+        stored = replace(stored, reported=replace(stored.reported, accepts_remote_config=can))
     orders = stored.orders
     if orders.override and orders.override.until <= at:
         stored = replace(stored, orders=replace(orders, override=None))

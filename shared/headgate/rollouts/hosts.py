@@ -121,7 +121,9 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
                 return Host(instance, place, due, "going_back", back)
         return Host(instance, place, due, "waiting" if _is_there(instance, at) else "absent")
 
-    return sorted((host(instance) for instance in instances), key=lambda host: host.place)
+    # Those of a group that was observed stay so if they take no configuration.
+    own = [each for each in instances if not group.adopted or each.reported.accepts_remote_config]
+    return sorted(map(host, own), key=lambda host: host.place)
 
 
 def lost(listed: Sequence[Host], at: datetime) -> list[Host]:
@@ -209,7 +211,7 @@ def _was_told(instance: Instance, running: RunningRollout) -> bool:
 
 def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: datetime) -> str | None:
     """The reason why an instance is not back yet; None once it reports in health what it is to run now."""
-    if instance.standing.state in ("applied", "idle") and instance.standing.revision == desired.revision:
+    if instance.standing.state in ("applied", "idle", "running") and instance.standing.revision == desired.revision:
         return None
     if instance.reported.stopped:
         last = instance.trials.last_applied()

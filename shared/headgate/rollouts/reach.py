@@ -39,7 +39,9 @@ def of_assignment(
     is_current = at is not None and timedelta(0) <= made_at - at < timedelta(milliseconds=1)
     if not is_current or assignment is None or assignment != group.assignment:
         return Reach("superseded", 0, 0, 0)
-    total, applied, failed = sum(instances.values()), instances.get("applied", 0), instances.get("apply_failed", 0)
+    # A collector that takes no configuration from Headgate is not on its way to one.
+    total = sum(n for state, n in instances.items() if state not in ("running", "unhealthy"))
+    applied, failed = instances.get("applied", 0), instances.get("apply_failed", 0)
     state: ReachState = "failed" if failed else "assigned"
     if applied == total:
         state = "applied" if total else "completed"

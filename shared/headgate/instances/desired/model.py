@@ -25,6 +25,7 @@ class Desired:
     `variables` are those in its environment, None for the installed ones; `collector_before` and `variables_before` are
     those to go back to. `healthy` are what hosts of the group ran healthily, newest first. `taken_back` are versions,
     with collectors and variables, that the group took back; `cleared_revision` is when it was cleared.
+    `adopted` is True if its collectors ran something before the group was managed.
     """
 
     assignment: Assignment | None
@@ -38,6 +39,7 @@ class Desired:
     cleared_revision: int = 0
     variables: VariablesRevision | None = None
     variables_before: VariablesRevision | None = None
+    adopted: bool = False
     config_hash: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -61,6 +63,7 @@ class Desired:
             healthy=group.known_healthy,
             taken_back=tuple(version.identity for version in group.taken_back),
             cleared_revision=group.cleared_revision,
+            adopted=group.adopted,
         )
 
     def forgets(self, version: HealthyVersion | Outcome) -> bool:

@@ -23,7 +23,8 @@ def offer(instance: Instance, desired: Desired) -> Desired | None:
 
     A config that failed here is not offered again until a person assigns it again. Offered in its place is what ran
     healthily before, here or on another host of the group. The empty config is offered only if no such version is
-    known: otherwise the supervisor keeps restarting the failed one, which is better than nothing if it ran before.
+    known: otherwise the supervisor keeps restarting the failed one, which is better than nothing if it ran before. A
+    collector that ran before its group was managed is not stopped so.
     """
     if not instance.reported.accepts_config or obstacle(instance, desired):
         return None
@@ -155,7 +156,7 @@ def _back(instance: Instance, desired: Desired) -> Desired | None:
     )
     reported = instance.reported.config
     tries_another = reported.status == "failed" and reported.config_hash != desired.config_hash
-    stays = known or ran_before or tries_another or desired.assignment is None
+    stays = known or ran_before or tries_another or desired.assignment is None or desired.adopted
     return None if stays else Desired(None, desired.revision)
 
 

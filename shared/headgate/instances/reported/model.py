@@ -83,6 +83,7 @@ NEVER_CONFIGURED: Final = ReportedConfig("", "unset")
 class Reported:
     """The last report of an instance about itself, its host and its collector.
 
+    `accepts_remote_config` is what its agent can, `accepts_config` whether it also gets configurations from its group.
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
     said so; `uninstalled`: a person did that for good. `totals` are its newest ones; they always move, so that they
     are not compared, and they stay when a message says nothing of its host.
@@ -90,6 +91,7 @@ class Reported:
 
     description: Description = UNDESCRIBED
     accepts_config: bool = False
+    accepts_remote_config: bool = False
     health: Health | None = None
     config: ReportedConfig = NEVER_CONFIGURED
     applying_since: datetime | None = None
@@ -117,8 +119,11 @@ class Reported:
         """True if the process that its host sees has that revision in its environment, None for none of them."""
         return (self.host.variables or "") == (variables.digest if variables else "")
 
-    def after(self, report: Report, at: datetime, *, late: bool) -> Reported:
-        """Merge a message into the report. `late`: it was sent before the one which said that the supervisor stops."""
+    def after(self, report: Report, at: datetime, *, late: bool, sends: bool) -> Reported:
+        """Merge a message into the report. `late`: it was sent before the one which said that the supervisor stops.
+
+        `sends` is True if its group sends it configurations.
+        """
         said, description = report.host, report.description or self.description
         if said and said.collector_version:
             # What the host saw of the process that runs.
@@ -129,7 +134,8 @@ class Reported:
         silent_host = UNKNOWN if report.full else self.host
         return Reported(
             description=description,
-            accepts_config=report.accepts_config,
+            accepts_config=report.accepts_config and sends,
+            accepts_remote_config=report.accepts_config,
             # What it said before says nothing of a collector that is late to become healthy.
             health=report.health or (None if report.cause == "unclear" else self.health),
             config=config,

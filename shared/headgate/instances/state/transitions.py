@@ -53,11 +53,14 @@ def with_orders(
     return replace(before, orders=orders), done
 
 
-def after_report(before: Instance, report: Report, desired: Desired, at: datetime) -> Instance:
-    """The instance after a message: what it reported, how its configs ended, and its state."""
+def after_report(before: Instance, report: Report, desired: Desired, at: datetime, *, sends: bool = True) -> Instance:
+    """The instance after a message: what it reported, how its configs ended, and its state.
+
+    `sends` is whether its group sends it configurations.
+    """
     # A message that was sent before it said that it stops may arrive later.
     late = before.reported.stopped and 0 < report.sequence_num <= before.contact.sequence_num
-    reported = before.reported.after(report, at, late=late)
+    reported = before.reported.after(report, at, late=late, sends=sends)
     ended = trials.ended(before.trials, before.reported.config, report, reported.health, desired, at)
     contact = replace(before.contact, sequence_num=report.sequence_num)
     after = replace(before, contact=contact, reported=reported, trials=ended)

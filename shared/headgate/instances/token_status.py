@@ -1,0 +1,77 @@
+"""Which hosts use the present token of a fleet or a group, and which still use a former one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from headgate.deployments import service as deployments
+from headgate.deployments.own_tokens import NoOwnToken
+from headgate.fleets import service as fleets
+from headgate.fleets import tokens
+from headgate.foundation import clock
+from headgate.instances import service
+
+if TYPE_CHECKING:
+    from headgate.deployments.model import Deployment
+    from headgate.fleets.model import Fleet
+    from headgate.foundation.caller import Caller
+    from headgate.instances.service import Seen
+
+MOST_HOSTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStatus:
+    """The present token, and the number of hosts that reported with it, with a former one, or with one not recorded.
+
+    `previous_ends_at` is when the one before ends, None if it has ended; with `previous_while_used` it ends before,
+    once no host uses it. `hosts` are the first of those with a former one.
+    """
+
+    token_id: str
+    expires_at: datetime | None
+    previous_ends_at: datetime | None
+    previous_while_used: bool
+    current: int
+    former: int
+    unknown: int
+    hosts: Sequence[Seen]
+
+
+def of_fleet(caller: Caller, fleet_id: str) -> TokenStatus:
+    """Of the fleet's token, which hosts of groups without one of their own use; a query for each megabyte of hosts.
+
+    Raises FleetNotFound.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    groups = {group.id for group in deployments.each(fleet_id) if not group.token_generation}
+    return _status(fleet, fleet, fleet.token_expires_at, groups)
+
+
+def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> TokenStatus:
+    """Of a group's own token. Raises FleetNotFound, DeploymentNotFound, NoOwnToken."""
+    fleet, group = fleets.get(caller, fleet_id), deployments.of_fleet(fleet_id, deployment_id)
+    if not group.token_generation:
+        raise NoOwnToken
+    return _status(fleet, group, group.token_expires_at, {group.id})
+
+
+def _status(fleet: Fleet, holder: Fleet | Deployment, expires_at: datetime | None, groups: set[str]) -> TokenStatus:
+    at = clock.now()
+    seen = service.those(fleet, lambda instance: instance.deployment_id in groups, at)
+    former = [each for each in seen if each.token_current is False]
+    ends_at = holder.previous_token_ends_at
+    valid = ends_at is not None and ends_at > at
+    return TokenStatus(
+        token_id=tokens.current_id(holder.id, holder.token_generation),
+        expires_at=expires_at,
+        previous_ends_at=ends_at if valid else None,
+        previous_while_used=valid and holder.previous_while_used,
+        current=sum(each.token_current is True for each in seen),
+        former=len(former),
+        unknown=sum(each.token_current is None for each in seen),
+        hosts=former[:MOST_HOSTS],
+    )

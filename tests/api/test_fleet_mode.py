@@ -1,0 +1,141 @@
+"""An observed fleet becomes a managed one: nothing is sent by that, and the first version comes by a rollout."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from headgate.deployments import modes
+from headgate.fleets import service as fleets
+from headgate.storage.retry import LostRace
+from headgate.storage.table import transact
+from tests.api.test_observed_fleets import EXTENSION, observed, without_group
+from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, now, version
+from tests.support.members import API
+from tests.support.opamp_agent import Agent
+from tests.support.rolling import Host, RollingGroup, no_executions
+
+__all__ = ["ann", "fleet", "no_executions", "now", "observed"]
+
+pytestmark = pytest.mark.usefixtures("no_executions")
+
+
+def _set(fleet: Fleet, mode: str) -> Any:
+    return fleet.member.http.put(f"{API}/fleets/{fleet.id}/mode", json={"mode": mode})
+
+
+@pytest.fixture
+def agents(observed: Fleet) -> tuple[Agent, Agent]:
+    """A supervisor that accepts remote configuration, and a collector with the extension alone."""
+    supervisor = without_group(observed, host_name="web-1")
+    extension = without_group(observed, capabilities=EXTENSION, host_name="web-2")
+    for agent in (supervisor, extension):
+        answer = agent.start()
+        assert not answer.HasField("remote_config")
+    return supervisor, extension
+
+
+def test_what_is_kept_and_who_stays_observed_is_told_before(observed: Fleet, agents: tuple[Agent, Agent]) -> None:
+    check = observed.member.http.post(f"{API}/fleets/{observed.id}/mode-check", json={"mode": "managed"}).json()
+
+    assert (check["reason"], check["total"], check["taking"], check["staying"]) == (None, 2, 1, 1)
+    assert [(host["host_name"], host["accepts_remote_config"]) for host in check["hosts"]] == [
+        ("web-2", False),
+        ("web-1", True),
+    ]
+    assert any(note.startswith("1 of 2 collectors take no remote configuration") for note in check["notes"])
+    assert observed.member.http.get(f"{API}/fleets/{observed.id}").json()["mode"] == "observed"
+
+
+def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
+    observed: Fleet, agents: tuple[Agent, Agent], now: Clock
+) -> None:
+    extension = agents[1]
+    changed = _set(observed, "managed")
+    assert (changed.status_code, changed.json()["mode"]) == (200, "managed")
+    assert _set(observed, "managed").status_code == 200
+    group = RollingGroup(observed, now, [Host(agents[0], tells=False)])
+    group.join("web-3", tells=False)
+    extension.start()
+    assert [host.runs for host in group.hosts] == [None, None]
+    assert observed.counts() == {"total": 3, "running": 3}
+
+    version = {"configuration_id": observed.configuration_id, "version_number": 1}
+    path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}"
+    at_once = observed.member.http.patch(path, json=version)
+    assert (at_once.status_code, at_once.json()["code"]) == (409, "first_by_rollout")
+
+    rollout = group.start(**version)
+    first = group.goes_on(rollout, lambda shown: shown["hosts"]["applied"] == 1)
+    assert sum(host.runs is None for host in group.hosts) == 1
+    assert first["hosts"]["total"] == 2
+    done = group.ends(rollout)
+    assert (done["status"], done["hosts"]["applied"]) == ("completed", 2)
+    assert not extension.heartbeat().HasField("remote_config")
+    assert {seen["host_name"]: seen["state"] for seen in observed.instances()} == {
+        "web-1": "applied",
+        "web-2": "running",
+        "web-3": "applied",
+    }
+
+    back = _set(observed, "observed")
+    assert (back.status_code, back.json()["code"]) == (409, "mode_not_changeable")
+
+
+def test_a_first_version_that_fails_stops_no_collector(
+    observed: Fleet, agents: tuple[Agent, Agent], now: Clock
+) -> None:
+    _set(observed, "managed")
+    observed.publish_up_to(2)
+    group = RollingGroup(observed, now, [Host(agents[0], fares="fails", tells=False)])
+    group.join("web-3", tells=False)
+    rollout = group.start({"steps": [{"percent": 100, "soak_seconds": 0}]}, configuration_id=observed.configuration_id)
+    ended = group.goes_on(rollout, lambda shown: shown["status"] in ("halted", "rolled_back"))
+
+    assert ended["hosts"]["failed"] == 1 or ended["status"] == "rolled_back"
+    # What failed stays with its supervisor, and what works goes on: nobody is sent an empty configuration.
+    assert group.act(rollout, "abort").status_code in (200, 409)
+    group.beats()
+    assert [host.runs and host.runs.decode() for host in group.hosts] == [version(2), version(2)]
+
+
+def test_a_fleet_that_runs_nothing_is_observed_again_and_a_kubernetes_fleet_never_managed(
+    observed: Fleet, agents: tuple[Agent, Agent]
+) -> None:
+    assert _set(observed, "managed").status_code == 200
+    assert _set(observed, "observed").json()["mode"] == "observed"
+    assert not agents[0].start().HasField("remote_config")
+    refused = observed.member.http.post(
+        f"{API}/fleets/{observed.id}/deployments",
+        json={"name": "x", "configuration_id": observed.configuration_id, "version_number": 1},
+    )
+    assert (refused.status_code, refused.json()["code"]) == (409, "fleet_observed")
+    body = {"label": "bridge", "type": "kubernetes-supervisor", "mode": "observed"}
+    bridge = observed.member.http.post(f"{API}/fleets", json=body).json()["id"]
+    refused = observed.member.http.put(f"{API}/fleets/{bridge}/mode", json={"mode": "managed"})
+    assert (refused.status_code, "chart" in refused.json()["detail"]) == (409, True)
+
+
+def test_a_renewed_token_and_a_new_mode_at_once_are_both_stored(observed: Fleet) -> None:
+    admin, barrier = admin_of(observed), threading.Barrier(2)
+    before = fleets.get(admin, observed.id)
+
+    def sets_mode() -> None:
+        barrier.wait()
+        modes.change(admin, observed.id, "managed")
+
+    def renews() -> None:
+        barrier.wait()
+        fleets.renew_token(admin, observed.id, "1d")
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(sets_mode), pool.submit(renews)]:
+            done.result()
+
+    after = fleets.get(admin, observed.id)
+    assert (after.mode, after.token_generation) == ("managed", before.token_generation + 1)
+    # Whichever was first: what was read before the mode changed is not written over it.
+    with pytest.raises(LostRace):
+        transact([fleets.changed(replace(after, mode="observed"), before)])
