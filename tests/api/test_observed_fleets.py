@@ -87,7 +87,7 @@ def test_what_would_configure_an_observed_collector_is_refused(observed: Fleet, 
     }[how]()
 
     assert (response.status_code, response.json()["code"]) == (409, "fleet_observed")
-    assert "Create a managed fleet" in response.json()["detail"]
+    assert "headgate fleet mode FLEET managed" in response.json()["detail"]
 
 
 def test_a_collector_of_a_managed_fleet_without_remote_configuration_says_what_it_lacks(fleet: Fleet) -> None:

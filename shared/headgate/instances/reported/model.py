@@ -91,7 +91,6 @@ class Reported:
 
     description: Description = UNDESCRIBED
     accepts_config: bool = False
-    accepts_remote_config: bool = False
     health: Health | None = None
     config: ReportedConfig = NEVER_CONFIGURED
     applying_since: datetime | None = None
@@ -100,6 +99,7 @@ class Reported:
     host: Host = UNKNOWN
     effective: Effective | None = None
     health_tree: TreeNote | None = None
+    accepts_remote_config: bool = False
     totals: Totals | None = field(default=None, compare=False)
 
     @property
