@@ -150,7 +150,7 @@ def get_env_hosts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader
     "/{fleet_id}/deployments/{deployment_id}/token", operation_id="getDeploymentToken", responses=documented(409)
 )
 def get_token(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> TokenStatusOut:
-    """Which hosts use the group's own token, and which still use a former one. 409 `no_own_token` if it has none."""
+    """List the hosts that still use a former token of the group. 409 `no_own_token` if it has none of its own."""
     return TokenStatusOut.of_status(token_status.of_group(caller, fleet_id, deployment_id))
 
 

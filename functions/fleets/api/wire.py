@@ -254,7 +254,7 @@ class ModeHostOut(Answer):
 
 
 class ModeCheckOut(Answer):
-    """What would become of a fleet's collectors if its mode changed; nothing is changed.
+    """The consequences of another mode for a fleet's collectors; nothing is changed.
 
     `reason` says why the change would be refused, null if it would not. Of the `hosts`, up to 100, those that stay
     observed come first.

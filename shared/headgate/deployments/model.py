@@ -126,7 +126,7 @@ class Deployment:
 
     @property
     def leaves_alone(self) -> bool:
-        """Whether collectors to which nothing is rolled out go on with what they had before the group was managed."""
+        """True if collectors to which nothing is rolled out go on with what they had before the group was managed."""
         return self.adopted and self.assignment is None and not self.cleared_revision
 
     @property

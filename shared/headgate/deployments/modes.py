@@ -1,4 +1,4 @@
-"""Whether Headgate configures the collectors of a fleet, or only observes them: any writer changes it.
+"""Changes of a fleet's mode, by any writer: Headgate configures its collectors, or only observes them.
 
 Nothing is sent by the change itself. docs/observed-fleets.md says what is kept.
 """
@@ -28,7 +28,7 @@ class ModeNotChangeable(errors.Conflict):
 
 
 def obstacle(fleet: Fleet, groups: list[Deployment], mode: FleetMode) -> str | None:
-    """Why the fleet cannot change to that mode; None if it can."""
+    """Return the reason why the fleet cannot change to that mode; None if it can."""
     if fleet.on_kubernetes:
         return (
             "Headgate manages collectors of Kubernetes by its chart: create a managed Kubernetes fleet, and install "

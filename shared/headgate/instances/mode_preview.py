@@ -1,4 +1,4 @@
-"""What a change of a fleet's mode would mean for its collectors, told before it is made."""
+"""A preview of a change of a fleet's mode: what it would mean for the collectors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OBSERVED_AGAIN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ModeCheck:
-    """What would become of the collectors; `reason` says why the change would be refused.
+    """The consequences for the collectors; `reason` says why the change would be refused.
 
     `taking` are those that a rollout would reach, `staying` those that stay observed; `hosts` are the first of them.
     """

@@ -1,4 +1,4 @@
-"""Which hosts use the present token of a fleet or a group, and which still use a former one."""
+"""Hosts that use the present token of a fleet or a group, and those that still use a former one."""
 
 from __future__ import annotations
 
