@@ -113,7 +113,7 @@ def put_mode(fleet_id: FleetId, body: PutMode, caller: Writer) -> FleetOut:
 
 @router.get("/{fleet_id}/token", operation_id="getFleetToken")
 def get_token(fleet_id: FleetId, caller: Reader) -> TokenStatusOut:
-    """List the hosts that still use a former token of the fleet, and count those with the present one. None is shown."""
+    """List hosts that still use a former token of the fleet, and count those with the present one."""
     return TokenStatusOut.of_status(token_status.of_fleet(caller, fleet_id))
 
 
