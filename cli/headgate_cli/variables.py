@@ -13,6 +13,7 @@ import click
 
 from headgate_cli.errors import Failed
 from headgate_cli.safe_files import name, read
+from headgate_cli.shapes import ValidationResult
 from headgate_cli.untrusted import one_line
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -49,6 +50,14 @@ class _File(click.ParamType[tuple[str, str]]):
 def in_request(env: Sequence[tuple[str, str]]) -> dict[str, object]:
     """The field `env`; nothing without values."""
     return {"env": dict(env)} if env else {}
+
+
+def to_give(answer: ValidationResult) -> str:
+    """How to give the variables that errors of a verdict come from; empty without any."""
+    causes = [cause for error in answer.get("errors", ()) if (cause := error.get("cause"))]
+    names = [name for cause in causes if cause["kind"] == "variable" for name in cause["names"]]
+    listed = ", ".join(map(one_line, dict.fromkeys(names)))
+    return f"give {listed} with --env NAME=VALUE or --env-file FILE" if names else ""
 
 
 def env(command: _Command) -> _Command:

@@ -16,6 +16,7 @@ from headgate_cli.apply.wanted import Wanted
 from headgate_cli.apply.wanted_fleets import Assignment
 from headgate_cli.errors import Failed
 from headgate_cli.login.credentials import Credential
+from headgate_cli.upgrade.targets import files_of_folders
 
 ORGANIZATION = "org_0123456789abcdefghjkmnpq0r"
 CFG, FLT, DEP = (f"{kind}_0123456789abcdefghjkmnpq0r" for kind in ("cfg", "flt", "dep"))
@@ -363,3 +364,13 @@ def test_a_state_is_not_written_through_a_link(place: Path) -> None:
     with pytest.raises(Failed, match="leads out of its folder"):
         Recorder(place, ORGANIZATION, SEAL)
     assert list(elsewhere.iterdir()) == []
+
+
+def test_commands_that_take_folders_find_the_configurations_of_one_that_is_applied(tmp_path: Path) -> None:
+    (tmp_path / "configurations").mkdir()
+    for file in ("apply.yaml", "policies.yaml", "configurations/shop.yaml"):
+        (tmp_path / file).write_text(YAML)
+    assert files_of_folders([str(tmp_path)]) == [str(tmp_path / "configurations" / "shop.yaml")]
+
+    (tmp_path / "edge.yaml").write_text(YAML)
+    assert str(tmp_path / "edge.yaml") in files_of_folders([str(tmp_path)])

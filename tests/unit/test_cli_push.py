@@ -131,6 +131,18 @@ def test_a_refusal_names_the_collector_and_the_option(server: Server, run: Run, 
     ]
 
 
+@pytest.mark.parametrize("line", ["config create a.yaml", "validate a.yaml"])
+def test_variables_that_an_error_comes_from_are_named_with_the_option(server: Server, run: Run, line: str) -> None:
+    error = {**REFUSED["errors"][0], "cause": {"kind": "variable", "names": ["BACKEND", "KEY"], "instead": ""}}
+    refused = {**REFUSED, "errors": [error], "distribution": "otelcol-contrib", "valid_on_host": None}
+    server.answering = answering(verdict=refused)
+    code, _, err = run(line)
+
+    assert code == 1
+    assert "give BACKEND, KEY with --env NAME=VALUE or --env-file FILE" in err
+    assert "--file NAME=PATH" not in err
+
+
 def test_what_only_the_checking_machine_lacks_is_said_and_saved(server: Server, run: Run) -> None:
     server.answering = answering(verdict=REFUSED | {"valid_on_host": True})
     code, _, err = run("config create a.yaml")

@@ -21,8 +21,9 @@ from headgate_cli.apply.steps import (
     Target,
     stays,
 )
-from headgate_cli.apply.wanted import SETTINGS, Wanted
+from headgate_cli.apply.wanted import Wanted
 from headgate_cli.apply.wanted_fleets import DEFAULT, UPGRADE, Assignment, Fleet, Group
+from headgate_cli.configurations.folder import SETTINGS
 
 _UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted", "rolling_back")
 _TAKEN_BACK: Final = ("rolled_back", "aborted")

@@ -18,7 +18,7 @@ from headgate_cli.apply import sections, wanted_fleets
 from headgate_cli.apply.sections import WrongFolder
 from headgate_cli.apply.wanted_fleets import Fleet
 from headgate_cli.collector_version import VERSION
-from headgate_cli.configurations.folder import SUFFIXES, digest, files_in
+from headgate_cli.configurations.folder import CONFIGURATIONS, POLICIES, SETTINGS, SUFFIXES, digest, files_in
 from headgate_cli.errors import Failed
 from headgate_cli.policies import files as policy_files
 from headgate_cli.suites import fields as known
@@ -28,9 +28,6 @@ from headgate_cli.suites.files import FileTest, Problem, WrongTests
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import Place
 
-SETTINGS: Final = "apply.yaml"
-POLICIES: Final = "policies.yaml"
-CONFIGURATIONS: Final = "configurations"
 FLEETS: Final = "fleets"
 _LONGEST_DESCRIPTION: Final = 2_000
 

@@ -66,6 +66,7 @@ def require_valid_texts(
     ends: list[str] = []
     on_host: list[str] = []
     stops = holds = False
+    missing: list[str] = []
     shared = variables.in_request(env)
     requests = [checked.request() | shared for checked in texts.values()]
     for (label, checked), answer in zip(texts.items(), many.verdicts(api, requests, "?start=true"), strict=True):
@@ -84,6 +85,7 @@ def require_valid_texts(
             elif not answer["valid"]:
                 stops = True
                 refused[label] = answer["version"] or checked.collector_version
+                missing.append(variables.to_give(answer))
                 holds |= bool(answer.get("wrapped"))
             if label not in refused and any(finding.severity == "error" for finding in start):
                 stops = True
@@ -97,6 +99,8 @@ def require_valid_texts(
     for label, version in refused.items():
         collector = f"collector {one_line(version)}" if version else "the collector"
         say(f"{one_line(label)}: {collector} refuses it{f'; {advice}' if advice else ''}")
+    for way_to_give in dict.fromkeys(filter(None, missing)):
+        say(f"These errors go away with values: {way_to_give}")
     for label in ends:
         say(f"{one_line(label)}: the collector ends when it starts with it")
     if holds and unwrap:

@@ -14,6 +14,10 @@ from headgate_cli import safe_files
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
 
+# In a folder that `headgate apply` takes.
+SETTINGS: Final = "apply.yaml"
+POLICIES: Final = "policies.yaml"
+CONFIGURATIONS: Final = "configurations"
 MANIFEST: Final = "headgate.json"
 SUFFIXES: Final = (".yaml", ".yml")
 MOST_FILES: Final = 1_000
@@ -79,6 +83,12 @@ class Folder:
     def holds(self, file: str, text: str) -> bool:
         """Whether the file exists with this text. Raises Failed."""
         return safe_files.is_file(str(self.path / file)) and safe_files.read_bytes(self.path / file) == text.encode()
+
+
+def of_configurations(folder: Path) -> Path:
+    """The folder whose files are configurations: inside of one that `headgate apply` takes, its folder for them."""
+    inner = folder / CONFIGURATIONS
+    return inner if inner.is_dir() and {*files_in(folder, "name the files")} <= {SETTINGS, POLICIES} else folder
 
 
 def files_in(folder: Path, way_out: str) -> list[str]:

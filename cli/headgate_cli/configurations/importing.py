@@ -17,7 +17,7 @@ from headgate_cli.checks.commands import feature_gates, gates_in_request
 from headgate_cli.checks.findings import problem_of
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.folder import files_in
+from headgate_cli.configurations.folder import files_in, of_configurations
 from headgate_cli.configurations.push import change_draft
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
@@ -163,7 +163,8 @@ def _read(paths: Sequence[str], label: str) -> list[_Text]:
     files: dict[str, None] = {}
     for path in paths:
         if path != STDIN and Path(path).is_dir():
-            files.update(dict.fromkeys(str(Path(path) / file) for file in files_in(Path(path), "name the files")))
+            folder = of_configurations(Path(path))
+            files.update(dict.fromkeys(str(folder / file) for file in files_in(folder, "name the files")))
         else:
             files[path] = None
     if label and len(files) > 1:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.folder import SUFFIXES, Folder
+from headgate_cli.configurations.folder import SUFFIXES, Folder, of_configurations
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.safe_files import STDIN, is_file, name, read
@@ -72,13 +72,14 @@ def files_of_folders(arguments: Iterable[str]) -> list[str]:
         if not Path(argument).is_dir():
             named.append(argument)
             continue
-        files = Folder(Path(argument)).files()
+        folder = of_configurations(Path(argument))
+        files = Folder(folder).files()
         if not files:
             raise Failed(
                 f"{one_line(argument)} is a folder, without a file whose name ends with {' or '.join(SUFFIXES)}: for a "
                 f"configuration of that name, write its id, or NAME@N"
             )
-        named += [str(Path(argument) / file) for file in files]
+        named += [str(folder / file) for file in files]
     return named
 
 
