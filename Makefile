@@ -72,8 +72,9 @@ $(DOCS_VENV)/.ready: requirements/docs.txt
 	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/docs.txt
 	@touch $@
 
-collector: ## Build the collector, or add a whole VERSION=X.Y.Z beside it (MANIFEST=FILE; REDUCED=1 for what the proxy serves)
-	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION) REDUCED=$(REDUCED) \
+collector: ## Build the collector, or add a whole VERSION=X.Y.Z beside it (MANIFEST=FILE; REDUCED=1 for what the proxy serves), or that of SYSTEM=windows or darwin
+	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION) REDUCED=$(REDUCED) SYSTEM=$(SYSTEM) \
+		ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE)) \
 		MANIFEST="$(if $(MANIFEST),$(abspath $(MANIFEST)))"
 
 collector-upgrade: venv supervisor $(SAM_VENV)/.ready ## Try VERSION=X.Y.Z as the default collector, and make it that if all passes
@@ -81,12 +82,13 @@ collector-upgrade: venv supervisor $(SAM_VENV)/.ready ## Try VERSION=X.Y.Z as th
 	@scripts/ensure_helm >/dev/null
 	@exec $(PY) -m scripts.collector_upgrade $(if $(REGENERATE),--regenerate) "$(VERSION)"
 
-supervisor: venv ## Build the fleets' supervisor, or with ARCHITECTURE=arm64 that of another machine
-	@$(MAKE) --no-print-directory -C layers/supervisor supervisor ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
+supervisor: venv ## Build the fleets' supervisor, or that of another machine: ARCHITECTURE=arm64 SYSTEM=windows or darwin
+	@$(MAKE) --no-print-directory -C layers/supervisor supervisor SYSTEM=$(SYSTEM) \
+		ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
 
-publish-install: venv ## Put what fleets install into a stack's bucket: BUCKET=NAME, ARCH="amd64 arm64" for both, COLLECTORS="0.158.0" for more
+publish-install: venv ## Put what fleets install into a stack's bucket: BUCKET=NAME, ARCH="amd64 arm64" for both, COLLECTORS="0.158.0" PLATFORMS="windows macos" for more
 	@test -n "$(BUCKET)" || { echo "BUCKET=NAME is needed: the stack's bucket" >&2; exit 1; }
-	@$(PY) -m scripts.publish_release --bucket "$(BUCKET)" $(ARCH:%=--arch %) $(COLLECTORS:%=--collector %)
+	@$(PY) -m scripts.publish_release --bucket "$(BUCKET)" $(ARCH:%=--arch %) $(COLLECTORS:%=--collector %) $(PLATFORMS:%=--platform %)
 
 image: venv ## Build the image of supervisor and collector with docker, as IMAGE
 	@$(MAKE) --no-print-directory -C layers/supervisor image IMAGE=$(or $(IMAGE),headgate-supervisor:latest) \

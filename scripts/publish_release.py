@@ -3,6 +3,7 @@
 The programs are built if necessary: the supervisor for amd64 and arm64, and the collector for this machine's
 architecture, or for both with `--arch amd64 --arch arm64` (the first time, 15 minutes more for the other one).
 `--collector 0.158.0` publishes a further version, to which a rollout with upgrade_collector moves hosts.
+`--platform windows` and `--platform macos` publish what hosts of that system install, for the same architectures.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from typing import Final
 import boto3
 
 from headgate.installs import publish
+from headgate.installs.releases import SYSTEMS
 
 ROOT: Final = Path(__file__).parents[1]
 LAYERS: Final = ROOT / "layers"
@@ -30,6 +32,9 @@ def main() -> int:
     parser.add_argument(
         "--collector", action="append", default=[], metavar="VERSION", help="a further version; may be repeated"
     )
+    parser.add_argument(
+        "--platform", action="append", default=[], choices=SYSTEMS, help="beside linux; may be repeated"
+    )
     arguments = parser.parse_args()
     try:
         binaries = {f"supervisor-{arch}": supervisor("supervisor", arch) for arch in ("amd64", "arm64")}
@@ -38,6 +43,12 @@ def main() -> int:
             for version in arguments.collector:
                 further = collector("--architecture", str(arch), "release", version)
                 binaries[f"collector-{version}-{arch}"] = further
+            for platform in arguments.platform:
+                system = SYSTEMS[platform]
+                binaries[f"supervisor-{platform}-{arch}"] = supervisor("supervisor", str(arch), system)
+                binaries[f"collector-{platform}-{arch}"] = collector(
+                    "--architecture", str(arch), "--os", system, "collector"
+                )
         versions = (str(supervisor("collector-version")), str(supervisor("stamp")))
     except subprocess.CalledProcessError as error:
         return int(error.returncode)

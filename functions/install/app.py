@@ -44,10 +44,11 @@ CheckedLink = Annotated[Link, Depends(checked)]
 
 @router.get("/{platform}/{deployment_id}", response_class=Response)
 def serve(link: CheckedLink) -> Response:
-    """The install script of docker or linux, or the values of the Kubernetes chart."""
+    """The install script of a platform, or the values of the Kubernetes chart."""
     if link.platform == "kubernetes":
         return Response(served.values(link), media_type="text/yaml")
-    return Response(served.script(link), media_type="text/x-shellscript")
+    kind = "text/plain" if link.platform == "windows" else "text/x-shellscript"
+    return Response(served.script(link), media_type=kind)
 
 
 @router.get("/{platform}/{deployment_id}/variables", response_class=Response, responses=documented(401))

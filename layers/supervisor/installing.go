@@ -1,16 +1,50 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/identity"
+	"github.com/headgate/headgate/layers/supervisor/internal/install"
 )
 
 // More than the secrets of a group can have.
 const largestSealed = 1 << 20
+
+// installCommand carries out the words of an install script, and reports whether they are some.
+func installCommand(words []string) (bool, error) {
+	switch {
+	case len(words) == 0:
+		return false, nil
+	case len(words) == 2 && (words[0] == "key" || words[0] == "unseal"):
+		return true, installing(words[0], words[1])
+	case words[0] == "install" && len(words) <= 2:
+		self, err := os.Executable()
+		if err != nil {
+			return true, err
+		}
+		order, err := install.Read(os.Stdin, strings.Join(words[1:], ""))
+		if err != nil {
+			return true, err
+		}
+		if err := install.Install(context.Background(), order, self); err != nil {
+			return true, err
+		}
+		fmt.Printf("Installed in %s. To remove it: headgate-supervisor uninstall %q\n", order.Root, order.Root)
+		return true, nil
+	case len(words) == 2 && words[0] == "uninstall":
+		err := install.Uninstall(words[1])
+		if err == nil {
+			fmt.Printf("Removed from %s.\n", words[1])
+		}
+		return true, err
+	}
+	return false, nil
+}
 
 // installing carries out a command of the install script: `key` prints the public key of this host, which it makes if
 // there is none, and `unseal` what was sealed for it.

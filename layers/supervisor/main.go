@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/capture"
+	"github.com/headgate/headgate/layers/supervisor/internal/files"
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
 	"github.com/headgate/headgate/layers/supervisor/internal/host"
 	"github.com/headgate/headgate/layers/supervisor/internal/identity"
@@ -41,9 +41,6 @@ const outputName = "agent.log"
 // The file from which the supervisor starts the collector.
 const effectiveName = "effective.yaml"
 
-// The file with the machine's id, if systemd or D-Bus is installed.
-const machineID = "/etc/machine-id"
-
 // When the service is told that this host stops, although its collector has not ended yet: Docker kills a container ten
 // seconds after it was asked to stop.
 const latestGoodbye = 6 * time.Second
@@ -56,43 +53,69 @@ func main() {
 	log.SetPrefix("headgate-supervisor: ")
 	// The supervisor starts this program instead of the collector.
 	if collector, ok := guard.Collector(); ok {
-		log.Fatal(guard.Exec(collector, os.Args))
+		log.Fatal(guard.Start(collector, os.Args))
 	}
 	if len(os.Args) == 2 && os.Args[1] == "version" {
 		fmt.Println(version)
 		return
 	}
-	if len(os.Args) == 3 && (os.Args[1] == "key" || os.Args[1] == "unseal") {
-		if err := installing(os.Args[1], os.Args[2]); err != nil {
+	if is, err := installCommand(os.Args[1:]); is {
+		if err != nil {
 			log.Fatal(err)
 		}
 		return
 	}
+	closeLog := func() {}
+	if path := settings.LogFile(os.Args[1:]); path != "" {
+		var err error
+		if closeLog, err = output.LogTo(path); err != nil {
+			log.Fatalf("open the log: %v", err)
+		}
+	}
+	code := managed(supervising)
+	closeLog()
+	os.Exit(code)
+}
+
+// untilASignal runs the work until this process is asked to end.
+func untilASignal(work func(stop context.Context) int) int {
+	stop, end := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer end()
+	return work(stop)
+}
+
+// supervising supervises until it is stopped, and returns the exit code.
+func supervising(stop context.Context) int {
 	launched, environment := launch.Launched(), os.Environ()
 	ours, err := settings.Read(os.Args[1:])
 	if err != nil {
-		log.Fatal(err)
+		log.Print(err)
+		return 1
 	}
 	if err := os.MkdirAll(ours.Storage, 0o700); err != nil {
-		log.Fatalf("make the storage folder: %v", err)
+		log.Printf("make the storage folder: %v", err)
+		return 1
 	}
 	self, err := os.Executable()
 	if err != nil {
-		log.Fatalf("find this program: %v", err)
+		log.Printf("find this program: %v", err)
+		return 1
 	}
 	launcher := &launch.Launcher{Storage: ours.Storage, Installed: self, Arguments: os.Args[1:], Environment: environment}
 	if !launched && ours.Upgrades() && launcher.Needed() {
-		os.Exit(started(launcher))
+		return started(launcher)
 	}
-	err = run(ours, self)
+	err = run(stop, ours, self)
 	switch {
 	case err == nil:
+		return 0
 	case !errors.Is(err, launch.ErrRestart):
-		log.Fatal(err)
+		log.Print(err)
+		return 1
 	case launched:
-		launch.Restart()
+		return launch.Restart
 	default:
-		os.Exit(started(launcher))
+		return started(launcher)
 	}
 }
 
@@ -103,18 +126,16 @@ func started(launcher *launch.Launcher) int {
 	return launcher.Run(signals)
 }
 
-// run supervises until a signal, and then stops the collector before it returns; `self` is this program. It returns
-// launch.ErrRestart if another supervisor is to run.
-func run(ours *settings.Settings, self string) error {
-	unlock, err := lock(ours.Storage)
+// run supervises until the context's end, and then stops the collector before it returns; `self` is this
+// program. It returns launch.ErrRestart if another supervisor is to run.
+func run(stop context.Context, ours *settings.Settings, self string) error {
+	unlock, err := files.Lock(ours.Storage)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 
-	listening, stopListening := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stopListening()
-	signals, end := context.WithCancelCause(listening)
+	signals, end := context.WithCancelCause(stop)
 	defer end(nil)
 
 	lines, err := output.Open(filepath.Join(ours.Storage, outputName), os.Stderr)
@@ -132,7 +153,7 @@ func run(ours *settings.Settings, self string) error {
 		log.Printf("the collector does not list its components, so Headgate cannot tell what it lacks: %v", err)
 	}
 	// A copy of another host gets a key of its own here.
-	instance, err := identity.Prepare(ours.Storage, machineID)
+	instance, err := identity.Prepare(ours.Storage, identity.MachineID())
 	if err != nil {
 		return err
 	}
@@ -171,6 +192,7 @@ func run(ours *settings.Settings, self string) error {
 	go known.Watch(watching)
 	events := official.Events{
 		Exited: captures.Exited, Initial: func() { known.Started(); begun() }, Written: known.Written, Started: known.CollectorStarted,
+		Line: lines.Line,
 	}
 	goodbye := func() { messages.Goodbye(host.Uninstalled(ours.Storage)) }
 	if err := supervise(signals, cfg, instance, events, ours.StopTimeout, goodbye); err != nil {
@@ -276,23 +298,4 @@ func supervise(
 	goodbye()
 	<-stopped
 	return nil
-}
-
-// lock prevents a second supervisor with the same storage, which would use the first one's identity.
-func lock(folder string) (func(), error) {
-	file, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock the storage folder: %w", err)
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		holder, _ := io.ReadAll(file)
-		_ = file.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s is in use by another supervisor, process %s", folder, holder)
-		}
-		return nil, fmt.Errorf("lock the storage folder: %w", err)
-	}
-	_ = file.Truncate(0)
-	_, _ = fmt.Fprintf(file, "%d", os.Getpid())
-	return func() { _ = file.Close() }, nil
 }

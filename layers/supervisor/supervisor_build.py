@@ -1,4 +1,4 @@
-"""`python -m supervisor_build supervisor [amd64|arm64]` builds the supervisor and prints its path.
+"""`python -m supervisor_build supervisor [amd64|arm64 [linux|windows|darwin]]` builds it and prints its path.
 
 `go` prints the path of the Go that builds it; `version`, `stamp` (what the program calls itself), `collector-version`
 and `architecture` print these values.
@@ -26,6 +26,7 @@ from building.target import Target
 MODULE: Final = Path(__file__).resolve().parent
 BINARY: Final = "headgate-supervisor"
 NOT_AT_HAND: Final = 3
+MOST_WORDS: Final = 2
 FLAGS: Final = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace")
 _OFFICIAL: Final = re.compile(r"^[ \t]*\S+/cmd/opampsupervisor v(\S+)$", re.MULTILINE)
 
@@ -40,13 +41,13 @@ def main() -> int:
             case ["collector-version"]:
                 print(collector.default_version())
             case ["architecture"]:
-                print(Target.named(None).architecture)
+                print(target().architecture)
             case ["go"]:
                 print(toolchain.go(Cache.of_this_user(), MODULE))
             case ["at-hand"]:
-                return 0 if at_hand(Cache.of_this_user(), Target.named(None)) else NOT_AT_HAND
-            case ["supervisor", *architecture]:
-                print(build(Cache.of_this_user(), Target.named(architecture[0] if architecture else None)))
+                return 0 if at_hand(Cache.of_this_user(), target()) else NOT_AT_HAND
+            case ["supervisor", *words] if len(words) <= MOST_WORDS:
+                print(build(Cache.of_this_user(), target(*words)))
             case _:
                 print(__doc__, file=sys.stderr)
                 return 2
@@ -56,10 +57,15 @@ def main() -> int:
     return 0
 
 
+def target(architecture: str | None = None, system: str = "linux") -> Target:
+    """What a supervisor is built for: hosts run it, so by default Linux on any machine."""
+    return Target.named(architecture, system)
+
+
 def build(cache: Cache, target: Target) -> Path:
-    """The path of the supervisor built from the current sources, for Linux. Raises BuildError."""
+    """The path of the supervisor built from the current sources. Raises BuildError."""
     builds = cache.folder / "supervisor"
-    link = builds / f"linux-{target.architecture}"
+    link = builds / f"{target.os}-{target.architecture}"
     folder = builds / digest(target)
     with cache.locked("supervisor"):
         if not (folder / BINARY).is_file():
@@ -97,13 +103,13 @@ def version() -> str:
 
 
 def stamp() -> str:
-    """What a supervisor of the current sources reports as its version; the same on each architecture."""
-    return f"{version()}+{digest(Target.named('amd64'))[:12]}"
+    """What a supervisor of the current sources reports as its version; the same on each system and architecture."""
+    return f"{version()}+{digest(target('amd64'))[:12]}"
 
 
 def digest(target: Target) -> str:
     """A hash of what the binary is made from."""
-    total = hashlib.sha256(repr((target.architecture, FLAGS)).encode())
+    total = hashlib.sha256(repr((target.os, target.architecture, FLAGS)).encode())
     sources = [path for path in MODULE.rglob("*.go") if not path.name.endswith("_test.go")]
     own = sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"])
     named = [(str(path.relative_to(MODULE)), path) for path in own]
@@ -116,13 +122,12 @@ def digest(target: Target) -> str:
 
 def _compile(cache: Cache, target: Target, binary: Path) -> None:
     print(
-        f"Building the supervisor {version()} for linux/{target.architecture}. The first time, this takes some minutes",
+        f"Building the supervisor {version()} for {target.os}/{target.architecture}: some minutes the first time",
         file=sys.stderr,
     )
     command = [str(toolchain.go(cache, MODULE)), "build", *FLAGS]
     command += ["-ldflags", f"-s -w -X main.version={stamp()}", "-o", str(binary), "."]
-    env = environment(target) | {"GOOS": "linux"}
-    done = subprocess.run(command, cwd=MODULE, env=env, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(command, cwd=MODULE, env=environment(target), stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         reason = "\n".join(done.stderr.splitlines()[-20:])
         raise BuildError(f"The supervisor could not be built. Go's error:\n{reason}")

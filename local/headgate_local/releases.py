@@ -9,7 +9,7 @@ from typing import Final
 
 from headgate.foundation.settings import settings
 from headgate.installs import publish
-from headgate.installs.releases import Artifact
+from headgate.installs.releases import ARCHITECTURES, SYSTEMS, Artifact
 from headgate.storage import aws
 from headgate_engine.collector import VERSION
 from headgate_local.running import Local
@@ -29,10 +29,18 @@ def published(local: Local) -> Iterator[None]:
 
 
 def _programs(collectors: Path) -> dict[str, Path]:
-    """The programs that exist: the collector for this machine, and the supervisor for each architecture."""
+    """The programs that exist: the collector for this machine, and those that were built for other ones."""
     machine = _machine()
-    builds = cache(collectors) / "supervisor"
-    matches = {f"supervisor-{arch}": builds / f"linux-{arch}" / "headgate-supervisor" for arch in ("amd64", "arm64")}
+    builds = cache(collectors)
+    matches = {}
+    for arch in ARCHITECTURES:
+        matches[f"supervisor-{arch}"] = builds / "supervisor" / f"linux-{arch}" / "headgate-supervisor"
+        for platform, system in SYSTEMS.items():
+            matches[f"supervisor-{platform}-{arch}"] = (
+                builds / "supervisor" / f"{system}-{arch}" / "headgate-supervisor"
+            )
+            of_system = f"{settings().collector_version}-{system}-{arch}"
+            matches[f"collector-{platform}-{arch}"] = builds / "collector" / of_system / "newest" / "otelcol-contrib"
     matches[f"collector-{machine}"] = collectors / settings().collector_version / "otelcol-contrib"
     for binary in collectors.glob("*/otelcol-contrib"):
         if VERSION.fullmatch(binary.parent.name):

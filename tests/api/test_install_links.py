@@ -1,5 +1,7 @@
 """What signed links serve, to whom, and until when."""
 
+import io
+import json
 import re
 import subprocess
 import sys
@@ -24,7 +26,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings
 from headgate.installs import publish
-from headgate.installs.releases import CHART, MANIFEST, PREFIX, Artifact
+from headgate.installs.releases import CHART, MANIFEST, PREFIX, SYSTEMS, Artifact
 from headgate.storage import aws
 from install.app import app
 from tests.support import configurations as cfg
@@ -43,7 +45,7 @@ ROOT = Path(__file__).parents[2]
 def released(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aws_here: object) -> Path:
     """A folder with a release for amd64 alone."""
     artifacts = {}
-    for name in ("collector-amd64", "supervisor-amd64"):
+    for name in ("collector-amd64", "supervisor-amd64", *(f"supervisor-{system}-amd64" for system in SYSTEMS)):
         file = tmp_path / name
         file.write_bytes(f"content of {name}".encode())
         with file.open("rb") as opened:
@@ -88,7 +90,7 @@ def get(url: str, name: str = "", **query: str) -> Response:
     return TestClient(app, raise_server_exceptions=False).get(f"{path}?{changed}", follow_redirects=False)
 
 
-@pytest.mark.parametrize("platform", ["linux", "docker"])
+@pytest.mark.parametrize("platform", ["linux", "docker", "macos"])
 def test_a_link_serves_a_script_that_shellcheck_finds_nothing_in(ann: Member, tmp_path: Path, platform: str) -> None:
     made = composed(ann, platform)
     answer = get(url_of(made))
@@ -103,7 +105,7 @@ def test_a_link_serves_a_script_that_shellcheck_finds_nothing_in(ann: Member, tm
     assert "@VALUES@" not in answer.text
 
 
-@pytest.mark.parametrize("platform", ["linux", "docker", "kubernetes"])
+@pytest.mark.parametrize("platform", ["linux", "docker", "kubernetes", "windows", "macos"])
 def test_no_link_leads_to_the_fleets_token(ann: Member, platform: str) -> None:
     made = composed(ann, platform)
     token = tokens.value_of(made["connection"]["fleet_id"], 1)
@@ -264,3 +266,43 @@ def test_the_image_is_linted_and_is_what_a_docker_link_builds(ann: Member) -> No
     assert done.returncode == 0, done.stdout
     assert built is not None
     assert built[1] == dockerfile.read_text()
+
+
+def test_a_command_for_windows_has_every_value_as_powershell_reads_it(ann: Member) -> None:
+    fleet_id = create(ann, "windows").json()["id"]
+    strange = {"QUOTES": 'it\'s \u2018so\u2019 "or" $env:PATH `n', "LINES": "a\nb"}
+    body = {"platform": "windows", "env": strange, "name": "web-1"}
+    made = ann.http.post(f"{API}/fleets/{fleet_id}/install", json=body).json()
+    written = re.search(r"-Order '((?:[^']|'')*)'$", made["command"])
+
+    assert written is not None
+    # PowerShell ends such a string at typographic quotes, too.
+    assert written[1].isascii()
+    order = json.loads(written[1].replace("''", "'"))
+    assert order["variables"] == strange | {"HEADGATE_NAME": "web-1"}
+    assert order["token"] == made["connection"]["token"]
+    assert "PowerShell" in " ".join(made["notes"])
+
+
+@pytest.mark.parametrize("platform", ["windows", "macos"])
+def test_a_script_names_the_programs_that_are_published_for_its_system(ann: Member, platform: str) -> None:
+    made = composed(ann, platform)
+    text = get(url_of(made)).text
+    values = json.loads(next(line for line in re.findall(r"\{.*\}", text) if '"supervisors"' in line))
+
+    assert values["supervisors"]["amd64"]["sha256"] == publish.sha256(
+        io.BytesIO(f"content of supervisor-{platform}-amd64".encode())
+    )
+    assert values["collectors"] == {}
+    name = f"supervisor-{platform}-amd64"
+    assert get(url_of(made), name).content == f"content of {name}".encode()
+    assert get(url_of(made), f"collector-{platform}-amd64").status_code == 503
+
+
+@pytest.mark.parametrize("platform", ["windows", "macos"])
+def test_without_a_supervisor_for_the_system_the_link_says_so(ann: Member, platform: str) -> None:
+    publish.release(aws.s3(), settings().bucket, ("0.139.0", "0.149.0"), {}, b"")
+    answer = get(url_of(composed(ann, platform)))
+
+    assert answer.status_code == 503
+    assert f"The supervisor for {platform} is not published" in answer.json()["detail"]

@@ -123,7 +123,7 @@ def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json:
 @click.argument("fleet", metavar="FLEET")
 @click.option(
     "--platform",
-    type=click.Choice(["docker", "linux", "kubernetes"]),
+    type=click.Choice(["docker", "linux", "kubernetes", "windows", "macos"]),
     help="Default: linux for a server fleet, kubernetes for a Kubernetes fleet.",
 )
 @click.option(
@@ -135,7 +135,7 @@ def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json:
 )
 @click.option("--server-name", help="docker: the container's name.")
 @click.option("--arch", type=click.Choice(["amd64", "arm64"]), help="linux: the processor; amd64 by default.")
-@click.option("--root-deploy-path", help="linux: the folder to install into, an absolute path.")
+@click.option("--root-deploy-path", help="linux, macos: the folder to install into, an absolute path.")
 @click.option("--systemd/--no-systemd", default=None, help="linux: run as a systemd unit (the default), or not.")
 @click.option(
     "--deliveries",
@@ -166,6 +166,7 @@ def install(
       headgate fleet install edge
       headgate fleet install edge --platform docker --server-name edge-1 --env ENDPOINT=otel:4317
       headgate fleet install edge --name web-1 --label zone=a --label role=gateway
+      headgate fleet install edge --platform windows
     """
     fleet_id = lookup.fleet(api, fleet)
     if platform is None:
@@ -183,7 +184,7 @@ def install(
         answer = shaped(InstallOut, api.post(f"/fleets/{fleet_id}/install", request))
     except ServerError as error:
         if error.code == "not_installable" and any(_is_about(entry, "platform") for entry in error.errors):
-            suited = "linux or docker" if platform == "kubernetes" else "kubernetes"
+            suited = "linux, docker, windows or macos" if platform == "kubernetes" else "kubernetes"
             raise Failed(f"{error.message}: use --platform {suited}") from error
         if error.code == "not_installable" and platform == "kubernetes" and not group:
             raise Failed(_choose_group(error, fleet_id)) from error

@@ -39,7 +39,7 @@ _SYSTEM: Final = re.compile(r"/(bin|boot|dev|etc|home|lib|media|mnt|opt|proc|roo
 _OPTIONS: Final = {
     "server_name": ("docker",),
     "arch": ("linux",),
-    "root_deploy_path": ("linux",),
+    "root_deploy_path": ("linux", "macos"),
     "systemd": ("linux",),
     "deliveries": ("docker", "kubernetes"),
 }
@@ -365,7 +365,7 @@ class ConnectionOut(Answer):
 
 
 class InstallOut(Answer):
-    """`install_url` for docker and linux, `values_url` for kubernetes; each null for the others."""
+    """`values_url` for kubernetes, `install_url` for the others; each null otherwise."""
 
     command: str
     platform: Platform

@@ -13,6 +13,7 @@ from building.target import Target
 def main() -> int:
     parser = argparse.ArgumentParser(prog="building", description=__doc__)
     parser.add_argument("--architecture", default=None, help="amd64 or arm64; by default this machine's")
+    parser.add_argument("--os", default=None, help="linux, windows or darwin; by default this machine's")
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("collector", help="build the collector if it is not built yet (the default)")
     go = commands.add_parser("go", help="print the path of the Go that builds a version (the default one)")
@@ -45,7 +46,7 @@ def main() -> int:
     arguments = parser.parse_args()
 
     try:
-        cache, target = Cache.of_this_user(), Target.named(arguments.architecture)
+        cache, target = Cache.of_this_user(), Target.named(arguments.architecture, arguments.os)
         match arguments.command:
             case "go":
                 path = toolchain.go(cache, collector.module(arguments.version or collector.default_version()))
@@ -67,7 +68,7 @@ def main() -> int:
                 regeneration.regenerate(cache, arguments.version, arguments.manifest, unlisted=arguments.unlisted)
                 path = collector.module(arguments.version)
             case "first":
-                path = collector.build_first(cache, arguments.version)
+                path = collector.build_first(cache, target, arguments.version)
             case "release":
                 path = release.install(cache, target, arguments.version, arguments.manifest, reduced=arguments.reduced)
             case "compressed":

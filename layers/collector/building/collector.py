@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ BINARY = "otelcol-contrib"
 FLAGS = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w")
 # What the name of a version's first program has behind the version (shared/headgate/checker/installed.py).
 FIRST = ".first"
+# The link to the newest build for another system.
+NEWEST = "newest"
 _PACKAGES = "packages"
 _MAX_BUILDS = 3
 
@@ -49,22 +52,26 @@ def build(cache: Cache, target: Target, version: str | None = None, folder: Path
         if target.is_this_machine and link.resolve() != program.folder.resolve():
             point(link, program.folder)
             program.first_link.unlink(missing_ok=True)
+        elif target.os != sys.platform:
+            # By which the local service finds what hosts of another system install.
+            point(program.folder.parent / NEWEST, program.folder)
         # Only now: a service that looks for the collector finds one of the two at any moment.
         if program.state:
             program.state.unlink(missing_ok=True)
     return program.folder / BINARY
 
 
-def build_first(cache: Cache, version: str) -> Path:
-    """The path of the first program of a version for this machine, with the components of versions/FIRST alone.
+def build_first(cache: Cache, target: Target, version: str) -> Path:
+    """The path of the first program of a version, with the components of versions/FIRST alone.
 
     It takes a fifth of the time of the whole one, which then finds its packages compiled. The checker finds it beside
     the whole one until that is there. Raises BuildError.
     """
-    program = _Program(cache, Target.named(None), version, module(version), first=True)
+    program = _Program(cache, target, version, module(version), first=True)
     with cache.locked("collector"):
         program.build()
-        point(program.first_link, program.folder)
+        if target.is_this_machine:
+            point(program.first_link, program.folder)
     return program.folder / BINARY
 
 
@@ -157,8 +164,12 @@ class _Program:
 
     @property
     def folder(self) -> Path:
-        builds = self.cache.folder / "collector" / (f"{self.version}{FIRST}" if self.first else self.version)
-        return builds / digest(self.target, self.version, self.sources, first=self.first)
+        name = f"{self.version}{FIRST}" if self.first else self.version
+        if self.target.os != sys.platform:
+            name = f"{name}-{self.target.os}-{self.target.architecture}"
+        return (
+            self.cache.folder / "collector" / name / digest(self.target, self.version, self.sources, first=self.first)
+        )
 
     @property
     def is_in_place(self) -> bool:

@@ -145,6 +145,43 @@ def linux(
     return f"{{ {'; '.join([*before, fetched])}; }} | {shlex.join(words)}"
 
 
+def order(connection: Connection, *, env: Mapping[str, str], stored: Stored | None) -> str:
+    """What the supervisor needs to install itself, as JSON in ASCII on one line."""
+    described: dict[str, object] = {
+        "endpoint": connection.endpoint,
+        "deployment_id": connection.deployment_id,
+        "token": connection.token,
+    }
+    if env:
+        described["variables"] = dict(env)
+    if stored:
+        described |= {"stored": True, "code": stored.code or ""}
+    return json.dumps(described)
+
+
+def windows(order: str, *, script_url: str) -> str:
+    """One line for a PowerShell: no process is started with the token as an argument, and no file has it."""
+    # Without redirects and TLS 1.2 by itself, as PowerShell 5.1 has it on an older Windows.
+    tls = "[Net.ServicePointManager]::SecurityProtocol = 'Tls12'; " if script_url.startswith("https://") else ""
+    fetched = f"Invoke-RestMethod -UseBasicParsing -MaximumRedirection 0 -Uri {_powershell(script_url)}"
+    return f"{tls}& ([scriptblock]::Create(({fetched}))) -Order {_powershell(order)}"
+
+
+def _powershell(text: str) -> str:
+    """A string that PowerShell takes as it is."""
+    # It reads the typographic quotes as quotes as well; an order has none of them, for it is ASCII.
+    return "'" + text.replace("'", "''") + "'"
+
+
+def macos(order: str, *, script_url: str, root_deploy_path: str) -> str:
+    """One line that fetches the script by its signed link and runs it as root, with the order on its standard input."""
+    words = {"order": order, "root": root_deploy_path}
+    assigned = "".join(f"{name}={shlex.quote(value)}\n" for name, value in words.items())
+    before = shlex.join(["printf", "%s", assigned])
+    fetched = f"{shlex.join(['curl', *_secure(script_url), '-fsSL', script_url])} || echo exit 1"
+    return f"{{ {before}; {fetched}; }} | sudo sh"
+
+
 def _secure(url: str) -> list[str]:
     """Options that keep curl from following a redirect to a page without TLS; a server on a laptop has no TLS."""
     return ["--proto", "=https", "--tlsv1.2"] if url.startswith("https://") else []

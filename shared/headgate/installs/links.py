@@ -15,7 +15,7 @@ VARIABLES: Final = "variables"
 SECRETS: Final = "secrets"
 """The names by which a host fetches what is stored with its group. That takes the group's token, too, and a code."""
 
-Platform = Literal["docker", "linux", "kubernetes"]
+Platform = Literal["docker", "linux", "kubernetes", "windows", "macos"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ PREFIX: Final = "install/"
 MANIFEST: Final = "manifest.json"
 CHART: Final = "headgate-supervisor.tgz"
 ARCHITECTURES: Final[tuple[Architecture, ...]] = ("amd64", "arm64")
+SYSTEMS: Final = {"windows": "windows", "macos": "darwin"}
+"""What Go calls the platforms whose programs have their name."""
 _URL_SECONDS: Final = 900
 """Long enough to begin; S3 lets a download end that began in time."""
 
@@ -59,7 +61,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Published files: `collector-amd64`, `supervisor-arm64` and so on, and the chart; an architecture may be missing.
+    """Published files: `collector-amd64`, `supervisor-windows-arm64` and so on, and the chart; any may be missing.
 
     Collectors of other versions, to which hosts can be moved, are `collector-0.158.0-amd64`.
     """
@@ -96,7 +98,7 @@ class Release:
     def collectors(self) -> Mapping[str, Sequence[Architecture]]:
         """The versions of the collector that hosts can be moved to, each with its architectures."""
         parts = [name.split("-") for name in self.artifacts]
-        others = {version for part, *more in parts if part == "collector" for version in more[:-1]}
+        others = {version for part, *more in parts if part == "collector" for version in more[:-1]}.difference(SYSTEMS)
         pinned = filter(None, map(self.collector, {*others, self.collector_version}))
         return {each.version: [arch for arch in ARCHITECTURES if arch in each.files] for each in pinned}
 
@@ -124,7 +126,9 @@ class Release:
 
 def names() -> list[str]:
     """Names of the files that a release may contain, beside collectors of further versions."""
-    return [f"{part}-{arch}" for part in ("collector", "supervisor") for arch in ARCHITECTURES] + [CHART]
+    systems = ("", *(f"{platform}-" for platform in SYSTEMS))
+    parts = ("collector", "supervisor")
+    return [f"{part}-{system}{arch}" for part in parts for system in systems for arch in ARCHITECTURES] + [CHART]
 
 
 def current() -> Release:

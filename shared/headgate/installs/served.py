@@ -19,14 +19,14 @@ from headgate.foundation import clock, errors
 from headgate.identity.model import NotAuthenticated
 from headgate.installs import releases
 from headgate.installs.commands import OPAMP_PATH, image, yaml_entries
-from headgate.installs.links import Link, Platform
-from headgate.installs.releases import Artifact, ReleaseNotPublished
+from headgate.installs.links import Link
+from headgate.installs.releases import Artifact, Release, ReleaseNotPublished
 from headgate.instances.reported.host_key import KeyInvalid, fingerprint, sealed_for
 
 _PROGRAM: Final = "program-"
 PROGRAM: Final = re.compile(f"{_PROGRAM}[0-9a-f]{{64}}")
 """The name by which a host that is upgraded fetches what was pinned for it, whatever is published meanwhile."""
-_SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "linux.sh", "docker": "docker.sh"}
+_SCRIPTS: Final = {"linux": "linux.sh", "docker": "docker.sh", "windows": "windows.ps1", "macos": "macos.sh"}
 
 
 _KEY: Final = re.compile("[A-Za-z0-9_-]{43}")
@@ -65,13 +65,15 @@ def require_valid(link: Link, signature: str) -> None:
 
 
 def script(link: Link) -> str:
-    """The install script of docker or linux, for a checked link.
+    """The install script of a platform, for a checked link.
 
     Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, ReleaseNotPublished.
     """
     _require_installable(link)
-    platform: Platform = "docker" if link.platform == "docker" else "linux"
+    platform = link.platform
     release = releases.current()
+    if platform in releases.SYSTEMS:
+        return _script_of_program(link, release)
     values = {
         "base": link.url(fleets.endpoint()).partition("?")[0],
         "query": link.query(),
@@ -88,6 +90,38 @@ def script(link: Link) -> str:
     assignments = "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
     text = _file(_SCRIPTS[platform]).replace("# @VALUES@\n", assignments, 1)
     return text.replace("# @DOCKERFILE@\n", _file("Dockerfile"), 1)
+
+
+def _script_of_program(link: Link, release: Release) -> str:
+    """The script that fetches the supervisor, which then installs itself."""
+    programs: dict[str, dict[str, dict[str, str | bool | int]]] = {"supervisor": {}, "collector": {}}
+    for part, files in programs.items():
+        for architecture in releases.ARCHITECTURES:
+            artifact = release.artifacts.get(f"{part}-{link.platform}-{architecture}")
+            if artifact:
+                files[architecture] = {
+                    "sha256": artifact.sha256,
+                    "gzip": artifact.compressed,
+                    "binary_sha256": artifact.binary_sha256,
+                    "size": artifact.size,
+                }
+    if not programs["supervisor"]:
+        raise ReleaseNotPublished(f"The supervisor for {link.platform}")
+    described = {
+        "platform": link.platform,
+        "files": link.url(fleets.endpoint()).partition("?")[0],
+        "query": link.query(),
+        "supervisors": programs["supervisor"],
+        "collectors": programs["collector"],
+    }
+    text = json.dumps(described)
+    if link.platform == "windows":
+        return _file(_SCRIPTS["windows"]).replace("@VALUES@", text, 1)
+    assigned = {"values": text, "files": str(described["files"]), "query": link.query()}
+    for arch, program in programs["supervisor"].items():
+        assigned |= {f"supervisor_{arch}": str(program["sha256"]), f"packed_{arch}": "gz" if program["gzip"] else ""}
+    lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in assigned.items())
+    return _file(_SCRIPTS["macos"]).replace("# @VALUES@\n", lines, 1)
 
 
 def values(link: Link) -> str:
@@ -168,13 +202,15 @@ def _group_of(link: Link, credential: str) -> Deployment:
 
 
 def _lines(link: Link, values: Mapping[str, str]) -> str:
-    """A line for the shell that runs the install script, lines of a file for docker's `--env-file`, or entries of the
-    chart's values."""
+    """A line for the shell that runs the install script, lines of a file for docker's `--env-file`, entries of the
+    chart's values, or of the supervisor's own file."""
     pairs = [f"{name}={value}" for name, value in values.items()]
     match link.platform:
         case "linux":
             arguments = shlex.join(word for pair in pairs for word in ("--env", pair))
             lines = [f'set -- "$@" {arguments}']
+        case "windows" | "macos":
+            return "".join(f"{pair}\0" for pair in pairs)
         case "docker":
             lines = pairs
         case _:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
 from headgate.deployments import assigned, deliveries, variables
 from headgate.deployments import service as deployments
@@ -17,8 +18,14 @@ from headgate.foundation.caller import Caller
 from headgate.installs import commands
 from headgate.installs.commands import OPAMP_PATH, Architecture, Connection, Stored
 from headgate.installs.links import LIFETIME, SECRETS, VARIABLES, Link, Platform
-from headgate.installs.releases import CHART
+from headgate.installs.releases import CHART, SYSTEMS
 from headgate.instances.reported.host import GATES_LABEL, LARGEST_NAMES, MOST_LABELS
+
+_SEALED: Final = ("linux", *SYSTEMS)
+UNTRIED: Final = (
+    "Windows and macOS are new here: the service was tried under Wine, and never on Windows or a Mac itself; "
+    "try one host before you install more"
+)
 
 
 class NotInstallable(errors.Invalid):
@@ -77,7 +84,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     fleet.require_managed()
     origin = fleets.endpoint()
     if fleet.on_kubernetes != (options.platform == "kubernetes"):
-        platforms = "kubernetes" if fleet.on_kubernetes else "docker or linux"
+        platforms = "kubernetes" if fleet.on_kubernetes else "docker, linux, windows or macos"
         raise NotInstallable("platform", f"The platform of a {fleet.type} fleet is {platforms}, not {options.platform}")
     group = _group(fleet, options.deployment_id)
     at = clock.now()
@@ -111,7 +118,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
         )
     if names:
         notes.append(f"The host fetches the variables that are stored with the group: {', '.join(names)}")
-    if code and options.platform != "linux":
+    if code and options.platform not in _SEALED:
         hosts = "1 host" if options.deliveries == 1 else f"{options.deliveries} hosts"
         notes.append(
             f"The secrets among them are delivered to {hosts}; for more, compose the command with `deliveries`"
@@ -120,8 +127,8 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
 
 
 def _code(caller: Caller, group: Deployment, options: Options, expires_at: datetime) -> str:
-    """A Linux host has a key that its secrets are sealed for, so its command works for any number of hosts."""
-    if options.platform == "linux":
+    """A host with a key gets its secrets sealed for that, so its command works for any number of hosts."""
+    if options.platform in _SEALED:
         return deliveries.issue(caller, group, deliveries.MOST_SEALED, expires_at, sealed=True)
     return deliveries.issue(caller, group, options.deliveries, expires_at, sealed=False)
 
@@ -199,6 +206,11 @@ def _command(
                 env=options.variables,
                 stored=stored,
             )
+        case "windows" | "macos":
+            order = commands.order(connection, env=options.variables, stored=stored)
+            if options.platform == "windows":
+                return commands.windows(order, script_url=link.url(origin))
+            return commands.macos(order, script_url=link.url(origin), root_deploy_path=options.root_deploy_path)
         case "kubernetes":
             return commands.kubernetes(
                 connection,
@@ -219,6 +231,10 @@ def _notes(options: Options, group: Deployment, connection: Connection) -> list[
         notes.append(f"The host needs the image {image}; if no registry has it, {built}")
         name = commands.container(connection, options.server_name)
         notes.append(f"If a container of that name exists, remove it first: docker stop {name} && docker rm {name}")
+    if options.platform == "windows":
+        notes.append("Run it in a PowerShell that was started as administrator")
+    if options.platform in SYSTEMS:
+        notes.append(UNTRIED)
     if group.assignment is None:
         notes.append("No version is assigned to this deployment; its collectors run nothing until one is")
     return notes

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
-from headgate.instances.reported.host import ABILITIES, MOST_LABELS, Counters, CrashLoop, Exporter, HostReport
+from headgate.instances.reported.host import ABILITIES, MOST_LABELS, Counters, CrashLoop, Exporter, HostReport, Platform
 from headgate.instances.series.model import QUEUE, Totals
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _validator() -> SchemaValidator:
                 "components": record({"hash": text(sha256)}, {"list": texts(component, 2_000)}),
                 "can": texts("[a-z_]{1,32}", 16),
                 "uninstalled": schema.bool_schema(strict=True),
-                "platform": schema.literal_schema(["linux", "docker", "kubernetes"]),
+                "platform": schema.literal_schema(list(get_args(Platform))),
                 "done": texts(order, 16),
                 "failed": schema.tuple_variable_schema(record({"id": text(order), "reason": line}), max_length=4),
                 "collector": record({"version": text(version)}),

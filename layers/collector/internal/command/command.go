@@ -1,22 +1,18 @@
-// Package command is the program of every version: the official collector, with three more commands.
+// Package command is the program of every version: the official collector, with three more commands on Linux.
 package command
 
 import (
 	"log"
 	"os"
 
-	"github.com/headgate/headgate/layers/collector/internal/check"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/recorder"
-	"github.com/headgate/headgate/layers/collector/internal/reference"
-	"github.com/headgate/headgate/layers/collector/internal/sandbox"
 	"github.com/headgate/headgate/layers/collector/internal/startup"
 	"github.com/headgate/headgate/layers/collector/internal/trace"
 	"go.opentelemetry.io/collector/otelcol"
 )
 
-// Run runs the collector with these settings: `check` answers questions about configurations, `reference` prints what
-// the components accept, and `sandbox` runs a configuration for a test.
+// Run runs the collector with these settings.
 //
 // factories makes the same factories as the settings, at less cost; lacking are the components of the official release
 // that this build does not have.
@@ -30,7 +26,7 @@ func Run(settings otelcol.CollectorSettings, factories func() (otelcol.Factories
 	settings = trace.Asked(os.Args, settings)
 	command := otelcol.NewCommand(settings)
 	trace.AddFlag(command)
-	command.AddCommand(check.NewCommand(env), reference.NewCommand(env), sandbox.NewCommand())
+	command.AddCommand(ours(env)...)
 	if err := command.Execute(); err != nil {
 		log.Fatalf("collector server run finished with error: %v", err)
 	}

@@ -7,12 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // Read returns a regular file of up to `most` bytes. It follows no link and waits for no writer of a pipe.
 func Read(path string, most int64) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	file, err := openCarefully(path)
 	if err != nil {
 		return nil, err
 	}

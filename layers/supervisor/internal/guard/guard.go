@@ -22,12 +22,9 @@
 package guard
 
 import (
-	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
@@ -70,23 +67,15 @@ func Environment() []string {
 	})
 }
 
-// Exec replaces this process by the collector, so that the supervisor's signals reach it. It returns only on failure.
-func Exec(collector string, arguments []string) error {
+// Start runs the collector with the arguments of the supervisor. It returns only if the collector cannot be started, or
+// on systems where a process cannot become another one: there this process ends with the collector's exit code.
+func Start(collector string, arguments []string) error {
 	argv := append([]string{collector}, WithGates(Arguments(arguments[1:], os.Getenv(Metrics)), os.Getenv(Gates))...)
 	environment, err := withVariables(arguments[1:], Environment(), os.Getenv(Variables))
 	if err != nil {
 		return err
 	}
-	environment = Bounded(environment, limitFiles...)
-	// The setting is this thread's, and survives its exec: nothing may come between that moves to another thread.
-	runtime.LockOSThread()
-	if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0); err != 0 {
-		return fmt.Errorf("tie the collector to its supervisor: %w", err)
-	}
-	if err := syscall.Exec(collector, argv, environment); err != nil {
-		return fmt.Errorf("start the collector %s: %w", collector, err)
-	}
-	return nil
+	return become(collector, argv, Bounded(environment, limitFiles...))
 }
 
 // withVariables is the environment with the variables of the configuration that the arguments name first.

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
+	"github.com/headgate/headgate/layers/supervisor/internal/system"
 )
 
 // discarding are the types of exporters that deliver nothing: what they count as sent is lost. The service has the same
@@ -15,9 +15,6 @@ var discarding = []string{"debug", "logging", "nop"}
 
 // fileType names exporters that deliver nothing if their file is in memory, or is the null device.
 const fileType = "file"
-
-// ofTmpfs is what statfs says of a file system in memory.
-const ofTmpfs = 0x01021994
 
 // discards are the ids of a configuration's exporters that deliver nothing from this host.
 func discards(root map[string]any) map[string]bool {
@@ -46,11 +43,10 @@ func vanishes(path string) bool {
 	if path == "" || strings.HasPrefix(path, "/dev/std") {
 		return false
 	}
-	var system syscall.Statfs_t
 	// The exporter may make the folder.
 	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
-		if syscall.Statfs(folder, &system) == nil {
-			return system.Type == ofTmpfs
+		if memory, exists := system.InMemory(folder); exists {
+			return memory
 		}
 		if folder == filepath.Dir(folder) {
 			return false

@@ -43,8 +43,8 @@ type saved struct {
 	Machine    string `json:"machine"`
 }
 
-// Prepare removes a state from which the supervisor must not start: a damaged one, or another machine's. The file at
-// machineID has this machine's id; without one, as in a container, all machines count as the same.
+// Prepare removes a state from which the supervisor must not start: a damaged one, or another machine's. `machineID` is
+// this machine's id; without one, as in a container, all machines count as the same.
 func Prepare(storage, machineID string) (*Identity, error) {
 	i := &Identity{storage: storage, machine: machineOf(machineID)}
 	before := i.saved()
@@ -118,12 +118,11 @@ func isID(text string) bool {
 	return err == nil && id != uuid.Nil
 }
 
-// machineOf returns a hash of the machine's id: the id itself must not leave its file.
-func machineOf(path string) string {
-	content, err := os.ReadFile(path)
-	id := strings.TrimSpace(string(content))
+// machineOf returns a hash of the machine's id: the id itself must not leave the machine.
+func machineOf(id string) string {
+	id = strings.TrimSpace(id)
 	// systemd writes this word until the first boot has finished.
-	if err != nil || id == "" || id == "uninitialized" {
+	if id == "" || id == "uninitialized" {
 		return ""
 	}
 	sum := sha256.Sum256([]byte("headgate " + id))

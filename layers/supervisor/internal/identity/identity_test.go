@@ -30,11 +30,11 @@ func prepared(t *testing.T, storage, machine string) *identity.Identity {
 	return i
 }
 
-// ran is a storage in which the supervisor ran as `one`, on the machine that the second path names.
+// ran is a storage in which the supervisor ran as `one`, and the id of its machine.
 func ran(t *testing.T) (storage, machine string) {
 	t.Helper()
 	storage = t.TempDir()
-	machine = write(t, filepath.Join(t.TempDir(), "machine-id"), "aaaa\n")
+	machine = "aaaa\n"
 	i := prepared(t, storage, machine)
 	write(t, filepath.Join(storage, "persistent_state.yaml"), "instance_id: "+one+"\nlast_remote_config_status: null\n")
 	if err := i.Save(); err != nil {
@@ -94,8 +94,8 @@ func TestADamagedStateThatNothingWasKeptOfBeginsAnew(t *testing.T) {
 }
 
 func TestACopyOnAnotherMachineIsAnotherInstance(t *testing.T) {
-	storage, machine := ran(t)
-	write(t, machine, "bbbb\n")
+	storage, _ := ran(t)
+	machine := "bbbb\n"
 	i := prepared(t, storage, machine)
 	if i.ID != "" {
 		t.Errorf("it would take the id of the other: %q", i.ID)
@@ -118,9 +118,9 @@ func TestACopyOnAnotherMachineIsAnotherInstance(t *testing.T) {
 }
 
 func TestWithoutAMachineIDAStorageKeepsItsInstance(t *testing.T) {
-	storage, machine := ran(t)
-	for _, path := range []string{"/nonexistent", write(t, machine, "uninitialized\n"), write(t, machine, "")} {
-		prepared(t, storage, path)
+	storage, _ := ran(t)
+	for _, id := range []string{"", "uninitialized\n"} {
+		prepared(t, storage, id)
 		if _, err := os.Stat(filepath.Join(storage, "persistent_state.yaml")); err != nil {
 			t.Error(err)
 		}

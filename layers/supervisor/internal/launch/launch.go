@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
+	"github.com/headgate/headgate/layers/supervisor/internal/system"
 )
 
 const (
@@ -28,8 +29,8 @@ const (
 	Name = "headgate-supervisor"
 	// variable says that this process was started by its launcher.
 	variable = "HEADGATE_LAUNCHED"
-	// restart is the exit code by which a child asks for the program that is to run next.
-	restart = 75
+	// Restart is the exit code by which a child asks its launcher for the program that is to run next.
+	Restart = 75
 	// grace is how long a child may take to stop its collector.
 	grace = 30 * time.Second
 	// mostStarts is how often a new supervisor is started until Headgate has answered it. On a busy machine a start may
@@ -52,9 +53,6 @@ func Launched() bool {
 	_ = os.Unsetenv(variable)
 	return is
 }
-
-// Restart ends a child so that its launcher starts the program that is to run.
-func Restart() { os.Exit(restart) }
 
 // Launcher starts supervisors with these arguments and this environment.
 type Launcher struct {
@@ -106,7 +104,7 @@ func (l *Launcher) Run(signals <-chan os.Signal) int {
 		case err != nil:
 			log.Print(err)
 			return code
-		case code == restart:
+		case code == Restart:
 		case store.State.Trial == nil:
 			return code
 		case late:
@@ -126,7 +124,7 @@ func (l *Launcher) once(signals <-chan os.Signal, within time.Duration) (code in
 	child := exec.Command(programs.Start(l.Storage, Name, l.Installed), l.Arguments...)
 	child.Env = append(l.Environment, variable+"=yes")
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	child.SysProcAttr = system.EndsWithParent(syscall.SIGTERM)
 	if err := child.Start(); err != nil {
 		log.Printf("start the supervisor: %v", err)
 		return 1, false, false

@@ -1,11 +1,9 @@
 package official
 
 import (
-	"errors"
 	"log"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -49,11 +47,11 @@ func (e *ending) end() {
 		return
 	}
 	defer func() { _ = process.Release() }()
-	if process.Signal(os.Interrupt) != nil || gone(process, e.within) {
+	if interrupt(process) != nil || gone(process, e.within) {
 		return
 	}
 	log.Printf("the collector did not stop within %v and is killed: what it holds in memory is lost", e.within)
-	if process.Signal(syscall.SIGKILL) == nil && !gone(process, e.within) {
+	if process.Kill() == nil && !gone(process, e.within) {
 		log.Printf("the collector cannot be killed")
 	}
 }
@@ -61,7 +59,7 @@ func (e *ending) end() {
 // gone waits for a process to end, and for the supervisor to notice it, and reports whether both have come about.
 func gone(process *os.Process, within time.Duration) bool {
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(lookEvery) {
-		if err := process.Signal(syscall.Signal(0)); errors.Is(err, os.ErrProcessDone) {
+		if ended(process) {
 			// What the supervisor does next has no line of its own.
 			time.Sleep(applyPause)
 			return true

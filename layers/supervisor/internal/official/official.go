@@ -3,6 +3,7 @@ package official
 
 import (
 	"log"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,9 @@ const (
 
 	// The supervisor logs it after every message.
 	connected = "Connected to the server."
+
+	// What the supervisor logs of the collector's output has this at the end of its logger's name.
+	ofCollector = ".collector"
 )
 
 const (
@@ -43,6 +47,8 @@ type Events struct {
 	Written func()
 	// Started is called when a process of the collector was started.
 	Started func()
+	// Line is called with each line of the collector's output, if the supervisor logs them.
+	Line func(text string)
 }
 
 // Listen returns a core that calls the events, and that drops the line which the supervisor logs after every message.
@@ -71,6 +77,13 @@ func (l *listening) With(fields []zapcore.Field) zapcore.Core {
 func (l *listening) Enabled(zapcore.Level) bool { return true }
 
 func (l *listening) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if strings.HasSuffix(entry.LoggerName, ofCollector) {
+		// As it is, and never heard as an event: a collector may print anything.
+		if l.events.Line != nil {
+			l.events.Line(entry.Message)
+		}
+		return checked
+	}
 	l.hear(entry.Message)
 	if entry.Message == started {
 		checked = checked.AddCore(entry, processes{l.Core, l.ending})

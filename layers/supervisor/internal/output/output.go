@@ -5,12 +5,9 @@ package output
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/secrets"
@@ -21,7 +18,6 @@ const (
 	maxLine    = 64 * 1024
 	recent     = 20 * time.Second
 	maxCause   = 1800
-	pipeSize   = 1 << 20
 	finalError = "collector server run finished with error: "
 	// Logged once the configuration is read, before any component starts.
 	started = "Starting otelcol"
@@ -30,10 +26,11 @@ const (
 // The beginnings of what Go's runtime prints on a crash.
 var fatal = []string{"panic: ", "fatal error: ", "SIG", "runtime: out of memory"}
 
-// Output is a pipe in place of the file to which the supervisor writes the collector's output. So the file does not
-// grow, and the collector's lines go where the supervisor's own lines go.
+// Output are the lines of the collector, which go where the supervisor's own lines go. The supervisor writes them to a
+// file that grows: on Linux there is a pipe in its place, elsewhere the supervisor logs each line (Logged).
 type Output struct {
-	pipe  *os.File
+	to    io.Writer
+	pipe  io.ReadCloser
 	mutex sync.Mutex
 	lines []line
 }
@@ -43,38 +40,17 @@ type line struct {
 	text string
 }
 
-// Open makes the pipe at path, replacing any file there, and forwards its lines to w until it is closed.
-func Open(path string, w io.Writer) (*Output, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("remove the old output: %w", err)
-	}
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		return nil, fmt.Errorf("make the pipe %s: %w", path, err)
-	}
-	// Open for writing as well, so that the pipe does not end when a collector ends.
-	pipe, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open the pipe: %w", err)
-	}
-	enlarge(pipe)
-	o := &Output{pipe: pipe}
-	go o.forward(w)
-	return o, nil
-}
-
-// enlarge sets the pipe's buffer to the largest size for unprivileged users, so that a collector that writes a lot does
-// not wait. It is optional, so errors are ignored.
-func enlarge(pipe *os.File) {
-	if raw, err := pipe.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) {
-			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_SETPIPE_SZ, pipeSize)
-		})
-	}
-}
-
 // Close ends the forwarding.
 func (o *Output) Close() {
-	_ = o.pipe.Close()
+	if o.pipe != nil {
+		_ = o.pipe.Close()
+	}
+}
+
+// Line takes a line that the supervisor logs.
+func (o *Output) Line(text string) {
+	_, _ = io.WriteString(o.to, text+"\n")
+	o.remember(text)
 }
 
 // Cause returns the collector's own error on why it ended or fails, "" if it has logged none recently.
@@ -136,13 +112,13 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-func (o *Output) forward(w io.Writer) {
+func (o *Output) forward() {
 	reader := bufio.NewReaderSize(o.pipe, maxLine)
 	for {
 		// A line longer than the buffer arrives in parts, so that memory stays bounded.
 		part, err := reader.ReadSlice('\n')
 		if len(part) > 0 {
-			_, _ = w.Write(part)
+			_, _ = o.to.Write(part)
 			o.remember(strings.TrimRight(string(part), "\r\n"))
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {

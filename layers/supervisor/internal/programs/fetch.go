@@ -14,8 +14,9 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/headgate/headgate/layers/supervisor/internal/system"
 )
 
 const (
@@ -31,9 +32,9 @@ const (
 
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// fetch writes the target's program to the file, and verifies what arrives and what is written. Nothing of a program is
-// run here.
-func fetch(ctx context.Context, address string, target Target, file *os.File) error {
+// Download writes the target's program to the file, and verifies what arrives and what is written. Nothing of a program
+// is run here.
+func Download(ctx context.Context, address string, target Target, file *os.File) error {
 	if err := room(file, target.Size); err != nil {
 		return err
 	}
@@ -158,11 +159,10 @@ func (r reading) Read(buffer []byte) (int, error) { return r(buffer) }
 
 // room refuses to fill the disk, on which the collector's queues are as well.
 func room(file *os.File, size int64) error {
-	var disk syscall.Statfs_t
-	if err := syscall.Fstatfs(int(file.Fd()), &disk); err != nil {
+	free, err := system.Free(file)
+	if err != nil {
 		return fmt.Errorf("look for free space: %w", err)
 	}
-	free := int64(disk.Bavail) * int64(disk.Bsize)
 	if free < size+spare {
 		return fmt.Errorf("the disk is full: it needs %d MB in %s beside %d MB to spare, and %d MB are free",
 			size>>20, file.Name(), spare>>20, free>>20)

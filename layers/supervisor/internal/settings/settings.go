@@ -18,6 +18,7 @@ import (
 
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
 	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
+	"github.com/headgate/headgate/layers/supervisor/internal/output"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
 )
 
@@ -41,6 +42,8 @@ const (
 )
 
 const linux = "linux"
+
+var platforms = []string{linux, "docker", "kubernetes", "windows", "macos"}
 
 // gatesLabel is the label by which the service is told the feature gates that the collector runs with.
 const gatesLabel = "headgate.feature-gates"
@@ -73,7 +76,7 @@ type Settings struct {
 	// Name is what people call this host, empty for its host name; Labels select it.
 	Name   string
 	Labels map[string]string
-	// Platform is how this host was installed: linux, docker, kubernetes, or empty if nothing says so.
+	// Platform is how this host was installed, one of platforms, or empty if nothing says so.
 	Platform string
 	// FeatureGates are those that the collector is started with, as --feature-gates takes them.
 	FeatureGates string
@@ -88,16 +91,12 @@ type Settings struct {
 // Read reads the settings from the environment. It first adds the variables of the file that --environment names to the
 // environment: NAME=VALUE, each terminated by a NUL, so that a value may contain anything else.
 func Read(arguments []string) (*Settings, error) {
-	flags := flag.NewFlagSet("headgate-supervisor", flag.ContinueOnError)
-	file := flags.String("environment", "", "file of variables, each terminated by a NUL")
-	if err := flags.Parse(arguments); err != nil {
+	file, _, err := flagsOf(arguments)
+	if err != nil {
 		return nil, err
 	}
-	if flags.NArg() > 0 {
-		return nil, fmt.Errorf("unknown argument %q", flags.Arg(0))
-	}
-	if *file != "" {
-		if err := addVariables(*file); err != nil {
+	if file != "" {
+		if err := addVariables(file); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +108,6 @@ func Read(arguments []string) (*Settings, error) {
 		health:       or(os.Getenv(health), "127.0.0.1:13143"),
 	}
 	s.Name, s.Platform = os.Getenv(hostName), os.Getenv(platform)
-	var err error
 	if s.Labels, err = readLabels(os.Getenv(hostLabels)); err != nil {
 		return nil, err
 	}
@@ -147,6 +145,28 @@ func Read(arguments []string) (*Settings, error) {
 		}
 	}
 	return s, s.check()
+}
+
+// LogFile is the file that the arguments name for what this program logs, "" for standard error.
+func LogFile(arguments []string) string {
+	_, log, err := flagsOf(arguments)
+	if err != nil {
+		return ""
+	}
+	return log
+}
+
+func flagsOf(arguments []string) (environment, log string, err error) {
+	flags := flag.NewFlagSet("headgate-supervisor", flag.ContinueOnError)
+	flags.StringVar(&environment, "environment", "", "file of variables, each terminated by a NUL")
+	flags.StringVar(&log, "log", "", "file to log to instead of standard error; it is kept below 20 MB with the one before")
+	if err := flags.Parse(arguments); err != nil {
+		return "", "", err
+	}
+	if flags.NArg() > 0 {
+		return "", "", fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	return environment, log, nil
 }
 
 // Collector returns the path of the collector that was installed.
@@ -192,6 +212,7 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 	c.Agent.BootstrapTimeout = 30 * time.Second
 	c.Agent.ConfigApplyTimeout = s.applyTimeout
 	c.Agent.ValidateConfig = true
+	c.Agent.PassthroughLogs = output.Logged
 	c.Storage.Directory = s.Storage
 	c.HealthCheck.NetAddr.Endpoint = s.health
 	c.Telemetry.Logs.OutputPaths = []string{"stderr"}
@@ -232,8 +253,8 @@ func (s *Settings) check() error {
 	if address, err := url.Parse(s.Endpoint); err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
 		problems = append(problems, fmt.Errorf("%s is %q, but must be Headgate's URL for messages, starting with http:// or https://", endpoint, s.Endpoint))
 	}
-	if s.Platform != "" && !slices.Contains([]string{linux, "docker", "kubernetes"}, s.Platform) {
-		problems = append(problems, fmt.Errorf("%s is %q, but must be linux, docker or kubernetes", platform, s.Platform))
+	if s.Platform != "" && !slices.Contains(platforms, s.Platform) {
+		problems = append(problems, fmt.Errorf("%s is %q, but must be %s", platform, s.Platform, strings.Join(platforms, ", ")))
 	}
 	if s.DeploymentID == "" || strings.ContainsAny(s.DeploymentID, "\r\n") {
 		problems = append(problems, fmt.Errorf("%s is %q, but must be the id of a deployment", deploymentID, s.DeploymentID))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
+	"github.com/headgate/headgate/layers/supervisor/internal/system"
 	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"github.com/open-telemetry/opamp-go/protobufs"
 )
@@ -80,7 +81,7 @@ func run(ctx context.Context, program string, environment []string, arguments ..
 	command := exec.CommandContext(ctx, program, arguments...)
 	command.Env, command.Dir = environment, filepath.Dir(program)
 	// Not even if this program is killed meanwhile.
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	command.SysProcAttr = system.EndsWithParent(syscall.SIGKILL)
 	command.WaitDelay = time.Second
 	said := &last{}
 	command.Stdout, command.Stderr = said, said

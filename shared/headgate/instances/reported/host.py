@@ -23,7 +23,7 @@ ABILITIES: Final[tuple[Ability, ...]] = (
     "renew_token",
     "variables",
 )
-Platform = Literal["linux", "docker", "kubernetes"]
+Platform = Literal["linux", "docker", "kubernetes", "windows", "macos"]
 MOST_LABELS: Final = 64
 GATES_LABEL: Final = "headgate.feature-gates"
 """The label by which a supervisor tells the gates that it starts its collector with, with commas between them."""

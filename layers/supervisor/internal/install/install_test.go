@@ -1,0 +1,191 @@
+package install
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/headgate/headgate/layers/supervisor/internal/programs"
+)
+
+const collector = "a collector"
+
+// host is a server, and a folder to install into. `said` are the words of each call of launchctl.
+type host struct {
+	root   string
+	self   string
+	daemon launchd
+	status int
+	server *httptest.Server
+}
+
+func aHost(t *testing.T) *host {
+	t.Helper()
+	folder := t.TempDir()
+	h := &host{root: filepath.Join(folder, "opt", "headgate"), self: filepath.Join(folder, "downloaded"), status: http.StatusBadRequest}
+	h.server = httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, asked *http.Request) {
+		switch {
+		case asked.URL.Path == "/v1/opamp":
+			answer.WriteHeader(h.status)
+		case asked.URL.Path == "/files/collector-macos-"+runtime.GOARCH && asked.URL.RawQuery == "signed=yes":
+			_, _ = answer.Write([]byte(collector))
+		case asked.URL.Path == "/files/variables" && asked.Header.Get("Authorization") == "Bearer secret":
+			_, _ = answer.Write([]byte("STORED=of the group\x00"))
+		case asked.URL.Path == "/health":
+		default:
+			answer.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(h.server.Close)
+	if err := os.WriteFile(h.self, []byte("a supervisor"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// The real one exists on a Mac alone. This one knows a service once it is bootstrapped.
+	launchctl := filepath.Join(folder, "launchctl")
+	script := "#!/bin/sh\necho \"$*\" >>'" + folder + "/said'\ncase $1 in print) test -e '" + folder + "/up' ;;" +
+		" bootstrap) touch '" + folder + "/up' ;; bootout) rm '" + folder + "/up' ;; esac\n"
+	if err := os.WriteFile(launchctl, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.daemon = launchd{folder: folder, launchctl: launchctl}
+	return h
+}
+
+func (h *host) order(t *testing.T, variables map[string]string) *Order {
+	t.Helper()
+	sum := sha256.Sum256([]byte(collector))
+	hash := hex.EncodeToString(sum[:])
+	command, _ := json.Marshal(map[string]any{
+		"endpoint": h.server.URL + "/v1/opamp", "deployment_id": "dep_1", "token": "secret", "variables": variables, "stored": true,
+	})
+	script, _ := json.Marshal(map[string]any{
+		"platform": "macos", "files": h.server.URL + "/files", "query": "signed=yes", "collectors": map[string]any{
+			runtime.GOARCH: programs.Target{SHA256: hash, BinarySHA256: hash, Size: int64(len(collector))},
+		},
+	})
+	order, err := Read(strings.NewReader(string(command)+"\n"+string(script)), h.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return order
+}
+
+func (h *host) install(t *testing.T, variables map[string]string) error {
+	t.Helper()
+	variables[healthOption] = strings.TrimPrefix(h.server.URL, "http://")
+	return install(context.Background(), h.order(t, variables), h.self, h.daemon)
+}
+
+func (h *host) content(t *testing.T, names ...string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(append([]string{h.root}, names...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestAnInstallIsMadeRepeatedAndRemoved(t *testing.T) {
+	h := aHost(t)
+	if err := h.install(t, map[string]string{"REGION": "eu", "GONE": "soon"}); err != nil {
+		t.Fatal(err)
+	}
+	if h.content(t, "bin", "otelcol-contrib") != collector || h.content(t, "etc", "token") != "secret\n" {
+		t.Error("the programs or the token are not in their places")
+	}
+	for _, name := range []string{"etc", "var"} {
+		if stat, err := os.Stat(filepath.Join(h.root, name)); err != nil || stat.Mode().Perm() != 0o700 {
+			t.Errorf("%s is open to others: %v %v", name, stat.Mode(), err)
+		}
+	}
+	// A second command changes one variable, removes another one, and names the third one not at all.
+	if err := h.install(t, map[string]string{"GONE": "", "LEVEL": "info"}); err != nil {
+		t.Fatal(err)
+	}
+	entries := strings.Split(strings.TrimSuffix(h.content(t, "etc", "environment"), "\x00"), "\x00")
+	text := "\n" + strings.Join(entries, "\n") + "\n"
+	for _, entry := range []string{"REGION=eu", "LEVEL=info", "STORED=of the group", "HEADGATE_PLATFORM=macos", "HEADGATE_STORAGE=" + filepath.Join(h.root, "var")} {
+		if strings.Count(text, "\n"+entry+"\n") == 0 {
+			t.Errorf("%s is missing in %q", entry, entries)
+		}
+	}
+	if strings.Contains(text, "GONE=") || strings.Contains(text, "=secret") {
+		t.Errorf("a variable that was removed, or the token, is in %q", entries)
+	}
+	said, _ := os.ReadFile(filepath.Join(h.daemon.folder, "said"))
+	calls := strings.Split(strings.TrimSpace(string(said)), "\n")
+	if len(calls) != 4 || !strings.HasPrefix(calls[0], "bootstrap system ") || !strings.HasPrefix(calls[2], "bootout system/") {
+		t.Errorf("%q", calls)
+	}
+	if err := uninstall(h.root, h.daemon); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{h.root, h.daemon.file()} {
+		if _, err := os.Lstat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
+
+func TestWhatCannotBeInstalledChangesNothing(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(h *host, order *Order)
+		reason string
+	}{
+		"a token that was renewed": {func(h *host, _ *Order) { h.status = http.StatusUnauthorized }, "does not accept the token (HTTP 401)"},
+		"another collector": {
+			func(_ *host, order *Order) { order.collector.SHA256 = strings.Repeat("0", 64) }, "is not what was published",
+		},
+		"a server that is away": {func(h *host, _ *Order) { h.server.Close() }, "does not answer from this host"},
+		"a folder of somebody else": {func(h *host, order *Order) {
+			_ = os.MkdirAll(order.Root, 0o700)
+			_ = os.WriteFile(filepath.Join(order.Root, "theirs"), nil, 0o600)
+		}, "contains files that no install created"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := aHost(t)
+			order := h.order(t, map[string]string{})
+			row.change(h, order)
+			err := install(context.Background(), order, h.self, h.daemon)
+			if err == nil || !strings.Contains(err.Error(), row.reason) {
+				t.Errorf("%v", err)
+			}
+			if _, err := os.Stat(h.daemon.file()); !os.IsNotExist(err) {
+				t.Error("a service is left")
+			}
+			if left, _ := filepath.Glob(filepath.Join(h.root, "bin", "*")); len(left) > 0 {
+				t.Errorf("%q are left", left)
+			}
+		})
+	}
+}
+
+func TestAFolderThatNoInstallMadeIsNotRemoved(t *testing.T) {
+	h := aHost(t)
+	_ = os.MkdirAll(filepath.Join(h.root, "etc"), 0o700)
+	if err := uninstall(h.root, h.daemon); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
+		t.Error(err)
+	}
+	for _, root := range []string{"", "/", "/opt", "relative", "/opt/../etc/x"} {
+		if err := uninstall(root, h.daemon); err == nil {
+			t.Errorf("%q", root)
+		}
+	}
+}
+
+func TestTheServiceIsReadByAnyWordOfItsProgram(t *testing.T) {
+	list := string(propertyList("/opt/a & b/<supervisor>", []string{"--log", "x\"y"}))
+	for _, part := range []string{"<string>/opt/a &amp; b/&lt;supervisor&gt;</string>", "<string>x&#34;y</string>"} {
+		if !strings.Contains(list, part) {
+			t.Errorf("%s is missing in %s", part, list)
+		}
+	}
+}
