@@ -712,7 +712,7 @@ class Identity(TypedDict):
 
 class InstallOut(TypedDict):
     command: str
-    platform: Literal["docker", "linux", "kubernetes"]
+    platform: Literal["docker", "linux", "kubernetes", "windows", "macos"]
     deployment_id: str
     connection: ConnectionOut
     install_url: str | None

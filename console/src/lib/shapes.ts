@@ -804,7 +804,7 @@ export interface Identity {
 
 export interface InstallOut {
   command: string;
-  platform: "docker" | "linux" | "kubernetes";
+  platform: "docker" | "linux" | "kubernetes" | "windows" | "macos";
   deployment_id: string;
   connection: ConnectionOut;
   install_url: string | null;
@@ -814,7 +814,7 @@ export interface InstallOut {
 }
 
 export interface InstallRequest {
-  platform: "docker" | "linux" | "kubernetes";
+  platform: "docker" | "linux" | "kubernetes" | "windows" | "macos";
   deployment_id?: string | null;
   server_name?: string | null;
   arch?: "amd64" | "arm64";
