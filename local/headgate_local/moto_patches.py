@@ -24,6 +24,7 @@ from inspect import signature
 from operator import itemgetter
 from types import ModuleType
 from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
 
 from moto.core import responses
 from moto.core.common_models import BaseModel
@@ -146,7 +147,8 @@ def _processed_as(kind: type, kinds: tuple[type, ...]) -> type | None:
 
 def _copied(node: Any, memo: dict[int, object]) -> Any:
     """The tree below a node. What is not a node in it is a text or a value, which nothing changes."""
-    copied = copy.copy(node)
+    copied = object.__new__(node.__class__)
+    copied.__dict__ |= node.__dict__
     memo[id(node)] = copied
     if node.children is not None:
         copied.children = [_copied(child, memo) if _is_node(child.__class__) else child for child in node.children]
@@ -273,10 +275,21 @@ def _answered_fast() -> Callable[[DynamoHandler, ActionResult], Response]:
     def serialized(handler: DynamoHandler, result: ActionResult) -> Response:
         if isinstance(result, DynamoResult) and handler._get_action() in _ANSWERS_OF_ITEMS:
             headers = {"Content-Type": "application/x-amz-json-1.0", **handler.response_headers}
+            if handler in _left:
+                _left[handler].append(result.result)
+                return 200, headers, ""
             return 200, headers, json.dumps(result.result, default=_base64)
         return original(handler, result)
 
     return serialized
+
+
+def leave_result(handler: DynamoHandler) -> list[dict[str, Any]]:
+    """Have the handler leave an answer of items in this list, instead of serializing it."""
+    return _left.setdefault(handler, [])
+
+
+_left: Final[WeakKeyDictionary[DynamoHandler, list[Any]]] = WeakKeyDictionary()
 
 
 def _base64(value: object) -> str:

@@ -47,7 +47,7 @@ CALLS: Final[list[tuple[str, dict[str, Any]]]] = [
             "ReturnConsumedCapacity": "TOTAL",
         },
     ),
-    ("transact_write_items", {"TransactItems": [put_of("a", "2"), put_of("a", "3")]}),
+    ("transact_write_items", {"TransactItems": (put_of("a", "2"), put_of("a", "3"))}),
     (
         "transact_write_items",
         {
@@ -102,6 +102,24 @@ def test_each_call_is_answered_as_a_request(database: Database, direct: Any) -> 
     # Both ways end with nothing, and some calls were refused.
     assert directly[-1]["Items"] == []
     assert len([one for one in directly if "Error" in one]) == 6
+
+
+def test_what_is_stored_and_answered_is_nobody_elses(direct: Any) -> None:
+    item = key("a", "1") | {"list": {"L": [{"S": "first"}]}}
+    direct.put_item(TableName="things", Item=item)
+    item["list"]["L"].append({"S": "of the caller"})
+    direct.get_item(TableName="things", Key=key("a", "1"))["Item"]["list"]["L"].append({"S": "of a reader"})
+
+    assert direct.get_item(TableName="things", Key=key("a", "1"))["Item"]["list"] == {"L": [{"S": "first"}]}
+
+
+def test_a_handler_of_an_event_finds_the_body_of_a_request_that_is_not_sent(direct: Any) -> None:
+    bodies: list[object] = []
+    direct.meta.events.register_first("before-call.dynamodb", lambda params, **_: bodies.append(params["body"]))
+
+    direct.get_item(TableName="things", Key=key("a", "1"))
+
+    assert bodies == [b'{"TableName": "things", "Key": {"pk": {"S": "a"}, "sk": {"S": "1"}}}']
 
 
 def test_a_direct_call_sends_nothing(database: Database, direct: Any) -> None:
