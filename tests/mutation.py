@@ -4,30 +4,41 @@ pip install cosmic-ray, in an environment of its own; then with that environment
 
 python -m tests.mutation --programs PATH/bin [--package rollouts] [--mutants 60] [--minutes 10]
 
-Cosmic Ray makes the mutants. A sample, the same one for the same sources, is tried on a copy of the checkout.
+Cosmic Ray makes the mutants. A sample, the same one for the same sources, is tried on a copy of the checkout, each
+with the tests that run a changed line.
 """
 
 import argparse
+import json
 import os
 import random
-import shlex
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
 _FOLDERS: Final = ("cli", "docs", "engine", "functions", "local", "scripts", "shared", "statemachines", "tests")
 _FILES: Final = ("pyproject.toml", "template.yaml", "layers/collector/versions/DEFAULT")
-_SECONDS: Final = 120
 # Decorators, and the `|` of types, are no behaviour that a test could see.
 _LEFT_OUT: Final = ("core/RemoveDecorator", "core/ReplaceBinaryOperator_BitOr")
+# What Cosmic Ray's interpreter runs to write each mutant's source, and its difference from today's.
+_MUTATED: Final = """\
+import difflib, json, sys
+from pathlib import Path
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+for job in json.load(sys.stdin):
+    source = Path(job["path"]).read_text()
+    mutated = mutate_code(source, get_operator(job["operator"])(**job["arguments"]), job["occurrence"])
+    lines = difflib.unified_diff(source.splitlines(), mutated.splitlines(), job["path"], job["path"], n=0, lineterm="")
+    print(json.dumps({**job, "source": mutated, "difference": "\\n".join(lines)}))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,55 +89,67 @@ def main() -> None:
     parser.add_argument("--programs", type=Path, default=Path(sys.executable).parent, help="where cosmic-ray is")
     parser.add_argument("--package", choices=PACKAGES, action="append")
     parser.add_argument("--mutants", type=int, default=60, help="how many of each package; 0 for all")
-    parser.add_argument("--minutes", type=float, help="try no further ones of a package after so many")
+    parser.add_argument("--minutes", type=float, default=60, help="try no further ones of a package after so many")
     options = parser.parse_args()
     for name in options.package or PACKAGES:
         with tempfile.TemporaryDirectory() as folder:
-            program = options.programs / "cosmic-ray"
-            tried, survivors = _try(PACKAGES[name], Path(folder), program, options.mutants, options.minutes)
-        killed = tried - len(survivors)
-        print(f"{name}: {killed} of {tried} mutants are noticed, {100 * killed / max(1, tried):.0f} %", flush=True)
-        for difference in survivors:
-            print(difference, flush=True)
+            results = _try(PACKAGES[name], Path(folder), options.programs, options.mutants, options.minutes)
+        survivors = [result["difference"] for result in results if result["survived"]]
+        killed = len(results) - len(survivors)
+        print(f"{name}: {killed} of {len(results)} mutants are noticed, {100 * killed / max(1, len(results)):.0f} %")
+        print(*survivors, sep="\n", flush=True)
 
 
-def _try(package: Package, folder: Path, program: Path, most: int, minutes: float | None) -> tuple[int, list[str]]:
-    """Return how many mutants were tried, and the differences of those that no test noticed."""
+def _try(package: Package, folder: Path, programs: Path, most: int, minutes: float) -> list[dict[str, Any]]:
+    """Return what became of each mutant that was tried."""
     for name in (*_FOLDERS, *_FILES):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / name, folder / name)
+    (folder / "mutants.json").write_text(json.dumps(_mutants(package, folder, programs, most)))
     tests = [str(path.relative_to(folder)) for pattern in package.tests for path in sorted(folder.glob(pattern))]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not full", *tests]
-    (folder / "mutation.toml").write_text(
-        f"[cosmic-ray]\nmodule-path = {list(package.modules)}\ntimeout = {_SECONDS}\nexcluded-modules = []\n"
-        f'test-command = "{shlex.join(command)}"\n[cosmic-ray.distributor]\nname = "local"\n'
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(folder / name) for name in _FOLDERS)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), *(str(folder / name) for name in _FOLDERS)]),
+        # A mutant is often as long as its source, and written in the same second.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [sys.executable, "-m", "tests.support.mutants", "mutants.json", str(minutes), *tests]
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)
-    subprocess.run([program, "init", "mutation.toml", "mutants.sqlite"], cwd=folder, env=environment, check=True)
-    with sqlite3.connect(folder / "mutants.sqlite") as database:
-        order = "module_path, start_pos_row, start_pos_col, operator_name, operator_args, occurrence"
-        rows = database.execute(f"SELECT job_id, operator_name FROM mutation_specs ORDER BY {order}").fetchall()
-        jobs = [job for job, operator in rows if not operator.startswith(_LEFT_OUT)]
-        chosen = random.Random(1).sample(jobs, most) if 0 < most < len(jobs) else jobs
-        for table in ("mutation_specs", "work_items"):
-            database.executemany(
-                f"DELETE FROM {table} WHERE job_id = ?",
-                [(job,) for (job,) in database.execute(f"SELECT job_id FROM {table}") if job not in chosen],
-            )
-    trying = [str(program), "exec", "mutation.toml", "mutants.sqlite"]
-    seconds = None if minutes is None else 60 * minutes
-    with suppress(subprocess.TimeoutExpired):
-        subprocess.run(trying, cwd=folder, env=environment, check=True, timeout=seconds)
-    with sqlite3.connect(folder / "mutants.sqlite") as database:
-        ((tried,),) = database.execute("SELECT count(*) FROM work_results WHERE worker_outcome = 'NORMAL'")
-        return tried, list(_survivors(database))
+    results: list[dict[str, Any]] = json.loads((folder / "mutants.json.results").read_text())
+    return results
 
 
-def _survivors(database: sqlite3.Connection) -> Iterator[str]:
-    for (difference,) in database.execute("SELECT diff FROM work_results WHERE test_outcome = 'SURVIVED'"):
-        yield difference
+def _mutants(package: Package, folder: Path, programs: Path, most: int) -> list[dict[str, Any]]:
+    """Return a sample of the mutants of the package's modules, each with its source."""
+    (folder / "mutation.toml").write_text(
+        f"[cosmic-ray]\nmodule-path = {list(package.modules)}\ntimeout = 1\nexcluded-modules = []\n"
+        'test-command = ""\n[cosmic-ray.distributor]\nname = "local"\n'
+    )
+    subprocess.run([programs / "cosmic-ray", "init", "mutation.toml", "mutants.sqlite"], cwd=folder, check=True)
+    with sqlite3.connect(folder / "mutants.sqlite") as database:
+        columns = "module_path, start_pos_row, start_pos_col, operator_name, operator_args, occurrence, end_pos_row"
+        rows = database.execute(f"SELECT {columns} FROM mutation_specs ORDER BY {columns}").fetchall()
+    jobs = [
+        {"path": row[0], "lines": [row[1], row[6]], "operator": row[3], "arguments": _of(row[4]), "occurrence": row[5]}
+        for row in rows
+        if not row[3].startswith(_LEFT_OUT)
+    ]
+    chosen = random.Random(1).sample(jobs, most) if 0 < most < len(jobs) else jobs
+    done = subprocess.run(
+        [programs / "python", "-c", _MUTATED],
+        cwd=folder,
+        input=json.dumps(chosen).encode(),
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _of(arguments: str | None) -> dict[str, Any]:
+    """The arguments of an operator, which Cosmic Ray stores as the JSON of their JSON."""
+    parsed: dict[str, Any] = json.loads(json.loads(arguments or '"{}"') or "{}")
+    return parsed
 
 
 if __name__ == "__main__":
