@@ -51,6 +51,9 @@ receivers: {{nop: }}  # {LINE}
 exporters: {{nop: }}
 service: {{pipelines: {{{PIPELINE}: {{receivers: [nop], exporters: [nop]}}}}}}
 """
+# Cells of tables that are lower than what is in them, which then lies over the next one.
+_LOW = """\
+[...document.querySelectorAll("td")].filter(({scrollHeight, clientHeight}) => scrollHeight > clientHeight + 2).length"""
 # Those that somebody who is signed in finds in the organization; a table of all pages that a test keeps whole.
 OF_AN_ORGANIZATION = sorted({row.endpoint.partition(" ")[2] for row in PAGES if row.endpoint.startswith(f"GET {HERE}")})
 
@@ -141,7 +144,10 @@ def test_no_page_scrolls_sideways(ids: dict[str, str], with_collector: None) -> 
         for width in (390, 1280):
             opened = browser.new_context(viewport={"width": width, "height": 844}).new_page()
             widths: dict[str, int] = {}
+            over: dict[str, int] = {}
             for path, answer in shown.items():
                 opened.set_content(re.sub("<link[^>]*>", lambda _: f"<style>{style}</style>", answer.text))
                 widths[path] = opened.evaluate("document.documentElement.scrollWidth")
+                over[path] = opened.evaluate(_LOW)
             assert {path: found for path, found in widths.items() if found > width} == {}
+            assert {path: cells for path, cells in over.items() if cells} == {}

@@ -72,11 +72,11 @@ _SUBJECT: Final = '<a href="{page}">{subject}</a>'
 # Notices of one kind and one reason are one row, with the first of their subjects.
 _SUBJECTS: Final = 3
 _TILES: Final = """\
-<div class="tiles"><a class="tile" href="{home}/fleets"><span class="soft small">Collectors</span>
+<div class="tiles"><a class="tile" href="{collectors}"><span class="soft small">Collectors</span>
 <strong>{hosts}</strong>{states}</a>
-<a class="tile" href="{home}/fleets"><span class="soft small">Rollouts under way</span><strong>{rollouts}</strong></a>
-<div class="tile"><span class="soft small">Records</span>{records}</div>
-<div class="tile"><span class="soft small">Failed to be sent</span>{failed}</div></div>"""
+<a class="tile" href="{rollout}"><span class="soft small">Rollouts under way</span><strong>{rollouts}</strong></a>
+<a class="tile" href="{collectors}{by_rate}"><span class="soft small">Records</span>{records}</a>
+<a class="tile" href="{collectors}{by_failed}"><span class="soft small">Failed to be sent</span>{failed}</a></div>"""
 _NOTHING: Final = Html('<p><span class="tag good">✓ nothing</span></p>')
 _TOKENS: Final = """\
 <p class="small" id="tokens"><a href="{home}/expiring-tokens">Tokens of service accounts that expire soon</a></p>"""
@@ -150,7 +150,10 @@ def _notice(caller: Caller, notices: Sequence[Notice], now: datetime) -> Row:
 
 
 def _tiles(caller: Caller, overview: Overview, day: Mapping[str, Series]) -> Html:
-    """Collectors by state, rollouts, and what flows; nothing before the first fleet."""
+    """Collectors by state, rollouts, and what flows; nothing before the first fleet.
+
+    Each leads to the list of what it counts, or to the fleets if several have some.
+    """
     if not overview.fleets:
         return NOTHING
     states = Counter[InstanceState]()
@@ -158,12 +161,24 @@ def _tiles(caller: Caller, overview: Overview, day: Mapping[str, Series]) -> Htm
         states.update(counted.instances)
     parts = [Part(state.replace("_", " "), states[state], KINDS.get(state, "")) for state in INSTANCE_STATES]
     records, failed = traffic.together(day)
+    fleets = f"{home(caller)}/fleets"
+    having = [counted.fleet.id for counted in overview.fleets if counted.total]
+    rollouts = [
+        f"{fleets}/{counted.fleet.id}/deployments/{group.id}/rollouts/{group.rollout.id}"
+        for counted in overview.fleets
+        for group in counted.groups
+        if group.rollout
+    ]
+    alone = len(having) == 1
     return html(
         _TILES,
-        home=home(caller),
+        collectors=f"{fleets}/{having[0]}/collectors" if alone else fleets,
+        by_rate="?sort=-rate" if alone else "",
+        by_failed="?sort=-failed" if alone else "",
+        rollout=rollouts[0] if len(rollouts) == 1 else fleets,
         hosts=f"{states.total():,}",
         states=charts.stacked(parts, "Collectors by state", "states"),
-        rollouts=sum(1 for counted in overview.fleets for group in counted.groups if group.rollout),
+        rollouts=len(rollouts),
         records=records,
         failed=failed,
     )

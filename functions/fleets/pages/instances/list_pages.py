@@ -326,7 +326,7 @@ def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names
             if seen.assigned != seen.running
             else html('<span class="soft">the same</span>'),
             described.collector_version or "",
-            html("{line} {rate}", line=line, rate=charts.short(rate)) if rate >= 0 else line,
+            html("{rate} {line}", line=line, rate=charts.short(rate)) if rate >= 0 else line,
             f"{100 * failed:.1f} %" if failed > 0 else "0 %" if failed == 0 else "",
             ago(instance.contact.last_seen_at),
         ),
