@@ -79,6 +79,19 @@ def sparkline(values: Sequence[int | None]) -> str:
     return "".join(" " if value is None else _BARS[(len(_BARS) - 1) * value // most] for value in values)
 
 
+def confirm(question: str, without_terminal: str, undone: str = "nothing was changed") -> None:
+    """Ask. Raises UsageError if there is nobody to ask, Failed if the person does not want it."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(without_terminal)
+    if not click.confirm(question, err=True):
+        raise Failed(undone)
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """`1 test`, `2 tests`."""
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def print_commands(lines: Iterable[str]) -> None:
     """Print workflow commands for GitHub's runner, whose data are escaped already."""
     for line in lines:

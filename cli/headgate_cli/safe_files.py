@@ -73,6 +73,21 @@ def replace(path: Path, content: bytes) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def write(path: str | Path, content: str | bytes) -> None:
+    """Replace a file's content atomically. A text is written as it is, without other line ends. Raises Failed."""
+    try:
+        replace(Path(path), content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise Failed(f"cannot write {one_line(str(path))}: {error.strerror}") from error
+
+
+def rewrite(path: str, before: str, after: str, undone: str = "nothing was written, run the command again") -> None:
+    """Replace a file's text, if it still is what it was. Raises Failed."""
+    if read_bytes(Path(path)) != before.encode():
+        raise Failed(f"{one_line(path)} was changed meanwhile: {undone}")
+    write(path, after)
+
+
 def place(path: Path) -> Path:
     """The path with its links followed. Raises Failed if a link on the way leads out of its own folder."""
     here = Path.cwd()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +19,9 @@ from headgate_cli.apply.state import Recorder, State
 from headgate_cli.apply.steps import Plan
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.connection import connected
-from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
+from headgate_cli.errors import FAILED, Ended, NotAuthenticated
 from headgate_cli.fleets.assignable import STAND_IN, env_of
-from headgate_cli.output import print_json, say
+from headgate_cli.output import confirm, counted, print_json, say
 from headgate_cli.untrusted import one_line
 
 _DIFFERENCES: Final = 4
@@ -138,15 +137,10 @@ def _env_of(api: Api, wants: wanted.Wanted, there: found.Found) -> Mapping[str, 
 
 
 def _agree(planned: Plan, caller: found.Caller, *, yes: bool) -> None:
-    """Raises UsageError if there is nobody to ask, Failed if the person does not want it."""
-    count = len(planned.acts)
-    if yes or not count:
-        return
-    if not sys.stdin.isatty():
-        raise click.UsageError("without a terminal to ask on, confirm with --yes")
-    things = "1 change" if count == 1 else f"{count} changes"
-    if not click.confirm(f"Apply {things} to {one_line(caller.organization_name)}?", err=True):
-        raise Failed("nothing was changed")
+    """Ask before anything is changed. Raises as `confirm`."""
+    if planned.acts and not yes:
+        question = f"Apply {counted(len(planned.acts), 'change')} to {one_line(caller.organization_name)}?"
+        confirm(question, "without a terminal to ask on, confirm with --yes")
 
 
 def _carry_out(carrier: Carrier, planned: Plan, api: Api, *, as_json: bool) -> None:

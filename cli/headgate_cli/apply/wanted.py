@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-from headgate_cli import safe_files
+from headgate_cli import file_checks, safe_files
 from headgate_cli.apply import sections, wanted_fleets
 from headgate_cli.apply.sections import WrongFolder
 from headgate_cli.apply.wanted_fleets import Fleet
 from headgate_cli.collector_version import VERSION
 from headgate_cli.configurations.folder import CONFIGURATIONS, POLICIES, SETTINGS, SUFFIXES, digest, files_in
 from headgate_cli.errors import Failed
+from headgate_cli.file_checks import Wrong, meant
 from headgate_cli.policies import files as policy_files
 from headgate_cli.suites import fields as known
 from headgate_cli.suites import files as test_files
-from headgate_cli.suites.fields import Wrong, meant
 from headgate_cli.suites.files import FileTest, Problem, WrongTests
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import Place
@@ -128,15 +128,15 @@ def _settings(
 ) -> tuple[_Settings, Mapping[str, _Settings]]:
     if not safe_files.is_file(str(folder / SETTINGS)):
         return _Settings(), {}
-    shared: dict[str, sections.Check] = {"publish": sections.boolean, "collector_version": _collector_version}
-    single = sections.keys({**shared, "description": _description})
+    shared: dict[str, file_checks.Check] = {"publish": file_checks.boolean, "collector_version": _collector_version}
+    single = file_checks.keys({**shared, "description": _description})
 
     def of_file(place: Place, value: object) -> object:
         if place[-1] not in files:
             raise Wrong(place, f"there is no file {CONFIGURATIONS}/{one_line(str(place[-1]))}.yaml")
         return single(place, value)
 
-    check = sections.keys({**shared, "configurations": sections.named(of_file)})
+    check = file_checks.keys({**shared, "configurations": sections.named(of_file)})
     try:
         settings = cast("dict[str, object]", sections.document(folder, SETTINGS, check))
     except WrongTests as error:
@@ -220,7 +220,7 @@ def _policies(folder: Path, problems: list[Problem]) -> Policies | None:
         return None
     try:
         settings, _ = policy_files.settings(str(safe_files.below(folder, POLICIES)))
-        return Policies(str(path), known.values(cast("Mapping[object, object]", settings)))
+        return Policies(str(path), file_checks.values(cast("Mapping[object, object]", settings)))
     except Wrong as error:
         problems.append(Problem(str(path), 1, f"{'.'.join(map(str, error.place))} {error}"))
     except Failed as error:
@@ -229,14 +229,14 @@ def _policies(folder: Path, problems: list[Problem]) -> Policies | None:
 
 
 def _collector_version(place: Place, value: object) -> str:
-    version = sections.text(place, value)
+    version = file_checks.text(place, value)
     if not VERSION.fullmatch(version):
         raise Wrong(place, f"{one_line(version)!r} is not a collector version: use X.Y.Z, for example 0.139.0")
     return version
 
 
 def _description(place: Place, value: object) -> str:
-    description = sections.text(place, value)
+    description = file_checks.text(place, value)
     if len(description) > _LONGEST_DESCRIPTION:
         raise Wrong(place, f"must have at most {_LONGEST_DESCRIPTION:,} characters")
     return description

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Final, cast
 
 from headgate_cli.apply import sections
-from headgate_cli.apply.sections import Check
 from headgate_cli.configurations.lookup import with_version
-from headgate_cli.suites.fields import Wrong
+from headgate_cli.file_checks import Check, Wrong, boolean, keys, list_of, one_of, or_null, text, whole_number
 from headgate_cli.suites.files import Problem, WrongTests
 from headgate_cli.yaml_files import Place
 
@@ -75,63 +74,63 @@ class Fleet:
     groups: Mapping[str, Group]
 
 
-_STEP: Final = sections.keys(
+_STEP: Final = keys(
     {
-        "hosts": sections.whole_number,
-        "percent": sections.whole_number,
-        "canaries": sections.boolean,
-        "soak_seconds": sections.whole_number,
-        "approval": sections.boolean,
+        "hosts": whole_number,
+        "percent": whole_number,
+        "canaries": boolean,
+        "soak_seconds": whole_number,
+        "approval": boolean,
     }
 )
-_WINDOW: Final = sections.keys(dict.fromkeys(("start", "end", "time_zone"), sections.text))
-_LABELS: Final = sections.named(sections.text)
+_WINDOW: Final = keys(dict.fromkeys(("start", "end", "time_zone"), text))
+_LABELS: Final = sections.named(text)
 _STRATEGY: Final[Mapping[str, Check]] = {
-    "preset": sections.one_of(_PRESETS),
-    "steps": sections.list_of(_STEP),
+    "preset": one_of(_PRESETS),
+    "steps": list_of(_STEP),
     "canaries": _LABELS,
-    "max_unavailable": sections.whole_number,
+    "max_unavailable": whole_number,
     "window": _WINDOW,
-    "on_failure": sections.one_of(_ON_FAILURE),
+    "on_failure": one_of(_ON_FAILURE),
 }
-_GATES: Final = sections.keys(
+_GATES: Final = keys(
     {
-        **dict.fromkeys(("apply_failed", "crash_loop", "silent", "delivery", "not_judged"), sections.boolean),
+        **dict.fromkeys(("apply_failed", "crash_loop", "silent", "delivery", "not_judged"), boolean),
         **dict.fromkeys(
             (
                 *("tolerated_percent", "left", "restarts", "send_failed", "refused", "queue_growth"),
                 *("throughput_drop", "memory_growth", "cpu_growth"),
             ),
-            sections.or_null(sections.whole_number),
+            or_null(whole_number),
         ),
     }
 )
-_ROLLOUT: Final = sections.keys({**_STRATEGY, "gates": _GATES, UPGRADE: sections.boolean})
+_ROLLOUT: Final = keys({**_STRATEGY, "gates": _GATES, UPGRADE: boolean})
 
 
 def _assignment(place: Place, value: object) -> Assignment | None:
     if value is None:
         return None
-    configuration, n = with_version(sections.text(place, value))
+    configuration, n = with_version(text(place, value))
     return Assignment(sections.name(place, configuration), n)
 
 
-_GROUP: Final = sections.keys(
+_GROUP: Final = keys(
     {
         "configuration": _assignment,
         "rollout": _ROLLOUT,
-        "role": sections.one_of(_ROLES),
-        "replicas": sections.or_null(sections.whole_number),
-        "namespace": sections.or_null(sections.text),
+        "role": one_of(_ROLES),
+        "replicas": or_null(whole_number),
+        "namespace": or_null(text),
         "selector": _LABELS,
         "variables": _LABELS,
-        "secrets": sections.list_of(sections.name),
+        "secrets": list_of(sections.name),
     }
 )
-_FLEET: Final = sections.keys(
+_FLEET: Final = keys(
     {
-        "type": sections.one_of(TYPES),
-        "expires_in": sections.one_of(_LIFETIMES),
+        "type": one_of(TYPES),
+        "expires_in": one_of(_LIFETIMES),
         "groups": sections.named(_GROUP),
     }
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import click
@@ -14,7 +13,7 @@ from headgate_cli.api import Api
 from headgate_cli.checks import findings, many
 from headgate_cli.errors import Failed
 from headgate_cli.output import say
-from headgate_cli.safe_files import STDIN, read, read_bytes, replace
+from headgate_cli.safe_files import STDIN, read, rewrite
 from headgate_cli.shaped import shaped
 from headgate_cli.untrusted import one_line
 
@@ -46,12 +45,7 @@ def mend(api: Api, files: Sequence[str], request: Mapping[str, object]) -> None:
         after, lines = _mended(api, before, request)
         if after == before:
             continue
-        if read_bytes(Path(file)) != before.encode():
-            raise Failed(f"{one_line(file)} was changed meanwhile: nothing was written, run the command again")
-        try:
-            replace(Path(file), after.encode())
-        except OSError as error:
-            raise Failed(f"cannot write {one_line(file)}: {error.strerror}") from error
+        rewrite(file, before, after)
         numbers = ", ".join(map(str, sorted(lines)))
         say(f"{one_line(file)}: fixed line{'s' if len(lines) > 1 else ''} {numbers}")
 

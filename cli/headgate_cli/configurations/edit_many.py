@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
-from pathlib import Path
 from typing import Final
 
 import click
@@ -17,8 +16,8 @@ from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import diff, print_json, print_result, say
-from headgate_cli.safe_files import read, read_bytes, replace
+from headgate_cli.output import counted, diff, print_json, print_result, say
+from headgate_cli.safe_files import read, rewrite
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ConfigurationSummary, VersionDetail
 from headgate_cli.suites import report
@@ -98,9 +97,10 @@ def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequen
     if not how.no_validate:
         texts = {change.label: change.checked for change in changes}
         require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=how.env)
+    question = f"Save {counted(len(changes), 'configuration')}?"
     if how.dry_run:
         say(f"{len(changes)} would change; {_NOT_SAVED.lower()}")
-    elif not how.yes and sys.stdin.isatty() and not click.confirm(f"Save {_counted(len(changes))}?", err=True):
+    elif not how.yes and sys.stdin.isatty() and not click.confirm(question, err=True):
         say(_NOT_SAVED)
         raise Ended(FAILED)
     if how.dry_run:
@@ -157,12 +157,7 @@ def _changes(texts: Sequence[_Change], settings: Sequence[Setting]) -> list[_Cha
 
 def _write(changes: Sequence[_Change]) -> None:
     for change in changes:
-        if read_bytes(Path(change.label)) != change.before.encode():
-            raise Failed(f"{one_line(change.label)} was changed meanwhile: run the command again for the rest")
-        try:
-            replace(Path(change.label), change.after.encode())
-        except OSError as error:
-            raise Failed(f"cannot write {one_line(change.label)}: {error.strerror}") from error
+        rewrite(change.label, change.before, change.after, "run the command again for the rest")
         say(f"{one_line(change.label)}: changed")
 
 
@@ -250,7 +245,3 @@ def _suite(api: Api, draft: Mapping[str, object]) -> Suite | None:
 def _tell(run: Ran, how: How) -> None:
     if not how.as_json:
         print_result("\n".join(report.as_text(run)))
-
-
-def _counted(count: int) -> str:
-    return f"{count} configuration{'' if count == 1 else 's'}"

@@ -63,11 +63,11 @@ class Folder:
                 for name, entry in sorted(self.entries.items())
             }
         }
-        _write(self.path / MANIFEST, json.dumps(content, ensure_ascii=False, indent=2) + "\n")
+        safe_files.write(self.path / MANIFEST, json.dumps(content, ensure_ascii=False, indent=2) + "\n")
 
     def write(self, file: str, text: str) -> None:
         """Replace the file's text atomically."""
-        _write(self.path / file, text)
+        safe_files.write(self.path / file, text)
 
     def changed_here(self, file: str) -> bool:
         """Whether the file exists and differs from what was last pulled or pushed."""
@@ -153,11 +153,3 @@ def _read(path: Path) -> Mapping[str, Entry]:
             f"{one_line(str(path))} is not a manifest of headgate ({one_line(str(error))}): correct it, or delete it "
             "and pull again"
         ) from error
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        # Bytes, as on the server: line ends are not translated.
-        safe_files.replace(path, text.encode())
-    except OSError as error:
-        raise Failed(f"cannot write {one_line(str(path))}: {error.strerror}") from error

@@ -21,7 +21,7 @@ from headgate_cli.configurations.folder import files_in, of_configurations
 from headgate_cli.configurations.push import change_draft
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import print_json, print_result, say, table
+from headgate_cli.output import counted, print_json, print_result, say, table
 from headgate_cli.safe_files import STDIN, read
 from headgate_cli.safe_files import name as name_of
 from headgate_cli.shaped import each, listed, shaped
@@ -135,14 +135,14 @@ def import_(
         _show(checked)
     if not collector_version and (match := _matching(api, checked, request)):
         version, there = match
-        leaves = f"collector {one_line(version)} leaves {_counted(there.errors, 'error')} instead of {checked.errors}"
+        leaves = f"collector {one_line(version)} leaves {counted(there.errors, 'error')} instead of {checked.errors}"
         if match_version or (asks and click.confirm(f"The {leaves}: import for it?", default=True, err=True)):
             checked, request = there, request | {"version": version}
         else:
             say(f"--match-version: {leaves}")
     if checked.fixable and (fix or (asks and _wants_fixes(checked.fixable))):
         checked = _mended(api, checked, request)
-        say(f"Fixed {_counted(sum(source.fixed for source in checked.texts), 'place')}")
+        say(f"Fixed {counted(sum(source.fixed for source in checked.texts), 'place')}")
     if asks:
         checked, request = _ask(api, checked, request)
     if checked is not before and not as_json:
@@ -302,7 +302,7 @@ def _fixed(source: _Text, answer: NamedResult) -> _Text:
 
 
 def _wants_fixes(count: int) -> bool:
-    return click.confirm(f"Apply {_counted(count, 'fix', 'fixes')} to what is imported?", default=True, err=True)
+    return click.confirm(f"Apply {counted(count, 'fix', 'fixes')} to what is imported?", default=True, err=True)
 
 
 def _ask(api: Api, checked: _Checked, request: dict[str, object]) -> tuple[_Checked, dict[str, object]]:
@@ -343,8 +343,8 @@ def _show(checked: _Checked) -> None:
         files = [one_line(checked.texts[at].file) for at in group["texts"]]
         severity, fixable = group["severity"], group["fixable"]
         label = click.style(f"{severity:<7}", fg=_SEVERITIES.get(severity), bold=True)
-        where = ", ".join(files) if len(files) <= _MOST_NAMED else _counted(len(files), "file")
-        known = f" ({_counted(fixable, 'fix', 'fixes')} known)" if fixable else ""
+        where = ", ".join(files) if len(files) <= _MOST_NAMED else counted(len(files), "file")
+        known = f" ({counted(fixable, 'fix', 'fixes')} known)" if fixable else ""
         print_result(f"{label} {group['count']:>3}  {quoted(group['message'])}{known}  in {where}")
         if group["way_out"]:
             print_result(f"             = {quoted(group['way_out'])}")
@@ -392,12 +392,12 @@ def _summarize(outcomes: Sequence[Mapping[str, object]], checked: _Checked, *, f
     on_host = sum(outcome["valid_on_host"] is True and outcome["valid"] is not True for outcome in outcomes)
     also = f", {on_host} on a host that has what is named above" if on_host else ""
     say(
-        f"{_counted(created, 'draft')} of {_counted(len(outcomes), 'file')}, {valid} valid{also}"
+        f"{counted(created, 'draft')} of {counted(len(outcomes), 'file')}, {valid} valid{also}"
         if not dry_run
-        else f"{valid} of {_counted(len(outcomes), 'file')} valid{also}; nothing was created"
+        else f"{valid} of {counted(len(outcomes), 'file')} valid{also}; nothing was created"
     )
     if checked.fixable and not fix:
-        say(f"--fix applies {_counted(checked.fixable, 'known fix', 'known fixes')}")
+        say(f"--fix applies {counted(checked.fixable, 'known fix', 'known fixes')}")
     for name in _named(checked, "feature_gate"):
         say(f"--feature-gate +{one_line(name)} enables that gate for the versions")
     if any(_named(checked, "variable")):
@@ -413,8 +413,4 @@ def _state(outcome: Mapping[str, object]) -> str:
         return "valid"
     if outcome["valid_on_host"] is True:
         return "valid on a host"
-    return _counted(int(str(outcome["errors"])), "error")
-
-
-def _counted(count: int, noun: str, plural: str = "") -> str:
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+    return counted(int(str(outcome["errors"])), "error")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from headgate_cli.api import Api, Entity
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import connected
-from headgate_cli.errors import Failed
-from headgate_cli.output import print_outcome
+from headgate_cli.output import confirm, print_outcome
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import ConfigurationSummary
 from headgate_cli.untrusted import one_line
@@ -97,13 +94,10 @@ def delete(api: Api, configuration: str, yes: bool, as_json: bool) -> None:
     Examples:
       headgate config delete attempt --yes
     """
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError("without a terminal to ask on, confirm with --yes")
     configuration_id = lookup.find(api, configuration)
-    if not yes and not click.confirm(
-        f"Delete {one_line(configuration)} ({configuration_id}) with all its versions?", err=True
-    ):
-        raise Failed("nothing was deleted")
+    if not yes:
+        question = f"Delete {one_line(configuration)} ({configuration_id}) with all its versions?"
+        confirm(question, "without a terminal to ask on, confirm with --yes", "nothing was deleted")
     api.delete(f"/configurations/{configuration_id}")
     print_outcome({"deleted": configuration_id}, as_json, f"{one_line(configuration)} is deleted")
 

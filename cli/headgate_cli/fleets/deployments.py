@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Final
 
 import click
@@ -13,14 +12,13 @@ from headgate_cli.command_group import Group
 from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
-from headgate_cli.errors import Failed
 from headgate_cli.fleets import assignable, deleting, lookup
 from headgate_cli.fleets.check import check, say_of_hosts
 from headgate_cli.fleets.env import env
 from headgate_cli.fleets.history import history
 from headgate_cli.fleets.select import select
 from headgate_cli.fleets.states import states
-from headgate_cli.output import print_json, print_result, show_list
+from headgate_cli.output import confirm, counted, print_json, print_result, show_list
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentChanged, DeploymentOut
 from headgate_cli.untrusted import one_line
@@ -172,15 +170,11 @@ deployment.add_command(select)
 
 
 def _confirm_stop(group: DeploymentOut) -> None:
-    """Raises UsageError if collectors would stop and there is nobody to ask, Failed if the person does not want it."""
+    """Ask if collectors would stop. Raises as `confirm`."""
     running = sum(group["instances"][state] for state in _RUNNING)
-    if not running:
-        return
-    collectors = f"{running} collector{'' if running == 1 else 's'} of {one_line(group['name'])}"
-    if not sys.stdin.isatty():
-        raise click.UsageError(f"this stops {collectors}; without a terminal to ask on, confirm with --yes")
-    if not click.confirm(f"Stop {collectors}?", err=True):
-        raise Failed("nothing was changed")
+    collectors = f"{counted(running, 'collector')} of {one_line(group['name'])}"
+    if running:
+        confirm(f"Stop {collectors}?", f"this stops {collectors}; without a terminal to ask on, confirm with --yes")
 
 
 def _why(message: str | None) -> dict[str, object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 import click
@@ -14,7 +13,7 @@ from headgate_cli.api import Api
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import as_json, connected
-from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.errors import FAILED, Ended
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import minute, print_commands, print_json, print_result, say, show_list
 from headgate_cli.shaped import shaped
@@ -122,7 +121,7 @@ def suite(
 
     all_ran = run_suites(api, chosen, more, done)
     if junit_file:
-        _write(junit_file, junit.as_xml(all_ran))
+        safe_files.write(junit_file, junit.as_xml(all_ran))
     if as_json:
         print_json([report.as_json(ran) for ran in all_ran])
     if output == "github":
@@ -214,10 +213,3 @@ def _passes(ran: Ran, renewed: Sequence[object]) -> bool:
         )
         for outcome in ran.outcomes
     )
-
-
-def _write(file: str, content: bytes) -> None:
-    try:
-        safe_files.replace(Path(file), content)
-    except OSError as error:
-        raise Failed(f"cannot write {one_line(file)}: {error.strerror}") from error

@@ -12,7 +12,8 @@ expected_file: edge.jsonl    # or `expected`; the output, which `headgate test s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -20,8 +21,9 @@ from typing import Final
 from headgate_cli import safe_files
 from headgate_cli.configurations.folder import SUFFIXES
 from headgate_cli.errors import Failed
+from headgate_cli.file_checks import Wrong
 from headgate_cli.suites import fields as known
-from headgate_cli.suites.fields import Fields, Wrong
+from headgate_cli.suites.fields import Fields
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import Place, parse_with_lines, pipelines
 
@@ -160,9 +162,9 @@ def names_in(folder: Path) -> list[str]:
 def read(folder: Path, file: str, defined: Sequence[str], label: str) -> FileTest:
     """One test of the configuration `label`, which has the pipelines `defined`. Raises WrongTests."""
     path = folder / file
-    lines: Mapping[Place, int] = {}
-    try:
-        document, lines = parse_with_lines(_read(folder, file), str(path))
+    with problems_of(str(path)) as lines:
+        document, places = parse_with_lines(_read(folder, file), str(path))
+        lines.update(places)
         if not isinstance(document, dict):
             raise Wrong((), "must hold the fields of a test: `headgate test suite --help` shows them")
         known.check(document)
@@ -174,13 +176,23 @@ def read(folder: Path, file: str, defined: Sequence[str], label: str) -> FileTes
             fields["sample"] = _beside(folder, "sample_file", sample_file)
         if expected_file and safe_files.is_file(str(_named(folder, "expected_file", expected_file))):
             fields["expected"] = _beside(folder, "expected_file", expected_file)
+    return FileTest(path.stem, str(path), fields, lines, sample_file, expected_file)
+
+
+@contextmanager
+def problems_of(path: str) -> Iterator[dict[Place, int]]:
+    """Raise WrongTests for what is wrong in a file, at the line that the yielded mapping has for its place."""
+    lines: dict[Place, int] = {}
+    try:
+        yield lines
     except Wrong as error:
         where = ".".join(str(part + 1) if isinstance(part, int) else part for part in error.place)
         message = f"{one_line(where)}: {error}" if where else str(error)
-        raise WrongTests([Problem(str(path), line_of(lines, error.place), message)]) from error
+        raise WrongTests([Problem(path, line_of(lines, error.place), message)]) from error
+    except WrongTests:
+        raise
     except Failed as error:
-        raise WrongTests([of_file(str(path), error)]) from error
-    return FileTest(path.stem, str(path), fields, lines, sample_file, expected_file)
+        raise WrongTests([of_file(path, error)]) from error
 
 
 def of_file(path: str, error: Failed) -> Problem:

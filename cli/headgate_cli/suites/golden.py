@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from headgate_cli import safe_files
@@ -91,7 +90,7 @@ def write(renewal: Renewal) -> None:
     """Write the output into the test's file of it, or into the test itself. Raises Failed."""
     test = renewal.test
     if test.expected_path:
-        _replace(test.expected_path, renewal.output)
+        safe_files.write(test.expected_path, renewal.output)
         return
     content = safe_files.read(test.file)
     span = span_of(content, test.file, "expected")
@@ -108,15 +107,8 @@ def write(renewal: Renewal) -> None:
             f"{one_line(test.file)}: the expected output cannot be replaced in this file: move it into a file of its "
             "own, and name that as expected_file"
         )
-    _replace(test.file, replaced)
+    safe_files.write(test.file, replaced)
 
 
 def _mapping(document: object) -> dict[object, object]:
     return document if isinstance(document, dict) else {}
-
-
-def _replace(path: str, content: str) -> None:
-    try:
-        safe_files.replace(Path(path), content.encode())
-    except OSError as error:
-        raise Failed(f"cannot write {one_line(path)}: {error.strerror}") from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 import click
@@ -20,7 +19,7 @@ from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import diff, print_json, print_result, print_text, say
-from headgate_cli.safe_files import STDIN, name, read, read_bytes, replace
+from headgate_cli.safe_files import STDIN, name, read, rewrite, write
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import Rename, UpgradeReport, VersionDetail
 from headgate_cli.untrusted import one_line
@@ -106,9 +105,7 @@ def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: st
         if not quiet:
             diff(before, after, (one_line(name(file)), f"{one_line(name(file))} on {request['to']}"))
     elif after != before:
-        if read_bytes(Path(file)) != before.encode():
-            raise Failed(f"{one_line(file)} was changed meanwhile: nothing was written, run the command again")
-        _write(file, after)
+        rewrite(file, before, after)
     undone = "" if not dry_run else "would be renamed: "
     say(f"{one_line(name(file))}: {undone}{_summary(answer)}")
     return result
@@ -176,11 +173,8 @@ def _with_names(before: str, renames: Sequence[Rename]) -> str | None:
 def _write(file: str, content: str) -> None:
     if file == STDIN:
         print_text(content)
-        return
-    try:
-        replace(Path(file), content.encode())
-    except OSError as error:
-        raise Failed(f"cannot write {one_line(file)}: {error.strerror}") from error
+    else:
+        write(file, content)
 
 
 def _summary(answer: UpgradeReport) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from headgate_cli.checks.findings import Finding, Severity, finding_of
+from headgate_cli.output import counted
 from headgate_cli.shapes import (
     ChangedBehaviour,
     ChangedDefault,
@@ -42,17 +43,17 @@ def headline(report: UpgradeReport) -> str:
     source, target = one_line(report["from"]), one_line(report["to"])
     verdict = report["verdict"]
     new, known = len(report["new_errors"]), len(verdict["to"]["errors"])
-    counted = [", ".join(changed)] if (changed := _changed(report)) else []
-    notes = [*_not_compared(report), *counted]
+    changed = ", ".join(_changed(report))
+    notes = [*_not_compared(report), *([changed] if changed else [])]
     more = "".join(f"; {note}" for note in notes)
     if new:
-        return f"breaks on {target}: {_counted(new, 'new error')}{more}"
+        return f"breaks on {target}: {counted(new, 'new error')}{more}"
     if known:
-        return f"is invalid on {target}, and on {source} already: {_counted(known, 'error')}{more}"
+        return f"is invalid on {target}, and on {source} already: {counted(known, 'error')}{more}"
     if breaks(report):
         return f"is not fully checked: this build of {target} lacks the {lacking(report)}{more}"
     if verdict["from"]["valid"] is False:
-        notes.insert(0, f"{source} refuses it: {_counted(len(verdict['from']['errors']), 'error')}")
+        notes.insert(0, f"{source} refuses it: {counted(len(verdict['from']['errors']), 'error')}")
     if notes:
         return f"works on {target}, but: {'; '.join(notes)}"
     return f"works on {target}" + (f" as on {source}" if source != target else ", with nothing to rename")
@@ -117,7 +118,7 @@ def _changed(report: UpgradeReport) -> list[str]:
         (len(report["behaviours"]), "changed behaviour"),
         (len(_gates_of_components(report)), "feature gate"),
     )
-    return [_counted(count, noun) for count, noun in counts if count]
+    return [counted(count, noun) for count, noun in counts if count]
 
 
 def _renamed_components(report: UpgradeReport) -> Sequence[Rename]:
@@ -157,7 +158,3 @@ def _shown(value: object) -> str:
     return (
         "empty" if value in ("", None) or value == [] else str(value).lower() if isinstance(value, bool) else str(value)
     )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
