@@ -131,7 +131,7 @@ class ServerError(Failed):
 
     @property
     def is_stale(self) -> bool:
-        """Whether the request was refused since what `if_match` names has changed."""
+        """True if the request was refused because the state that `if_match` names has changed."""
         return self.status == _PRECONDITION_FAILED
 
     @property
@@ -180,7 +180,7 @@ class Api(ABC):
         """End what was started for it."""
 
     def seal(self, text: str) -> str:
-        """What only a holder of the same credential can make of the text; empty without a credential."""
+        """Seal the text so that only a holder of the same credential can repeat it; empty without a credential."""
         return hmac.digest(self._key, text.encode(), "sha256").hex() if self._key else ""
 
     def get(self, path: str, **parameters: str | int) -> Entity:

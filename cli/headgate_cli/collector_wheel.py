@@ -12,7 +12,7 @@ PACKAGE: Final = "headgate_collector"
 
 
 class Wheel(Protocol):
-    """What the package offers."""
+    """The functions of the package that this one uses."""
 
     def collector_version(self) -> str: ...
 

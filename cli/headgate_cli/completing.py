@@ -1,4 +1,4 @@
-"""What a shell completes behind an argument: the names that the server has, and files.
+"""Completion of arguments in a shell: names that the server has, and files.
 
 An argument's metavar says what it takes. Nothing here changes a command that runs: the types are set only while a shell
 asks for completions.

@@ -19,7 +19,7 @@ _WAY_OUT: Final = f"install it with `pipx install 'headgate[local]=={VERSION}'`,
 
 
 class _Service(Protocol):
-    """What the package offers."""
+    """The functions of the package that this one uses."""
 
     PYTHONPATH: tuple[str, ...]
 

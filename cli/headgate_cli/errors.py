@@ -25,7 +25,7 @@ class Failed(click.ClickException):
 
     @property
     def places(self) -> list[Mapping[str, object]]:
-        """What is wrong at each place of the request, with `place` and `message`."""
+        """The errors at each place of the request, with `place` and `message`."""
         return []
 
     def show(self, file: IO[Any] | None = None) -> None:
@@ -33,7 +33,7 @@ class Failed(click.ClickException):
 
 
 class NotAuthenticated(Failed):
-    """There is no credential, or the server does not take it: exit status 3."""
+    """The credential is missing, or the server does not take it: exit status 3."""
 
     exit_code = NOT_AUTHENTICATED
 
@@ -51,7 +51,7 @@ class NotAuthenticated(Failed):
 
 
 class Unreachable(Failed):
-    """Nothing answers at the address, or not like a Headgate server: further requests are useless."""
+    """The address does not answer, or not like a Headgate server: further requests are useless."""
 
     code = "unreachable"
 

@@ -168,7 +168,7 @@ def _authorities() -> ssl.SSLContext:
 
 
 def _has_ended(connection: socket.socket) -> bool:
-    """Whether the other side has closed a connection on which nothing is expected, or has sent something."""
+    """True if the other side has closed a connection on which nothing is expected, or has sent something."""
     try:
         return bool(select.select([connection], [], [], 0)[0])
     except (OSError, ValueError):

@@ -44,7 +44,7 @@ class JobKind:
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """What jobs are started for. `problem` says why there is no result; `jobs` are the ids of its jobs."""
+    """The purpose of jobs. `problem` says why there is no result; `jobs` are the ids of the jobs."""
 
     problem: str = ""
     jobs: list[str] = field(default_factory=list)

@@ -175,7 +175,7 @@ def _show(error: click.ClickException) -> None:
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the result was asked for as JSON; also if the arguments could not be parsed."""
+    """True if the result was asked for as JSON, even if the arguments could not be parsed."""
     return "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 

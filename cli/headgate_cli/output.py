@@ -66,7 +66,7 @@ def print_outcome(value: object, as_json: bool, message: str) -> None:
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Count the columns of a terminal that the text takes."""
     return sum(
         0 if unicodedata.category(char) in _NO_CELL else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
@@ -187,7 +187,7 @@ def unified(before: str, after: str, names: tuple[str, str]) -> list[str]:
 
 
 def _runner_may_read() -> bool:
-    """Whether a CI runner may read what is printed: in a workflow, and not redirected to a file."""
+    """True if a CI runner may read what is printed: in a workflow, and not redirected to a file."""
     in_workflow = os.environ.get("GITHUB_ACTIONS") or os.environ.get("TF_BUILD")
     return bool(in_workflow) and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
 

@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def leads_to(self) -> str:
-        """Where the answer redirects to; empty if it does not."""
+        """The address to which the answer redirects; empty if it does not."""
         return self.headers.get("location", "") if 300 <= self.status < 400 else ""
 
     @property

@@ -122,7 +122,7 @@ def below(folder: Path, relative: str) -> Path:
 
 
 def is_file(argument: str) -> bool:
-    """Whether the argument names a file, even one that `read` refuses."""
+    """True if the argument names a file, even one that `read` refuses."""
     if argument == STDIN or _DESCRIPTOR.fullmatch(argument):
         return True
     try:

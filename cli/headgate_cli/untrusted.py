@@ -60,5 +60,5 @@ def harmless_json(written: str) -> str:
 
 
 def holds_command(text: str) -> bool:
-    """Whether a CI runner would run a line of the text as a command."""
+    """True if a CI runner would run a line of the text as a command."""
     return bool(_COMMAND.search(text.replace("\r", "\n")))

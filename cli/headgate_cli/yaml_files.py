@@ -43,7 +43,7 @@ def parse_with_lines(content: str, label: str) -> tuple[object, Mapping[Place, i
 
 
 def span_of(content: str, label: str, key: str) -> tuple[int, int] | None:
-    """Where the value of a top-level key begins and ends in the text; None if it has no such key. Raises Failed."""
+    """The span of a top-level key's value in the text; None if it has no such key. Raises Failed."""
     import yaml
 
     parse(content, label)

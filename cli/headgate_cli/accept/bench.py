@@ -1,4 +1,4 @@
-"""What the checks of one run have: credentials, names of their own, and the time that is left."""
+"""Credentials, own names and remaining time that the checks of one run share."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ service:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the operator named. `admin` are the headers of a session's requests."""
+    """Credentials and choices of the operator. `admin` are the headers of a session's requests."""
 
     url: str
     token: str

@@ -1,4 +1,4 @@
-"""How a check ends that does not pass."""
+"""Errors by which a check ends that does not pass."""
 
 
 class Broken(Exception):

@@ -1,4 +1,4 @@
-"""What a check demands of an answer: each function raises Broken with what came instead."""
+"""Demands of a check on an answer: each function raises Broken with what came instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check is, and how one ended."""
+"""A check, and its outcome."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _MOST: Final = 2_000
 
 
 class Redaction:
-    """What no report may contain. `learn` is called by threads."""
+    """Secrets that no report may contain. `learn` is called by threads."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._lock = threading.Lock()

@@ -61,7 +61,7 @@ def _delete(path: str, api: Api, entry: Entity) -> None:
 
 
 def _read(api: Api, path: str) -> Entity:
-    """What is at the path; empty if it is not there any more, or archived."""
+    """Read the entity at the path; empty if it is gone or archived."""
     try:
         entry = api.get(path)
     except ServerError as error:

@@ -1,4 +1,4 @@
-"""What to do where a check fails, by section; docs/acceptance.md has a section of the same name with more."""
+"""Advice for failed checks, by section; docs/acceptance.md has a section of the same name with more."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _UNFORESEEN: Final = (
 
 @dataclass
 class Result:
-    """How a run ended. `left` are sentences about what could not be removed."""
+    """The end of a run. `left` are sentences about what could not be removed."""
 
     bench: Bench
     outcomes: list[Outcome] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed, at least one passed, and none was interrupted; `left` does not count."""
+        """True if no check failed, at least one passed, and none was interrupted; `left` does not count."""
         return not self.count("failed") and bool(self.count("passed")) and not self.interrupted
 
 

@@ -135,7 +135,7 @@ class Configurations:
 
 
 class _Progress:
-    """What is recorded of a configuration while it is saved."""
+    """Record a configuration step by step while it is saved."""
 
     def __init__(self, recorder: Recorder, step: SaveConfiguration, caller: Caller) -> None:
         self._recorder, self._step = recorder, step
@@ -158,7 +158,7 @@ class _Progress:
         self._recorder.set(KIND, self._step.name, Entry(value, self._created))
 
     def begins(self) -> None:
-        """It is about to be created: after a crash, one of that name is this one."""
+        """Record that it is about to be created: after a crash, a configuration of that name is this one."""
         self._recorder.set(KIND, self._step.name, Entry("", created=True))
 
     def saw(self, answer: Mapping[str, object]) -> None:
@@ -188,7 +188,7 @@ class _Progress:
 
 
 def was_created(recorder: Recorder, name: str, there: FoundConfiguration, caller: Caller) -> bool:
-    """Whether an apply of the folder created the configuration that has the name now, as the server says too."""
+    """True if an apply of the folder created the configuration that has the name now, as the server says too."""
     entry = recorder.state.configurations.get(name)
     return bool(entry and entry.created and entry.id in ("", there.id) and caller.applied(there.managed_by))
 

@@ -37,7 +37,7 @@ _NOT_ALLOWED: Final = ("not_the_owner",)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a step; `message` is why it was not done."""
+    """The outcome of a step; `message` is why it was not done."""
 
     step: Step
     result: Result
@@ -80,7 +80,7 @@ class Carrier:
         return Outcome(step, "done")
 
     def _stopped_by(self, step: Step) -> Outcome | None:
-        """What has to be done first, and was not; None if nothing stands against the step."""
+        """Find an earlier step that this one needs and that was not done; None if there is none."""
         needs = [("configuration", step.name)] if isinstance(step, Publish) else []
         if isinstance(step, OfGroup):
             needs += [("fleet", step.fleet), ("group", step.name)]

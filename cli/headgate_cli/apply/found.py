@@ -1,4 +1,4 @@
-"""What the server holds of what a folder is about, by as few requests as possible."""
+"""Reading the server's state of what a folder is about, by as few requests as possible."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from headgate_cli.untrusted import one_line
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whose credential it is."""
+    """The owner of the credential."""
 
     organization_id: str
     organization_name: str
@@ -48,15 +48,15 @@ class Caller:
 
     @property
     def mark_without_folder(self) -> str:
-        """That of releases that did not tell folders apart."""
+        """The mark of releases that did not tell folders apart."""
         return f"headgate apply {self.id}"
 
     def applied(self, managed_by: str) -> bool:
-        """Whether an apply of this folder created it, or may have before folders were told apart."""
+        """True if an apply of this folder created it, or may have before folders were told apart."""
         return managed_by in (self.mark, self.mark_without_folder)
 
     def is_of_another_folder(self, managed_by: str) -> bool:
-        """Whether an apply of another folder manages it, by any credential."""
+        """True if an apply of another folder manages it, by any credential."""
         applied, _, folder = managed_by.partition(" folder ")
         return applied.startswith("headgate apply ") and folder not in ("", self.folder)
 
@@ -185,7 +185,7 @@ def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]
 
 
 def is_known(desired: Configuration, there: FoundConfiguration, entry: Entry | None) -> bool:
-    """Whether it need not be read: nobody changed it since it was seen, and the folder wants what was seen."""
+    """True if it need not be read: nobody changed it since it was seen, and the folder wants what was seen."""
     if entry is None or entry.id != there.id or there.archived:
         return False
     seen, tests = entry.seen, desired.test_digests

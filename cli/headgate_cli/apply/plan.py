@@ -1,4 +1,4 @@
-"""What has to change so that an organization is as a folder wants it: a function of the two, without requests."""
+"""Planning the changes that make an organization as a folder wants it, without requests."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _created(configuration: Configuration) -> SaveConfiguration:
 
 
 def _published(configuration: Configuration, there: FoundConfiguration | None, step: Step | None) -> Iterator[Publish]:
-    """What is published after the step that saves it, if there is one."""
+    """The publishing of a version after the step that saves it, if there is one."""
     if not configuration.publish or (step and step.action == "refused"):
         return
     n = step.n if isinstance(step, SaveConfiguration) else there.latest if there else 0

@@ -97,7 +97,7 @@ def users(server: Found, steps: Sequence[Step]) -> dict[str, str]:
 
 
 def _unlike(fleet: Fleet, there: FoundFleet) -> str:
-    """Why the fleet on the server cannot become that of the file; empty if it can."""
+    """The reason why the fleet on the server cannot become that of the file; empty if it can."""
     if fleet.type != there.type:
         return f"it is a {there.type} on the server, and a type never changes: delete it there, or name it otherwise"
     if fleet.expires_in not in (None, there.expires_in):
@@ -149,7 +149,7 @@ def _group(
 
 
 def _is_anothers(caller: Caller, there: FoundFleet | None, name: str) -> bool:
-    """Whether another folder applies the group; the default group of a fleet is that of the folder that made both."""
+    """True if another folder applies the group; the default group belongs to the folder that created its fleet."""
     group = there.groups.get(name) if there else None
     if there is None or group is None:
         return False
@@ -213,7 +213,7 @@ def _elsewhere(name: str, server: Found) -> FoundConfiguration | None:
 def _fields(
     fleet: Fleet, group: Group, name: str, there: FoundGroup | None, missing: Sequence[str]
 ) -> Iterator[ChangeGroup]:
-    """What differs beside the assignment; of a group that is created with it, only what takes further requests."""
+    """The changes beside the assignment; for a group that is created with it, only those that take further requests."""
     creating = there is None and group.name != DEFAULT
     fields = {
         key: value
@@ -249,7 +249,7 @@ def _fields(
 
 
 def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, target: Target | None) -> Iterator[Step]:
-    """What the group is to run from now on."""
+    """The step that changes what the group runs."""
     now = (there.configuration_id, there.version_number) if there else ("", 0)
     if reason := _unfinished(fleet, group, there, target):
         yield Step(kind="group", name=name, action="left_out", reason=reason)
@@ -281,7 +281,7 @@ def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, targe
 
 
 def _unfinished(fleet: Fleet, group: Group, there: FoundGroup | None, target: Target | None) -> str:
-    """Why the group's newest rollout is left as it is, whoever started it; empty if it does not stand in the way."""
+    """The reason to leave the group's newest rollout as it is, whoever started it; empty if it is not in the way."""
     newest = there.rollout if there else None
     if there is None or newest is None or not (target or group.clears):
         return ""

@@ -55,7 +55,7 @@ def tell(outcome: Outcome) -> None:
 
 
 def summarize(plan: Plan, outcomes: Sequence[Outcome], api: Api) -> None:
-    """How much was done, and what is left."""
+    """Print how much was done and what is left."""
     done = sum(outcome.result == "done" for outcome in outcomes)
     undone = len(plan.acts) - done
     progress = f"{done} of {len(plan.acts)} done, with {api.requests} requests"

@@ -1,4 +1,4 @@
-"""What was applied to one organization before: `.headgate/<organization id>.json` in the folder.
+"""State of earlier applies to one organization: `.headgate/<organization id>.json` in the folder.
 
 It belongs into git with the folder, so whoever changes the folder can change it, and nothing is done because it says so
 alone. It says which objects this folder's applies created: `--prune` removes those of them that the server says the
@@ -101,7 +101,7 @@ class Recorder:
 
     @property
     def folder(self) -> str:
-        """What the server may show of the folder's id: nobody can make an id of it, so none takes another's place."""
+        """The digest of the folder's id that the server may show: nobody can compute the id from it."""
         return hashlib.sha256(self._folder_id.encode()).hexdigest()[:_SHOWN]
 
     def set(self, kind: str, name: str, entry: Entry | None) -> None:
@@ -156,7 +156,7 @@ class Recorder:
         return content
 
     def _sealed(self, name: str, entry: Entry) -> str:
-        """It stays true: a configuration that changes has another time."""
+        """Seal an entry for good: a configuration that changes has another time."""
         return self._seal(json.dumps([self._organization_id, name, entry.id, *asdict(entry.seen).values()]))
 
     def _entry(self, kind: str, name: str, content: Mapping[str, object]) -> Entry:

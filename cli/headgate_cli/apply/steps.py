@@ -1,4 +1,4 @@
-"""What a plan consists of."""
+"""The steps of a plan."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ADOPTED: Final = "taken over from another folder"
 
 
 def stays(managed_by: str, caller: Caller) -> str:
-    """Why --prune does not remove what has this `managed_by`; empty if an apply of the folder created it."""
+    """The reason why --prune leaves what has this `managed_by`; empty if an apply of the folder created it."""
     if managed_by == caller.mark:
         return ""
     return FOLDER_UNKNOWN if managed_by == caller.mark_without_folder else NOT_CREATED
@@ -173,7 +173,7 @@ class Plan:
 
     @property
     def texts_to_check(self) -> dict[str, Checked]:
-        """What has to be validated before anything is saved, by file."""
+        """The texts to validate before anything is saved, by file."""
         return {
             step.desired.file: _checked(step)
             for step in self.steps

@@ -1,4 +1,4 @@
-"""What a folder wants an organization to be:
+"""The organization that a folder describes:
 
 apply.yaml                    # which configurations are published, on which collector; may be left out
 policies.yaml                 # as `headgate policy get` prints it
@@ -76,7 +76,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """What apply.yaml says of one configuration, or of all."""
+    """Settings of apply.yaml for one configuration, or for all."""
 
     publish: bool | None = None
     description: str | None = None

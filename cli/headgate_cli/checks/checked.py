@@ -1,4 +1,4 @@
-"""What a validation is asked of."""
+"""The input of a validation."""
 
 from __future__ import annotations
 

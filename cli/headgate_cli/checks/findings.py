@@ -236,7 +236,7 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
 
 
 def _hint(finding: Finding, line: str) -> str:
-    """How to mend the finding, or an invisible cause of it in this line; empty if there is none."""
+    """Advice for mending the finding, or its invisible cause in this line; empty if there is none."""
     if finding.fixable and finding.severity == "error":
         return "`headgate validate --fix` mends this"
     if finding.code == "yaml_syntax" and "\t" in line[: len(line) - len(line.lstrip())]:

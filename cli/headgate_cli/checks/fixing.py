@@ -25,7 +25,7 @@ option = click.option("--fix", is_flag=True, help="First mend the errors whose f
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What stands between two offsets of a text gives way to `text`."""
+    """A replacement of the text between two offsets."""
 
     start: int
     end: int

@@ -32,7 +32,7 @@ def require_valid_version(
     forced: bool,
     env: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """As `require_valid_texts`, for a stored version that is to be published or assigned.
+    """Require as `require_valid_texts` does, for a stored version that is to be published or assigned.
 
     A collector version that the server does not have, or not with these components, is only a warning.
     """

@@ -54,7 +54,7 @@ def answer(api: Api, path: str, request: Mapping[str, object]) -> Entity | Faile
 
 
 def _batch(api: Api, batch: Sequence[Mapping[str, object]], query: str) -> Sequence[Entity]:
-    """Nothing if the server refuses or fails: alone, each text gets its own error."""
+    """Ask for a batch; empty if the server refuses or fails, since alone each text gets its own error."""
     try:
         answers = api.post(f"/validate/batch{query}", {"items": batch}).get("items")
         return answers[: len(batch)] if isinstance(answers, list) else ()
@@ -65,7 +65,7 @@ def _batch(api: Api, batch: Sequence[Mapping[str, object]], query: str) -> Seque
 
 
 def _beginning(requests: Sequence[Mapping[str, object]]) -> Sequence[Mapping[str, object]]:
-    """As many of the first ones as fit into one request."""
+    """Take as many of the first requests as fit into one."""
     size = 0
     for count, request in enumerate(requests[:_MOST_TEXTS]):
         size += len(json.dumps(request, ensure_ascii=False).encode(errors="replace")) + 2

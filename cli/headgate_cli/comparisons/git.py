@@ -137,7 +137,7 @@ def _hash(written: bytes) -> str:
 
 
 def _git(*arguments: str) -> bytes:
-    """What a git command writes. Raises _GitFailed with the first line of its error, and Failed without git."""
+    """Run git and return its output. Raises _GitFailed with the first line of its error, and Failed without git."""
     program = shutil.which("git")
     if program is None:
         raise Failed("--base needs git, which is not installed here")

@@ -65,7 +65,7 @@ def changes(test: ComparedTest, *, most: int = differences.MOST_RECORDS) -> list
 
 
 def starts(compared: Compared) -> list[str]:
-    """What only one of two collectors logs while it starts; empty for one collector version."""
+    """Messages that only one of two collectors logs while it starts; empty for one collector version."""
     return list(dict.fromkeys(line for result in compared.results for line in _starts(result)))
 
 

@@ -1,4 +1,4 @@
-"""What is compared with what: two arguments, one on two collectors, or the files that changed since a commit."""
+"""The sides of comparisons: two arguments, one on two collectors, or the files that changed since a commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a push would change: a file, its tests, and its configuration on the server."""
+"""The change of a push: a file, its tests, and its configuration on the server."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ class Change:
 
     @property
     def saves(self) -> bool:
-        """Whether a version is added: for another text, or to a published one for another collector or other tests."""
+        """True if a version is added: for another text, or to a published one for another collector or other tests."""
         return self.latest is None or self.latest.yaml != self.text or (self.alters and not self.is_draft)
 
     @property
     def alters(self) -> bool:
-        """Whether what goes with the text changes: the collector version, its gates or the tests."""
+        """True if what goes with the text changes: the collector version, its gates or the tests."""
         return self.moves or self.regates or bool(self.tests and self.tests.changes)
 
     @property
     def moves(self) -> bool:
-        """Whether another collector version was asked for than the latest version has."""
+        """True if another collector version was asked for than the latest version has."""
         now = self.latest.collector_version if self.latest else ""
         return bool(self.collector_version) and self.collector_version != now
 
     @property
     def regates(self) -> bool:
-        """Whether other feature gates were asked for than the latest version has."""
+        """True if other feature gates were asked for than the latest version has."""
         return bool(self.gates) and self.gates != (self.latest.feature_gates if self.latest else ())
 
     @property
@@ -64,12 +64,12 @@ class Change:
 
     @property
     def is_draft(self) -> bool:
-        """Whether the latest version on the server is not published yet."""
+        """True if the latest version on the server is not published yet."""
         return self.latest is None or self.latest.published != self.latest.version
 
 
 def conflicts(change: Change) -> bool:
-    """Whether the server's latest text, or a test, is another one than was last pulled or pushed here."""
+    """True if the server's latest text, or a test, differs from what was last pulled or pushed here."""
     return _text_conflicts(change) or bool(change.tests and change.tests.conflicts)
 
 

@@ -67,7 +67,7 @@ class _Change:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How the texts are saved."""
+    """Choices for saving the texts."""
 
     description: str
     publish: bool

@@ -50,7 +50,7 @@ class Folder:
         return next((file for file, entry in self.entries.items() if entry.id == configuration_id), None)
 
     def files(self) -> list[str]:
-        """As `files_in`."""
+        """List the YAML files, as `files_in` does."""
         return files_in(self.path, "name the files to push")
 
     def record(self, file: str, entry: Entry) -> None:
@@ -70,7 +70,7 @@ class Folder:
         safe_files.write(self.path / file, text)
 
     def changed_here(self, file: str) -> bool:
-        """Whether the file exists and differs from what was last pulled or pushed."""
+        """True if the file exists and differs from what was last pulled or pushed."""
         entry = self.entries.get(file)
         try:
             content = safe_files.read_bytes(self.path / file)
@@ -81,7 +81,7 @@ class Folder:
         return entry is None or hashlib.sha256(content).hexdigest() != entry.sha256
 
     def holds(self, file: str, text: str) -> bool:
-        """Whether the file exists with this text. Raises Failed."""
+        """True if the file exists with this text. Raises Failed."""
         return safe_files.is_file(str(self.path / file)) and safe_files.read_bytes(self.path / file) == text.encode()
 
 

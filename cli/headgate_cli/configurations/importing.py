@@ -59,7 +59,7 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What the server says of the texts: an answer for each, and groups of findings."""
+    """The server's verdicts: an answer for each text, and groups of findings."""
 
     texts: Sequence[_Text]
     answers: Sequence[NamedResult]
@@ -71,7 +71,7 @@ class _Checked:
 
     @property
     def unchecked(self) -> int:
-        """How many texts have no verdict, although they could be read."""
+        """Count the texts without a verdict, although they could be read."""
         pairs = zip(self.texts, self.answers, strict=True)
         return sum(answer.get("valid") is None for source, answer in pairs if not source.problem)
 

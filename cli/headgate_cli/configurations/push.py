@@ -294,7 +294,7 @@ def _text_of(api: Api, file: str, *, unwrap: bool) -> str:
 
 
 def _tests(api: Api, path: Path, content: str, entry: Entry | None, latest: Latest | None) -> sync.Plan | None:
-    """What changes of the tests; None if there are none here, and were none. Raises WrongTests."""
+    """Plan the changes of the tests; None if there are none here, and were none. Raises WrongTests."""
     recorded = entry.tests if entry else {}
     if not sync.concerns(path, recorded):
         return None

@@ -1,1 +1,1 @@
-"""What the tests of a configuration notice: `test coverage`."""
+"""Coverage of a configuration by its tests: `test coverage`."""

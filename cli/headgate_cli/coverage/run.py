@@ -41,7 +41,7 @@ class Measured(Work):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it was measured with every test."""
+        """True if it was measured with every test."""
         return self.result is not None and all(test["usable"] for test in self.result["tests"])
 
     def mutants(self, outcome: str) -> list[Mutant]:

@@ -1,4 +1,4 @@
-"""What a demo consists of, and by what it is known again."""
+"""The examples of a demo, and the marks by which they are recognized."""
 
 from __future__ import annotations
 
@@ -141,6 +141,6 @@ HOSTS: Final = (
 
 
 def is_ours(configuration: ConfigurationSummary, example: Example | None = None) -> bool:
-    """Whether a demo made it, of that example or of any."""
+    """True if a demo created it, from that example or from any."""
     names = [example.name] if example else [known.name for known in EXAMPLES]
     return configuration["description"] == MARK and configuration["name"] in names

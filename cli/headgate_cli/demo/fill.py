@@ -39,7 +39,7 @@ _SOAK_SECONDS: Final = 90
 
 @dataclass
 class Filled:
-    """What is there: configurations by the name of their example, the fleet, and its groups by name."""
+    """The filled organization: configurations by the name of their example, the fleet, and its groups by name."""
 
     configurations: dict[str, str] = field(default_factory=dict)
     fleet_id: str = ""

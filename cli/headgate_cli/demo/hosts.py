@@ -37,7 +37,7 @@ _LONGEST_SILENCE: Final = 1_800.0
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Where the hosts of a group report, and with what; nothing of it lets anybody call the API."""
+    """Address and token by which the hosts of a group report; they do not let anybody call the API."""
 
     endpoint: str
     deployment_id: str
@@ -79,7 +79,7 @@ class Hosts:
 
 
 def connection(api: Api, fleet_id: str, deployment_id: str) -> Connection:
-    """What an install command would connect a host with."""
+    """Get the connection that an install command would give a host."""
     request = {"platform": "linux", "deployment_id": deployment_id}
     install = shaped(InstallOut, api.post(f"/fleets/{fleet_id}/install", request))["connection"]
     if not install or not install["token"]:

@@ -1,4 +1,4 @@
-"""What a group may be assigned, and the labels of its hosts, as commands name them."""
+"""Versions that a group may be assigned, and the labels of its hosts, as commands name them."""
 
 from __future__ import annotations
 

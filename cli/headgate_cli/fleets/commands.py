@@ -277,7 +277,7 @@ def _create_group(fleet_id: str) -> str:
 
 
 def _choose_group(error: ServerError, fleet_id: str) -> str:
-    """What the server says of a Kubernetes fleet without a group, or with several, and the commands for it."""
+    """The server's refusal of a Kubernetes fleet without a group, or with several, and the commands for it."""
     return (
         f"{error.message}\n"
         f"  see its deployment groups:  headgate deployment list {fleet_id}\n"

@@ -29,7 +29,7 @@ _CENT: Final = 0.01
 )
 @connected
 def costs(api: Api, fleet: str, group: str | None, days: int, as_json: bool) -> None:
-    """What sending costs by day, at the prices of `headgate price set`.
+    """Show what sending costs by day, at the prices of `headgate price set`.
 
     \b
     Examples:

@@ -20,7 +20,7 @@ from headgate_cli.untrusted import one_line
 @click.option("--at", metavar="TIME", help="Only what was assigned then, such as 2026-11-20T19:32:02Z.")
 @connected
 def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> None:
-    """Who assigned what to a deployment group, when and why, newest first, for 90 days.
+    """Show who assigned what to a deployment group, when and why, newest first, for 90 days.
 
     GROUP may be the id of a deleted group.
 

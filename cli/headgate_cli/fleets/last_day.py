@@ -25,7 +25,7 @@ _HEADING: Final = ("OVER THE LAST DAY", "NOW", "MOST")
 @click.argument("group", metavar="GROUP", required=False)
 @connected
 def last_day(api: Api, fleet: str, group: str | None, as_json: bool) -> None:
-    """How a fleet's collectors stood over the last day, or a group's: by state, and by the version that ran.
+    """Show how a fleet's collectors stood over the last day, or a group's: by state, and by the version that ran.
 
     \b
     Examples:

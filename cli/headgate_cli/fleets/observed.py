@@ -32,7 +32,7 @@ _SHORT = 12
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for a program for tables.")
 @connected
 def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
-    """What runs where: hosts, distributions, versions, states and configurations of a fleet.
+    """List what runs where: hosts, distributions, versions, states and configurations of a fleet.
 
     \b
     Examples:
@@ -66,7 +66,7 @@ def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
 @_fleet
 @connected
 def configurations(api: Api, fleet: str, as_json: bool) -> None:
-    """Which collectors of an observed fleet run the same configuration.
+    """List which collectors of an observed fleet run the same configuration.
 
     \b
     Examples:
@@ -121,7 +121,7 @@ def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, 
 @click.option("--to", default="", metavar="VERSION", help="Also say what moving to this collector version changes.")
 @connected
 def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> None:
-    """What is wrong with what an observed collector runs: on its version, by policies, and with another version.
+    """Show what is wrong with what an observed collector runs: on its version, by policies, on another version.
 
     Ends with 1 if the collector would refuse it.
 

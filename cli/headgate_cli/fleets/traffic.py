@@ -36,7 +36,7 @@ _KINDS: Final = {"component": "COMPONENT", "pipeline": "PIPELINE", "host": "HOST
 @click.option("--last", metavar="TIME", default="24h", show_default=True, help="How far back: 90m, 24h, 7d, 30d.")
 @connected
 def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json: bool) -> None:
-    """What flows through a fleet's collectors, or a group's: records taken, sent, failed and dropped.
+    """Show what flows through a fleet's collectors, or a group's: records taken, sent, failed and dropped.
 
     With prices (`headgate price set`), what sending cost follows, in whole days of UTC.
 

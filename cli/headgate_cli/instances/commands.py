@@ -101,7 +101,7 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @click.option("--at", metavar="TIME", help="Only what ran then, such as 2026-11-20T19:32:02Z.")
 @connected
 def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) -> None:
-    """What happened on a host, newest first, for 90 days.
+    """List what happened on a host, newest first, for 90 days.
 
     \b
     Examples:

@@ -87,7 +87,7 @@ def host(instance: InstanceOut | InstanceDetail) -> str:
 
 
 def message(instance: InstanceOut | InstanceDetail) -> str:
-    """Why the instance has its state, and what is unusual about its host."""
+    """Explain the state of the instance, and what is unusual about its host."""
     words = [instance["state_message"]]
     if instance["exits"]:
         words.append(f"the collector ended {instance['exits']} times since the last apply")

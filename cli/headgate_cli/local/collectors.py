@@ -25,11 +25,11 @@ _WAY_OUT: Final = (
 
 
 class NoCollector(Unreachable):
-    """There is no collector on this machine, or it cannot be used; the message has the way out."""
+    """This machine has no collector, or it cannot be used; the message has the way out."""
 
 
 def folder() -> Path:
-    """Where `make collector` puts collectors, one folder a version."""
+    """The folder in which `make collector` puts collectors, one folder a version."""
     return Path(os.environ.get("HEADGATE_COLLECTORS_DIR") or collector_wheel.cache() / "collectors").absolute()
 
 

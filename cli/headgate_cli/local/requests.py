@@ -1,4 +1,4 @@
-"""What the engine answers to each request that needs no server."""
+"""The engine's answers to requests that need no server."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why there is no session: OAuth's error code, and a sentence."""
+    """The refusal of a session: OAuth's error code, and a sentence."""
 
     error: str
     description: str

@@ -110,7 +110,7 @@ def _title(fix: Sequence[Edit]) -> str:
 
 
 def _similar(document: Document, finding: Diagnostic, reference: Reference | None) -> Iterator[Action]:
-    """What the collector says was meant, or else what is similar among the names that it takes there."""
+    """Suggest what the collector says was meant, or else similar names that it takes there."""
     word = _WORD.match(document.text.content, finding.start)
     meant = _MEANT.findall(finding.message)
     operator = _OPERATOR.match(document.text.content, finding.start) if finding.code == "ottl" else None

@@ -1,4 +1,4 @@
-"""What may be written at the cursor."""
+"""Completion at the cursor."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def _of_ottl(
 
 
 def _variable_start(document: Document, place: Place, offset: int) -> int | None:
-    """Where a reference begins that the cursor is in: `${`, `${e`, `${env:NA`."""
+    """Find the start of the reference that the cursor is in: `${`, `${e`, `${env:NA`."""
     if place.role == "key" and "$" not in place.typed:
         return None
     line_start, _ = document.text.line_span(document.text.line_of(offset))

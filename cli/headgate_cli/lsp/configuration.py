@@ -1,4 +1,4 @@
-"""What a configuration declares, and where it refers to that."""
+"""Declarations of a configuration, and the places that refer to them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Use:
 
 
 def is_collector(content: str, language: str, file: str) -> bool:
-    """Whether a text is a collector configuration: editors send all YAML.
+    """True if a text is a collector configuration: editors send all YAML.
 
     By the language id; else by its sections: two of them, or nothing else. In a file named like a collector's, one
     suffices, or an empty text.

@@ -1,4 +1,4 @@
-"""What this package finds, in the types of the protocol."""
+"""Conversion of this package's results into the types of the protocol."""
 
 from __future__ import annotations
 

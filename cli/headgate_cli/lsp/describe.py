@@ -31,7 +31,7 @@ def block(text: str, language: str) -> str:
 
 
 def described(alternatives: Sequence[Schema]) -> str:
-    """What a schema says of a setting: description, type, default, values, whether it is deprecated or secret."""
+    """Describe a setting by its schema: description, type, default, values, deprecated or secret."""
     parts = [escaped(schema.description(alternatives))]
     kinds = schema.shown_types(alternatives)
     facts = [f"Type: {code(' or '.join(kinds))}"] if kinds else []

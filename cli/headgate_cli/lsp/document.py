@@ -76,12 +76,12 @@ class Document:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the text parses as it is."""
+        """True if the text parses as it is."""
         self.parse()
         return self._is_exact
 
     def configuration(self, reference: Reference | None) -> Configuration:
-        """What the text declares and uses; empty if no tree was ever made."""
+        """The declarations and uses of the text; empty if it never parsed."""
         tree = self.tree or Tree(Node("scalar", 0, 0), [])
         if self._configuration is None or self._configuration[:2] != (self.number, reference):
             self._configuration = self.number, reference, Configuration(tree, reference)

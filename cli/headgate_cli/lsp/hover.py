@@ -1,4 +1,4 @@
-"""What is told about the word under the cursor."""
+"""Hover: the explanation of the word under the cursor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Hover:
 
 
 def hover(document: Document, offset: int, reference: Reference | None, lookup: ottl.Lookup) -> Hover | None:
-    """What is known about the place; None if nothing is."""
+    """Explain the place; None if nothing is known about it."""
     tree = document.tree
     node = tree.scalar_at(offset) if tree is not None else None
     if node is not None and not node.is_key and (shown := _of_ottl(document, node, offset, lookup)):

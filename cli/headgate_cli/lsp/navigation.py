@@ -36,7 +36,7 @@ class Symbol:
 
 
 def span_of(node: Node) -> Span:
-    """Where a scalar's text is written, without its quotes; behind an alias, where it is defined."""
+    """The span of a scalar's text without its quotes; for an alias, that of its definition."""
     node = node.resolved
     if node.style in ("'", '"'):
         return node.start + 1, max(node.end - 1, node.start + 1)
@@ -44,12 +44,12 @@ def span_of(node: Node) -> Span:
 
 
 def in_block(node: Node) -> bool:
-    """Whether a name is written as a block of text: its span is not that of its characters, and cannot be replaced."""
+    """True if a name is written as a block of text: its span is not that of its characters, and cannot be replaced."""
     return node.resolved.style in _BLOCKS
 
 
 def definition(document: Document, offset: int, reference: Reference | None) -> Span | None:
-    """Where the component or pipeline that is named here is declared; also the key itself."""
+    """The declaration of the component or pipeline that is named here; also for its key itself."""
     configuration = document.configuration(reference)
     declared = _declared(configuration, offset)
     if declared is not None:

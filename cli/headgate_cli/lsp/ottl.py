@@ -96,7 +96,7 @@ def _closed(string: str) -> bool:
 
 
 def suggestions(expression: str, field: Field, grammar: Grammar) -> Iterator[Suggestion]:
-    """What may stand at the end of the part of an expression before the cursor."""
+    """Suggest what may follow the part of an expression before the cursor."""
     last = word_before(expression)
     if last is None:
         return

@@ -1,4 +1,4 @@
-"""Where in a configuration the cursor is, by indentation: it needs no text that parses.
+"""The place of the cursor in a configuration, by indentation: it needs no text that parses.
 
 Block style is read upwards from the cursor's line, flow style (`[a, {b: c}]`) forwards from the line that opens it.
 """

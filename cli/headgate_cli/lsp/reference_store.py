@@ -64,7 +64,7 @@ class ReferenceStore:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the schema is there and nothing is being fetched."""
+        """True if the schema is there and nothing is being fetched."""
         return self.reference is not None and not self._pending
 
     def close(self) -> None:

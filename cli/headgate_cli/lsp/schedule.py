@@ -1,4 +1,4 @@
-"""When texts are checked: after a pause in typing, the newest text only, and below the limit of requests."""
+"""Scheduling of checks: after a pause in typing, the newest text only, and below the limit of requests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a check: an answer, a refusal of this text, or an outage."""
+    """The end of a check: an answer, a refusal of this text, or an outage."""
 
     answer: Entity | None = None
     refusal: Failed | None = None

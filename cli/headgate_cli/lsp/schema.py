@@ -46,7 +46,7 @@ class Component:
     aliases: tuple[str, ...]
 
     def stands_in(self, role: str, signal: str) -> bool:
-        """Whether it can be a receiver or exporter (`role`) of a pipeline of that signal."""
+        """True if it can be a receiver or exporter (`role`) of a pipeline of that signal."""
         if not self.stability:
             return True
         if self.kind != "connector":
@@ -57,7 +57,7 @@ class Component:
 
 
 class Reference:
-    """What the collector accepts."""
+    """The settings that the collector accepts."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
@@ -100,7 +100,7 @@ class Reference:
         return self.components.get((KINDS.get(section, ""), type_of(component_id)))
 
     def at(self, path: Path, known: Known | None = None) -> list[Schema]:
-        """What may stand at a path: its alternatives, each without references.
+        """The alternatives that may stand at a path, each without references.
 
         `known` chooses between those that differ by a constant, such as the `type` of an operator.
         """
@@ -210,7 +210,7 @@ def description(schemas: Sequence[Schema]) -> str:
 
 
 def deprecated(schemas: Sequence[Schema]) -> str:
-    """Why it is deprecated; empty if it is not."""
+    """The reason why it is deprecated; empty if it is not."""
     return next((_reason(schema["deprecated"]) for schema in schemas if schema.get("deprecated")), "")
 
 

@@ -1,4 +1,4 @@
-"""Where the answers come from: a server, or a collector on this machine."""
+"""Sources of answers: a server, or a collector on this machine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Unavailable:
         raise self._reason
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing: no program was started."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class RateLimited(Exception):
 
 
 def is_about_the_text(error: Failed) -> bool:
-    """Whether a check was refused for what the text is; otherwise the service or the collector has a fault."""
+    """True if a check was refused for what the text is; otherwise the service or the collector has a fault."""
     return isinstance(error, ServerError) and error.status in (400, 413, 422)
 
 

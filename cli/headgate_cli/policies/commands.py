@@ -183,7 +183,7 @@ def _agreed(api: Api, file: str) -> str:
 
 
 def _meant(answer: PoliciesOut, code: str) -> str:
-    """What was probably meant: a code of nearly the same letters, or of the same words in another order."""
+    """Suggest codes of nearly the same letters, or of the same words in another order."""
     codes = [policy["code"] for policy in answer["policies"]] + [rule["name"] for rule in answer["settings"]["rules"]]
     words = set(_WORD.findall(code.lower()))
     similar = difflib.get_close_matches(code.lower(), codes, n=2)

@@ -93,7 +93,7 @@ def show(rollout: RolloutOut, *, as_json: bool) -> None:
 
 
 def _line(rollout: RolloutOut) -> str:
-    """What a person who watches has to know of it."""
+    """The line for a person who watches the rollout."""
     reason = rollout["reason"]
     status = one_line(rollout["status"]).replace("_", " ")
     return f"{status}: {_progress(rollout)}" + (f": {quoted(reason)}" if reason else "")

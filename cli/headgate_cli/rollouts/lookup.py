@@ -1,4 +1,4 @@
-"""Where the rollouts of a deployment group are, and which one a command is about."""
+"""Paths of the rollouts of a deployment group, and the rollout that a command is about."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROLLOUT: Final = re.compile("rol_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
 def path_of(api: Api, fleet: str, group: str) -> str:
-    """Where the group's rollouts are. Raises Failed if there is no such fleet or group."""
+    """The path of the group's rollouts. Raises Failed if there is no such fleet or group."""
     fleet_id = lookup.fleet(api, fleet)
     return f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/rollouts"
 
@@ -40,7 +40,7 @@ def rollout(api: Api, path: str, rollout_id: str) -> RolloutOut:
 
 
 def version(named: VersionOut) -> str:
-    """What a rollout, its `from` or a group names, as `edge v4`; `nothing` if it names no version."""
+    """The version that a rollout, its `from` or a group names, as `edge v4`; `nothing` if it names none."""
     if not named["configuration_id"]:
         return "nothing"
     return one_line(f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}")
@@ -54,7 +54,7 @@ def status(rollout: RolloutOut) -> str:
 
 
 def reached(reach: ReachOut) -> str:
-    """How far the collectors of a group run what was assigned, such as `assigned, 0 of 2 run it`."""
+    """Progress of an assignment among the collectors of a group, such as `assigned, 0 of 2 run it`."""
     if reach["state"] in ("completed", "superseded"):
         return one_line(reach["state"])
     failed = f", {reach['failed']} could not apply it" if reach["failed"] else ""

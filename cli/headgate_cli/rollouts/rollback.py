@@ -81,14 +81,14 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
 
 
 def _again(newest: RolloutOut | None, now: DeploymentOut) -> Version | None:
-    """What the group runs, if hosts did not go back to it."""
+    """The version that the group runs, if hosts did not go back to it."""
     if newest is None or newest["status"] not in _TAKEN_BACK:
         return None
     return _version(now) if any(failure["gate"] == "rollback_failed" for failure in newest["failures"]) else None
 
 
 def last_good(rollouts: Iterable[RolloutOut], now: Version | None) -> Version | None:
-    """What the group completed before what it runs `now`; rollouts are newest first.
+    """The version that the group completed before what it runs `now`; rollouts are newest first.
 
     A rollback of this command forgets what came after the version, so that the next one goes back further.
     """
@@ -113,7 +113,7 @@ def _version(named: AssignmentOut | None) -> Version | None:
 
 
 def _path(api: Api, place: Sequence[str]) -> str:
-    """Where the rollouts of the group are. Raises Failed if no fleet has such a group, or several have."""
+    """The path of the group's rollouts. Raises Failed if no fleet has such a group, or several have."""
     if len(place) > _FLEET_AND_GROUP:
         raise click.UsageError("give a fleet and a group, or a group alone")
     if len(place) == _FLEET_AND_GROUP:

@@ -202,5 +202,5 @@ def _field(field: FieldChange) -> Iterator[str]:
 
 
 def _value(value: object) -> str:
-    """As JSON, which tells "5" from 5, and a line end within a text from the end of the line."""
+    """Write the value as JSON, which tells "5" from 5, and a line end within a text from the end of the line."""
     return one_line(json.dumps(value, ensure_ascii=False))

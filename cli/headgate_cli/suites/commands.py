@@ -204,7 +204,7 @@ def _renew(all_ran: Sequence[Ran], *, asks: bool) -> bool:
 
 
 def _passes(ran: Ran, renewed: Sequence[object]) -> bool:
-    """Whether the suite passes with the outputs that were renewed."""
+    """True if the suite passes with the outputs that were renewed."""
     return not ran.problem and all(
         outcome.passed
         or (

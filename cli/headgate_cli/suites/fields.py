@@ -58,7 +58,7 @@ def plain(document: Mapping[object, object]) -> dict[str, object]:
 
 
 def essential(fields: Fields) -> dict[str, object]:
-    """What a test says, with its defaults and without what is not given: equal for tests that say the same."""
+    """The content of a test with its defaults and without absent fields: equal for tests that say the same."""
     signal = str(fields.get("signal_type") or signal_of(fields))
     said = {field: fields.get(field) for field in IN_API} | {"signal_type": signal}
     said["duration_seconds"] = fields.get("duration_seconds") or DURATION_SECONDS

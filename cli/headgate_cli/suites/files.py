@@ -35,7 +35,7 @@ NAME_IN_WORDS: Final = "letters, digits and . _ -, a letter or digit first, at m
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a test cannot be read; `line` is from 1."""
+    """The reason why a test cannot be read; `line` is from 1."""
 
     file: str
     line: int
@@ -93,7 +93,7 @@ def line_of(lines: Mapping[Place, int], place: Place) -> int:
 
 
 def folder_of(configuration: Path) -> Path:
-    """Where the tests of a configuration's file are."""
+    """The folder of the tests of a configuration's file."""
     return configuration.with_name(configuration.stem + FOLDER_SUFFIX)
 
 

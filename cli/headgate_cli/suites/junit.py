@@ -54,7 +54,7 @@ def _add_case(suite: ElementTree.Element, ran: Ran, outcome: Outcome) -> None:
 
 
 def _add_problems(suite: ElementTree.Element, ran: Ran) -> None:
-    """What could not be run is an error of a case, or else a report without it would look like success."""
+    """Add what could not be run as an error of a case: a report without it would look like success."""
     if isinstance(ran.suite.problem, WrongTests):
         for problem in ran.suite.problem.problems:
             case = _case(suite, ran, problem.file, 0)

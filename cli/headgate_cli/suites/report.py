@@ -44,7 +44,7 @@ class Failure:
 
 
 def failures(outcome: Outcome) -> list[Failure]:
-    """Why the test did not pass, in the order of its file; empty if it passed."""
+    """The reasons why the test did not pass, in the order of its file; empty if it passed."""
     if outcome.answer is None:
         return [Failure(outcome.problem, errored=True)]
     results = outcome.answer["validation_results"]
@@ -155,7 +155,7 @@ def _of_outcome(outcome: Outcome) -> Iterator[str]:
 
 
 def _errored(outcome: Outcome, answer: TestOutcome) -> Failure:
-    """Why the collector did not run as it should: the server's reason with its notes, or else the standard error."""
+    """The reason why the collector did not run as it should: the server's with its notes, or else standard error."""
     lines = [line for line in answer["stderr"].splitlines() if line.strip()]
     reason = answer["reason"]
     if reason:

@@ -1,4 +1,4 @@
-"""What is tested: the tests beside files, of folders, or of stored versions."""
+"""Choice of the tests to run: those beside files, of folders, or of stored versions."""
 
 from __future__ import annotations
 

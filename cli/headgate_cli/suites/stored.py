@@ -26,7 +26,7 @@ def digests(api: Api, configuration_id: str, n: int) -> dict[str, str]:
 
 
 def get(api: Api, configuration_id: str, n: int, name: str) -> dict[str, object]:
-    """What a test says."""
+    """Get the content of a test."""
     return essential(api.get(f"{_path(configuration_id, n)}/{name}"))
 
 

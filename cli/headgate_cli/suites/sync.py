@@ -24,7 +24,7 @@ _LONGEST_INLINE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What has to change so that a version's tests are those of the files.
+    """The changes that make a version's tests those of the files.
 
     `there` are those of the version, with the SHA-256 of each; `conflicts` are the names of tests that somebody else
     changed there since the last pull or push, and that this would change.
@@ -68,7 +68,7 @@ def plan(configuration: Path, content: str, recorded: Mapping[str, str], there: 
 
 
 def concerns(configuration: Path, recorded: Mapping[str, str]) -> bool:
-    """Whether the tests of the file are managed here: without a folder now and before, those on the server stay."""
+    """True if the tests of the file are managed here: without a folder now and before, those on the server stay."""
     folder = files.folder_of(configuration)
     return folder.is_dir() or folder.is_symlink() or bool(recorded)
 
@@ -97,7 +97,7 @@ def apply(api: Api, plan: Plan, configuration_id: str, n: int, now: dict[str, st
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """What has to change here so that the files are a version's tests.
+    """The changes that make the files here a version's tests.
 
     `changed` are the files that were changed here since the last pull or push, and that this would change.
     """

@@ -35,7 +35,7 @@ class _Search:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def accepts(self, version: str) -> bool | None:
-        """Whether the version accepts the text; None if its build lacks a component of the text."""
+        """Ask whether the version accepts the text; None if its build lacks a component of the text."""
         if version in self.skipped:
             return None
         if version not in self.answers:

@@ -1,4 +1,4 @@
-"""What the pipelines put out on both versions, by the tests of a file or of a stored version."""
+"""Outputs of the pipelines on both versions, by the tests of a file or of a stored version."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lines(outputs: Compared) -> Iterator[str]:
 
 
 def way_to_compare(target: Target, answer: UpgradeReport) -> str:
-    """That outputs were not compared, with the command that does."""
+    """The sentence that outputs were not compared, with the command that compares them."""
     file, to = one_line(shlex.quote(target.label)), one_line(answer["to"])
     not_compared = "what the pipelines put out was not compared"
     if target.label == STDIN_NAME:

@@ -1,4 +1,4 @@
-"""What an upgrade check found, as one sentence and as findings."""
+"""The result of an upgrade check, as one sentence and as findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked: a file, a stored version as CONFIGURATION@N, or the version that a deployment group runs."""
+"""Targets of a check: a file, a stored version as CONFIGURATION@N, or the version that a deployment group runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Stored:
 
 
 def names_file(argument: str) -> bool:
-    """Whether the argument is meant as a file, even if there is none."""
+    """True if the argument is meant as a file, even if there is none."""
     return is_file(argument) or argument.endswith(SUFFIXES)
 
 

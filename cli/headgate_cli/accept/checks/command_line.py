@@ -32,7 +32,7 @@ def exit_codes(bench: Bench) -> None:
 
 
 def _ended(bench: Bench, folder: str, code: int, *arguments: str, **more: str) -> str:
-    """What was wrong with the end of the command; empty if nothing was."""
+    """Run the command, and describe how its end differs from the expected one; empty if it does not."""
     variables = {"HEADGATE_URL": bench.given.url, "SERVICE_API_TOKEN": bench.given.token, **more}
     command = [sys.executable, "-m", "headgate_cli.main", *arguments]
     # Not the variables of a workflow, in which some commands print for its runner.

@@ -51,7 +51,7 @@ class _Endpoint:
         return _BODY if self.has_body else None
 
     def is_answered(self, answer: Answer) -> None:
-        """As a credential that may use it gets it. Raises Broken."""
+        """Check the answer to a credential that may use the endpoint. Raises Broken."""
         if self.has_body:
             expect.names_field(expect.problem(answer, 422), "headgate-accept")
         elif "{" in self.template:

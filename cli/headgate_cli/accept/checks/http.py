@@ -1,4 +1,4 @@
-"""What every endpoint does the same: problems, ids of requests, lists, limits of sizes, requests that are repeated."""
+"""Behaviour that all endpoints share: problems, ids of requests, lists, limits of sizes, repeated requests."""
 
 from __future__ import annotations
 

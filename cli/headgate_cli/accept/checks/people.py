@@ -1,4 +1,4 @@
-"""What needs the sign-in of an Admin: service accounts, tokens that end, webhooks."""
+"""Checks that need the sign-in of an Admin: service accounts, tokens that end, webhooks."""
 
 from __future__ import annotations
 
