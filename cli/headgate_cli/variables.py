@@ -53,7 +53,7 @@ def in_request(env: Sequence[tuple[str, str]]) -> dict[str, object]:
 
 
 def to_give(answer: ValidationResult) -> str:
-    """How to give the variables that errors of a verdict come from; empty without any."""
+    """Advice for giving the variables that errors of a verdict come from; empty without any."""
     causes = [cause for error in answer.get("errors", ()) if (cause := error.get("cause"))]
     names = [name for cause in causes if cause["kind"] == "variable" for name in cause["names"]]
     listed = ", ".join(map(one_line, dict.fromkeys(names)))
