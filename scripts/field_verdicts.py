@@ -21,9 +21,9 @@ from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.supervisor import Checker
 from headgate_engine.errors import Invalid, Unavailable
-from headgate_engine.policies.model import Settings
+from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
-from headgate_engine.validation.checking import Checked, Parts, Request
+from headgate_engine.validation.checking import CheckRequest, CheckResult, Parts
 
 _MOST_BYTES: Final = 1_048_576
 _SUFFIXES: Final = (".yaml", ".yml")
@@ -70,9 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if wrong else 0
 
 
-def _ours(text: str, version: str, asker: Asker) -> tuple[Checked | None, str]:
+def _ours(text: str, version: str, asker: Asker) -> tuple[CheckResult | None, str]:
     try:
-        checked = checking.check(Request(text, version, {}), Parts(lint=True, policies=False), Settings(), asker=asker)
+        checked = checking.check(
+            CheckRequest(text, version, {}), Parts(lint=True, policies=False), PolicyChoices(), asker=asker
+        )
     except (Invalid, Unavailable) as problem:
         return None, problem.detail
     return checked, f"valid {checked.verdict.valid}, on host {checked.verdict.valid_on_host}"

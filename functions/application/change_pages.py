@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Query, Response
 
 from headgate.audit import service as audit
-from headgate.audit.model import NAMING, AuditRecord, Wanted
+from headgate.audit.model import NAMING, AuditRecord, RecordFilter
 from headgate.foundation import errors
 from web.forms import Filters, read_minute
 from web.html import NOTHING, Html, html, joined
@@ -63,7 +63,7 @@ async def _filters(
     about: Annotated[str, Query(max_length=254)] = "",
     since: Annotated[str, Query(max_length=40)] = "",
     until: Annotated[str, Query(max_length=40)] = "",
-) -> Filters[Wanted]:
+) -> Filters[RecordFilter]:
     typed = {"by": by.strip(), "about": about.strip(), "since": since.strip(), "until": until.strip()}
     times: dict[str, datetime] = {}
     problems: dict[str, str] = {}
@@ -73,12 +73,12 @@ async def _filters(
                 times[name] = read_minute(typed[name], name)
         except errors.Invalid as error:
             problems[name] = error.detail
-    return Filters(typed, Wanted(typed["by"] or None, typed["about"] or None, **times), problems)
+    return Filters(typed, RecordFilter(typed["by"] or None, typed["about"] or None, **times), problems)
 
 
 @router.get("/organizations/{organization_id}/changes")
 def list_changes(
-    who: Visit, caller: Member, view: Viewed, filters: Annotated[Filters[Wanted], Depends(_filters)]
+    who: Visit, caller: Member, view: Viewed, filters: Annotated[Filters[RecordFilter], Depends(_filters)]
 ) -> Response:
     path, typed, problems = f"{home(caller)}/changes", filters.typed, filters.problems
     caller.require_admin()

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Query
 from pydantic import BeforeValidator
 
-from headgate.audit.model import Wanted
+from headgate.audit.model import RecordFilter
 from headgate.http.parameters import moment
 
 _Time = Annotated[datetime | None, BeforeValidator(moment)]
@@ -23,9 +23,9 @@ async def _wanted(
     ] = None,
     since: Annotated[_Time, Query(description="Not before this time")] = None,
     until: Annotated[_Time, Query(description="Before this time")] = None,
-) -> Wanted:
+) -> RecordFilter:
     """The query as what the service takes."""
-    return Wanted(by, about, since, until)
+    return RecordFilter(by, about, since, until)
 
 
-WantedChanges = Annotated[Wanted, Depends(_wanted)]
+WantedChanges = Annotated[RecordFilter, Depends(_wanted)]

@@ -10,7 +10,7 @@ from headgate.foundation.settings import settings
 Texts = Mapping[str, str]
 
 
-class Request(TypedDict, total=False):
+class MailRequest(TypedDict, total=False):
     usernameParameter: str
     codeParameter: str
     clientMetadata: Mapping[str, str]
@@ -21,9 +21,9 @@ class Response(TypedDict, total=False):
     emailMessage: str
 
 
-class Event(TypedDict):
+class MailEvent(TypedDict):
     triggerSource: str
-    request: Request
+    request: MailRequest
     response: Response
 
 
@@ -44,7 +44,7 @@ _LINK: Final = re.compile(_ADDRESS.pattern + r"/reset-password\?[A-Za-z0-9_.~%=&
 _PLACEHOLDER: Final = re.compile(r"\{[a-z#]{1,16}\}")
 
 
-def handler(event: Event, _context: object) -> Event:
+def handler(event: MailEvent, _context: object) -> MailEvent:
     """Fill in subject and message. For other mails, or if our own address is not known, Cognito's own text stays.
 
     Everything that is filled in is checked for its form and escaped, whoever set it.

@@ -6,7 +6,7 @@ from typing import Final
 from fastapi import Response
 
 from web import charts
-from web.charts import Line, Part
+from web.charts import ChartLine, ChartPart
 from web.html import Html, html, joined
 from web.layout import page
 from web.pages import Visit, frame, page_router
@@ -175,16 +175,23 @@ def _fields() -> list[Html]:
 def _charts() -> list[Html]:
     falling: list[float | None] = [900.0 - 40 * place for place in range(12)]
     rising: list[float | None] = [None, None, *(30.0 * place for place in range(10))]
-    states = [Part("applied", 20, "good"), Part("silent", 3, "bad"), Part("applying", 1, "warn"), Part("stale", 2, "")]
+    states = [
+        ChartPart("applied", 20, "good"),
+        ChartPart("silent", 3, "bad"),
+        ChartPart("applying", 1, "warn"),
+        ChartPart("stale", 2, ""),
+    ]
     times = [f"{hour:02d}:00" for hour in range(12)]
     morning = datetime(2026, 1, 1, tzinfo=UTC)
     return [
         html("<p>{line}</p>", line=charts.sparkline(falling, "Records a second", "/s")),
         charts.stacked(states, "Collectors", "style"),
-        charts.area("Records", [Line("accepted", falling), Line("sent", rising)], times, "/s"),
+        charts.area("Records", [ChartLine("accepted", falling), ChartLine("sent", rising)], times, "/s"),
         charts.strip("States of a day", states, morning, morning + timedelta(hours=11)),
         charts.bullet(70, 90, "Hosts that applied it", good=False),
-        charts.outcomes([Part("passed", 1, "good"), Part("failed", 1, "bad"), Part("passed", 1, "good")], "Suites"),
+        charts.outcomes(
+            [ChartPart("passed", 1, "good"), ChartPart("failed", 1, "bad"), ChartPart("passed", 1, "good")], "Suites"
+        ),
     ]
 
 

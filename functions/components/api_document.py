@@ -18,7 +18,7 @@ _CREDENTIALS: Final = {
 }
 
 
-class Reference(BaseModel):
+class SchemaReference(BaseModel):
     """A reference to another part of the document, if `ref` is not empty."""
 
     ref: str = Field("", alias="$ref")
@@ -29,7 +29,7 @@ class Reference(BaseModel):
         return self.ref.rpartition("/")[2]
 
 
-class Schema(Reference):
+class Schema(SchemaReference):
     """A JSON Schema, as far as the page tells it."""
 
     type: str = ""
@@ -72,7 +72,7 @@ class Schema(Reference):
         return "\n".join([self.description, *fields]).lower()
 
 
-class Parameter(Reference):
+class Parameter(SchemaReference):
     """A parameter in the path, the query or a header."""
 
     parameter: str = Field("", alias="name")
@@ -87,7 +87,7 @@ class _Content(BaseModel):
     schema_: Schema | None = Field(None, alias="schema")
 
 
-class Body(Reference):
+class Body(SchemaReference):
     """A body, or an answer with what its status means."""
 
     description: str = ""
@@ -148,7 +148,7 @@ class _Components(BaseModel):
     responses: Mapping[str, Body]
 
 
-class Document(BaseModel):
+class ApiDocument(BaseModel):
     """The whole description; `tags` are in reading order."""
 
     info: _Info
@@ -193,6 +193,6 @@ class Document(BaseModel):
 
 
 @cache
-def document() -> Document:
+def document() -> ApiDocument:
     """Read once for each process."""
-    return Document.model_validate_json(DOCUMENT.read_bytes())
+    return ApiDocument.model_validate_json(DOCUMENT.read_bytes())

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import Header, Path, Query, Response
 from pydantic import JsonValue
 
-from components.api_document import Body, Document, Operation, Parameter, Schema, document
+from components.api_document import ApiDocument, Body, Operation, Parameter, Schema, document
 from components.api_words import bounds_of, command, type_of, written
 from headgate.foundation.errors import NotFound
 from headgate.http.paths import PUBLIC
@@ -113,7 +113,7 @@ def _has(searched: str, words: Sequence[str]) -> bool:
     return all(word in searched for word in words)
 
 
-def _groups(whole: Document, matching: Sequence[Operation]) -> Html:
+def _groups(whole: ApiDocument, matching: Sequence[Operation]) -> Html:
     rows = {tag.name: [_row(each) for each in matching if each.tags[0] == tag.name] for tag in whole.tags}
     return joined(
         html(_GROUP, tag=tag.name, about=tag.description, table=table(_OPERATIONS, rows[tag.name]))
@@ -136,7 +136,7 @@ def _links(names: Iterable[str]) -> list[Html]:
     return [html(_LINK, name=name) for name in names]
 
 
-def operation(whole: Document, shown: Operation) -> Html:
+def operation(whole: ApiDocument, shown: Operation) -> Html:
     """An operation's parameters, body and answers, with an example."""
     schema = shown.body.schema_ if shown.body else None
     body = whole.components.schemas[schema.name] if schema and schema.ref else None
@@ -164,7 +164,7 @@ def shape(schema: Schema) -> Html:
     return html("{a}{b}", a=description, b=_table("Fields", _fields(schema)) if schema.properties else NOTHING)
 
 
-def _places(whole: Document, name: str) -> Html:
+def _places(whole: ApiDocument, name: str) -> Html:
     operations = [operation.id for operation in whole.operations.values() if name in operation.shapes]
     shapes = [shape for shape, schema in whole.components.schemas.items() if name in schema.shapes]
     return html(_PLACES, places=_links([*operations, *shapes]))

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from fastapi import Query, Response
 
 from components.wire import Type
-from headgate.flows.model import Example
+from headgate.flows.model import ComponentExample
 from headgate.foundation.caller import Caller
 from headgate.foundation.settings import settings
 from headgate.reference import service as reference
@@ -193,7 +193,7 @@ def _former(component: Component) -> str:
     return f", formerly {', '.join(component.aliases)}" if component.aliases else ""
 
 
-def _example(example: Example | None) -> Html:
+def _example(example: ComponentExample | None) -> Html:
     return NOTHING if example is None else html(_EXAMPLE, yaml=example.yaml, flow=example.flow)
 
 

@@ -7,7 +7,7 @@ from starlette.status import HTTP_304_NOT_MODIFIED
 
 from headgate.http.parameters import accepts_gzip, matches
 from headgate_engine.reference.documents import plain
-from headgate_engine.reference.model import Document
+from headgate_engine.reference.model import SchemaDocument
 
 _MEDIA_TYPE: Final = "application/schema+json"
 # A day: a version that is built again by a newer Headgate may describe more.
@@ -24,7 +24,9 @@ RESPONSES: Final[dict[int | str, dict[str, object]]] = {
 }
 
 
-def answer(document: Document, accept_encoding: str | None, if_none_match: str | None, *, for_good: bool) -> Response:
+def answer(
+    document: SchemaDocument, accept_encoding: str | None, if_none_match: str | None, *, for_good: bool
+) -> Response:
     """The document as the request accepts it, or 304. `for_good`: its address will always lead to this document."""
     compressed = accepts_gzip(accept_encoding)
     # A strong tag is of these bytes, so each form has its own.

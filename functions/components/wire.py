@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from fastapi import Path, Query
 from pydantic import BaseModel, Field, StringConstraints
 
-from headgate.flows.model import Example
+from headgate.flows.model import ComponentExample
 from headgate.http.wire import Answer
 from headgate_engine.reference.fields import fields
 from headgate_engine.reference.model import TYPE, Component, Kind
@@ -77,7 +77,7 @@ class ComponentDetail(ComponentSummary):
     example: ExampleOut | None
 
     @classmethod
-    def of_full(cls, component: Component, example: Example | None) -> Self:
+    def of_full(cls, component: Component, example: ComponentExample | None) -> Self:
         schema = json.loads(component.schema)
         description = schema.get("description") or component.summary
         return cls.of(component, description=description, schema_=schema, fields=fields(schema), example=example)

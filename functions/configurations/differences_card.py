@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from headgate.configurations.differences import Change, Difference, differences
+from headgate.configurations.differences import Change, ComponentDifference, differences
 from web.html import NOTHING, Html, html
 from web.parts import empty, tag
 from web.table import Cell, Column, table
@@ -39,6 +39,6 @@ def card(before: str, after: str) -> Html:
     return html(_CARD, content=html(_LISTED, table=table(_COLUMNS, map(_row, parts[:_MOST])), more=more))
 
 
-def _row(difference: Difference) -> Sequence[Cell]:
+def _row(difference: ComponentDifference) -> Sequence[Cell]:
     lines = " → ".join(str(line) for line in (difference.before, difference.after) if line is not None)
     return html("<strong>{id}</strong>", id=difference.id), difference.section, tag(*_SIGNS[difference.change]), lines

@@ -6,7 +6,7 @@ from fastapi import Depends, Query
 from pydantic.config import JsonDict
 
 from headgate.configurations.model import Archived
-from headgate.configurations.search import Wanted
+from headgate.configurations.search import ConfigurationFilter
 
 _BEYOND: JsonDict = {"x-extension": True}
 
@@ -38,9 +38,9 @@ async def wanted_configurations(
     archived: Annotated[
         Archived, Query(description="`true` for those that are archived, `all` for both", json_schema_extra=_BEYOND)
     ] = "false",
-) -> Wanted:
+) -> ConfigurationFilter:
     """The query as what the service takes."""
-    return Wanted(name, text, component, archived)
+    return ConfigurationFilter(name, text, component, archived)
 
 
-WantedConfigurations = Annotated[Wanted, Depends(wanted_configurations)]
+WantedConfigurations = Annotated[ConfigurationFilter, Depends(wanted_configurations)]

@@ -8,10 +8,10 @@ from fastapi import Query, Response
 from configurations.use_parts import uses_in_short, validity
 from headgate.configurations import search
 from headgate.configurations.model import Archived, Configuration
-from headgate.configurations.search import Wanted
+from headgate.configurations.search import ConfigurationFilter
 from headgate.foundation.caller import Caller
 from headgate.usage import listing
-from headgate.usage.listing import Described
+from headgate.usage.listing import DescribedUse
 from headgate_engine.setting import LONGEST_PATH, LONGEST_VALUE
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
@@ -73,7 +73,7 @@ def list_configurations(
     path = f"{home(caller)}/configurations"
     kind: Archived = next((each for each in _ARCHIVED if each == archived), "false")
     typed = {"text": words.strip(), "component": component.strip(), "archived": "" if kind == "false" else kind}
-    filters = Wanted(None, typed["text"] or None, typed["component"] or None, kind)
+    filters = ConfigurationFilter(None, typed["text"] or None, typed["component"] or None, kind)
     listed = read(view, lambda limit, after: search.find(caller, filters, limit, after), _KEYS, _ENTRIES)
     rows = [_row(caller, described) for described in listing.described(caller, listed.entries)]
     is_filtered = any(typed.values()) or not view.is_first
@@ -100,7 +100,7 @@ def list_configurations(
     return page(shown, "Configurations", content, script="search")
 
 
-def _row(caller: Caller, described: Described) -> Row:
+def _row(caller: Caller, described: DescribedUse) -> Row:
     configuration = described.configuration
     return Row(
         (

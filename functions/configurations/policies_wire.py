@@ -6,7 +6,7 @@ from typing import Annotated, Self, get_args
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from headgate.http.wire import Answer, PrincipalOut
-from headgate.policies.service import Policies
+from headgate.policies.service import OrganizationPolicies
 from headgate_engine.policies.model import (
     MAX_EXAMPLE,
     MAX_EXAMPLES,
@@ -14,11 +14,11 @@ from headgate_engine.policies.model import (
     MAX_MESSAGE,
     MAX_RULES,
     MAX_RULES_BYTES,
-    Example,
+    PolicyChoices,
+    PolicyExample,
+    PolicyRule,
     Requirement,
-    Rule,
     Setting,
-    Settings,
     Severity,
 )
 from headgate_engine.wire.inputs import Input
@@ -62,9 +62,9 @@ class OwnRuleIn(Input):
         default_factory=list, validate_default=True, json_schema_extra={"minItems": 1}
     )
 
-    def rule(self) -> Rule:
-        examples = tuple(Example(example.yaml, example.violated) for example in self.examples)
-        return Rule(self.name, self.expression, self.message, self.severity, self.suppressible, examples)
+    def rule(self) -> PolicyRule:
+        examples = tuple(PolicyExample(example.yaml, example.violated) for example in self.examples)
+        return PolicyRule(self.name, self.expression, self.message, self.severity, self.suppressible, examples)
 
 
 class PolicySettings(Input):
@@ -92,8 +92,8 @@ class PolicySettings(Input):
             raise ValueError(f"The rules with their examples have {size} bytes; the limit is {MAX_RULES_BYTES}")
         return self
 
-    def settings(self) -> Settings:
-        return Settings(
+    def settings(self) -> PolicyChoices:
+        return PolicyChoices(
             self.severities,
             self.not_suppressible,
             tuple(rule.rule() for rule in self.rules),
@@ -157,13 +157,13 @@ class PoliciesOut(Answer):
     updated_by: PrincipalOut | None
 
     @classmethod
-    def of_policies(cls, policies: Policies) -> Self:
+    def of_policies(cls, policies: OrganizationPolicies) -> Self:
         settings = policies.stored.settings
         built_in = [
             PolicyOut.of(
                 policy,
                 severity=settings.severity(policy.code, policy.severity),
-                default_severity=Settings().severity(policy.code, policy.severity),
+                default_severity=PolicyChoices().severity(policy.code, policy.severity),
                 suppressible=policy.code not in settings.not_suppressible,
                 since=policy.since or None,
                 until=policy.until or None,

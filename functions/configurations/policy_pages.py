@@ -10,8 +10,8 @@ from headgate.foundation.caller import Caller
 from headgate.http.statuses import status_of
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.policies.service import Policies
-from headgate_engine.policies.model import Policy, Requirement, Rule, Setting, Settings
+from headgate.policies.service import OrganizationPolicies
+from headgate_engine.policies.model import Policy, PolicyChoices, PolicyRule, Requirement, Setting
 from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
@@ -90,15 +90,15 @@ def save_policies(who: Visit, caller: Member, form: Form) -> Response:
     return redirect(f"{home(caller)}/policies")
 
 
-def _settings(known: Policies, form: dict[str, str]) -> Settings:
+def _settings(known: OrganizationPolicies, form: dict[str, str]) -> PolicyChoices:
     """The settings that the form makes of the stored ones. What is as by default is not stored."""
     stored = known.stored.settings
     severities: dict[str, Setting] = {}
     for policy in known.built_in:
         chosen = next((value for value, _ in _SETTINGS if value == form.get(f"severity.{policy.code}")), None)
-        if chosen is not None and chosen != Settings().severity(policy.code, policy.severity):
+        if chosen is not None and chosen != PolicyChoices().severity(policy.code, policy.severity):
             severities[policy.code] = chosen
-    return Settings(
+    return PolicyChoices(
         severities=severities,
         not_suppressible=[policy.code for policy in known.built_in if form.get(f"strict.{policy.code}") == "yes"],
         rules=stored.rules,
@@ -107,7 +107,12 @@ def _settings(known: Policies, form: dict[str, str]) -> Settings:
 
 
 def _page(
-    who: Visitor, caller: Caller, known: Policies, problem: str = "", status: int = 200, view: View | None = None
+    who: Visitor,
+    caller: Caller,
+    known: OrganizationPolicies,
+    problem: str = "",
+    status: int = 200,
+    view: View | None = None,
 ) -> Response:
     stored, shown = known.stored, frame(who, caller, "policies")
     view = view or View(f"{home(caller)}/policies")
@@ -145,7 +150,7 @@ def _page(
     return page(shown, "Policies", content, problem=problem, status=status)
 
 
-def _keys(settings: Settings) -> Keys:
+def _keys(settings: PolicyChoices) -> Keys:
     order = [value for value, _ in _SETTINGS]
     return {
         "title": lambda policy: policy.title.casefold(),
@@ -154,11 +159,11 @@ def _keys(settings: Settings) -> Keys:
     }
 
 
-def _row(policy: Policy, settings: Settings, *, editable: bool) -> Sequence[Cell]:
+def _row(policy: Policy, settings: PolicyChoices, *, editable: bool) -> Sequence[Cell]:
     severity = settings.severity(policy.code, policy.severity)
     strict = policy.code in settings.not_suppressible
     if editable:
-        default = Settings().severity(policy.code, policy.severity)
+        default = PolicyChoices().severity(policy.code, policy.severity)
         choices = [(value, f"{label} (default)" if value == default else label) for value, label in _SETTINGS]
         setting = html(_SELECT, code=policy.code, options=options(choices, severity))
         comments = html(_CHECK, code=policy.code, checked=Html(" checked") if strict else NOTHING)
@@ -177,7 +182,7 @@ def _row(policy: Policy, settings: Settings, *, editable: bool) -> Sequence[Cell
     return about, setting, comments
 
 
-def _rule(rule: Rule) -> Html:
+def _rule(rule: PolicyRule) -> Html:
     return html(_RULE, name=rule.name, setting=_tag(rule.severity), message=rule.message, expression=rule.expression)
 
 

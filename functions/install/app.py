@@ -81,7 +81,7 @@ def _bearer(authorization: str) -> str:
     return credential.strip() if scheme.lower() == "bearer" else ""
 
 
-class Program(FileResponse):
+class InstalledProgram(FileResponse):
     """A file of hundreds of megabytes, as the local service serves it."""
 
     # A thread reads each chunk, which costs more than the bytes of a small one.
@@ -96,7 +96,7 @@ def serve_file(link: CheckedLink, name: str) -> Response:
         return Response(releases.content(artifact), media_type="application/gzip")
     path = releases.path(artifact)
     if path is not None:
-        return Program(path, media_type="application/octet-stream", filename=PurePath(name).name)
+        return InstalledProgram(path, media_type="application/octet-stream", filename=PurePath(name).name)
     return RedirectResponse(releases.url(artifact), status_code=307)
 
 

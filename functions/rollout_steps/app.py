@@ -10,14 +10,14 @@ from headgate.foundation import faults
 from headgate.foundation.errors import Unavailable
 from headgate.foundation.log import logger
 from headgate.rollouts import executions, service
-from headgate.rollouts.model import Execution
+from headgate.rollouts.model import RolloutExecution
 
 # While AWS does not answer.
 _FAULT_SECONDS: Final = 10
 _DONE: Final[JsonValue] = {"done": True, "wait_seconds": 0, "ticks": 0}
 
 
-class Tick(BaseModel):
+class TickInput(BaseModel):
     """A tick of an execution, after so many others."""
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +36,7 @@ class Sweep(BaseModel):
     step: Literal["sweep"]
 
 
-_ASKED: Final[TypeAdapter[Tick | Sweep]] = TypeAdapter(Annotated[Tick | Sweep, Field(discriminator="step")])
+_ASKED: Final[TypeAdapter[TickInput | Sweep]] = TypeAdapter(Annotated[TickInput | Sweep, Field(discriminator="step")])
 
 
 def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
@@ -46,16 +46,16 @@ def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
     """
     asked = _ASKED.validate_python(event)
     try:
-        return _tick(asked) if isinstance(asked, Tick) else {"started": executions.sweep()}
+        return _tick(asked) if isinstance(asked, TickInput) else {"started": executions.sweep()}
     except (BotoCoreError, ClientError, Unavailable) as error:
         if faults.blame(error) == "ours":
             raise
         logger.warning("rollout_step_failed", step=asked.step, reason=str(error))
-    return _waits(asked, _FAULT_SECONDS) if isinstance(asked, Tick) else {"started": 0}
+    return _waits(asked, _FAULT_SECONDS) if isinstance(asked, TickInput) else {"started": 0}
 
 
-def _tick(asked: Tick) -> JsonValue:
-    execution = Execution(asked.execution, asked.fleet_id, asked.deployment_id, asked.rollout_id)
+def _tick(asked: TickInput) -> JsonValue:
+    execution = RolloutExecution(asked.execution, asked.fleet_id, asked.deployment_id, asked.rollout_id)
     if not executions.may_tick(execution):
         return _DONE
     tick = service.tick(asked.fleet_id, asked.deployment_id, asked.rollout_id)
@@ -68,5 +68,5 @@ def _tick(asked: Tick) -> JsonValue:
     return _waits(asked, min(max(tick.wait_seconds, 1), int(executions.LONGEST_WAIT.total_seconds())))
 
 
-def _waits(asked: Tick, seconds: int) -> JsonValue:
+def _waits(asked: TickInput, seconds: int) -> JsonValue:
     return {"done": False, "wait_seconds": seconds, "ticks": asked.ticks + 1}

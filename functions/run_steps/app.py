@@ -21,7 +21,7 @@ class PassingFault(Exception):
     """A fault that may pass. The state machine retries on this name."""
 
 
-class Step(BaseModel):
+class StateStep(BaseModel):
     """A task's input. `error` is what a `Catch` of the state machine passes on."""
 
     model_config = ConfigDict(extra="forbid")
@@ -33,43 +33,43 @@ class Step(BaseModel):
     error: dict[str, JsonValue] = {}
 
 
-def prepare(asked: Step) -> JsonValue:
+def prepare(asked: StateStep) -> JsonValue:
     return _json(_steps(asked).prepare(asked.run_id))
 
 
-def evaluate(asked: Step) -> JsonValue:
+def evaluate(asked: StateStep) -> JsonValue:
     return _json(_steps(asked).evaluate(asked.run_id))
 
 
-def record(asked: Step) -> JsonValue:
+def record(asked: StateStep) -> JsonValue:
     _steps(asked).record(asked.run_id, asked.evaluation)
     return None
 
 
-def fail(asked: Step) -> JsonValue:
+def fail(asked: StateStep) -> JsonValue:
     cause = _own_words(asked.error.get("Cause"))
     _steps(asked).fail(asked.run_id, asked.stage, str(asked.error.get("Error", "")), cause)
     return None
 
 
-def finish(asked: Step) -> JsonValue:
+def finish(asked: StateStep) -> JsonValue:
     """For an execution that has ended without having recorded anything: timed out, or stopped by a person."""
     _steps(asked).finish(asked.run_id)
     return None
 
 
-def _steps(asked: Step) -> RunSteps | JobSteps:
+def _steps(asked: StateStep) -> RunSteps | JobSteps:
     return JobSteps() if is_id("job", asked.run_id) else RunSteps()
 
 
-_STEPS: Final[Mapping[str, Callable[[Step], JsonValue]]] = {
+_STEPS: Final[Mapping[str, Callable[[StateStep], JsonValue]]] = {
     "prepare": prepare,
     "evaluate": evaluate,
     "record": record,
     "fail": fail,
     "finish": finish,
 }
-_STEP: Final = TypeAdapter(Step)
+_STEP: Final = TypeAdapter(StateStep)
 _TOLD: Final = (PassingFault.__name__, Unworkable.__name__)
 _NO_STORAGE: Final = "the service's storage did not answer; run the test again"
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from headgate.http.wire import ConfigurationId
-from headgate.runs.jobs.comparisons import Ask, Source
+from headgate.runs.jobs.comparisons import Ask, SideSource
 from headgate_engine.testing.comparison import ComparisonResult
 from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
@@ -33,8 +33,8 @@ class ComparedSourceIn(Input):
             raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
         return self
 
-    def as_source(self) -> Source:
-        return Source(self.yaml, self.configuration_id, self.version_number, self.collector_version)
+    def as_source(self) -> SideSource:
+        return SideSource(self.yaml, self.configuration_id, self.version_number, self.collector_version)
 
 
 class StartComparison(Input):

@@ -13,7 +13,7 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import ConfigurationId
 from headgate.runs import service as runs
-from headgate.runs.model import ListedRun, Status, Wanted
+from headgate.runs.model import ListedRun, RunFilter, Status
 from web.html import Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
@@ -111,7 +111,7 @@ def _status(word: str) -> Status | Literal[""]:
 
 
 def _read(caller: Caller, view: View, configuration_id: str, filters: Mapping[str, str]) -> Listed[ListedRun]:
-    query = Wanted(configuration_id or None, filters["pipeline"] or None, _status(filters["status"]) or None)
+    query = RunFilter(configuration_id or None, filters["pipeline"] or None, _status(filters["status"]) or None)
     return read(view, lambda limit, after: runs.listed(caller, query, limit, after), _KEYS)
 
 

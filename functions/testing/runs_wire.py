@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from headgate.foundation.ids import id_pattern
 from headgate.http.wire import Answer, PrincipalOut
-from headgate.runs.model import ListedRun, Status, Wanted
+from headgate.runs.model import ListedRun, RunFilter, Status
 from headgate_engine.collector import Signal
 from headgate_engine.wire.runs import RecordsOut
 from headgate_engine.wire.times import Time
@@ -23,12 +23,12 @@ async def wanted_runs(
         Query(min_length=1, max_length=1_024, description="Through this pipeline, such as `logs/a`"),
     ] = None,
     status: Annotated[Status | None, Query(description="With this status")] = None,
-) -> Wanted:
+) -> RunFilter:
     """The query as what the service takes."""
-    return Wanted(configuration_id, pipeline, status)
+    return RunFilter(configuration_id, pipeline, status)
 
 
-WantedRuns = Annotated[Wanted, Depends(wanted_runs)]
+WantedRuns = Annotated[RunFilter, Depends(wanted_runs)]
 
 
 class RuleCountOut(BaseModel):

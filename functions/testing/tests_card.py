@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from headgate.runs.suites.service import Overview, Shown
-from headgate.version_tests.model import Listed
+from headgate.runs.suites.service import Shown, TestsOverview
+from headgate.version_tests.model import ListedTest
 from web import charts
-from web.charts import Part
+from web.charts import ChartPart
 from web.html import NOTHING, Html, html
 from web.parts import confirmed, empty, hidden, moment, nothing_yet, tag
 from web.table import Column, Row, table
@@ -29,7 +29,7 @@ _COLUMNS: Final = (
 _LOSS: Final = "Its sample and its rules are deleted for good."
 
 
-def card(overview: Overview, path: str, csrf: Html, *, changeable: bool) -> Html:
+def card(overview: TestsOverview, path: str, csrf: Html, *, changeable: bool) -> Html:
     """A test of a version that may be changed has a form that deletes it; `path` is the version's page.
 
     Statuses are those of the newest suite of exactly this version; without one, the newest suite is told of."""
@@ -50,7 +50,7 @@ def card(overview: Overview, path: str, csrf: Html, *, changeable: bool) -> Html
     return html(_CARD, state=_state(overview, current), tests=table(_COLUMNS, rows))
 
 
-def _state(overview: Overview, current: Shown | None) -> Html:
+def _state(overview: TestsOverview, current: Shown | None) -> Html:
     if current is None and not overview.evidence:
         return empty("No suite of these tests has ended yet.")
     evidence = (current or overview.evidence[0]).evidence
@@ -70,20 +70,22 @@ def _state(overview: Overview, current: Shown | None) -> Html:
     )
 
 
-def _delete(test: Listed, path: str, csrf: Html) -> Html:
+def _delete(test: ListedTest, path: str, csrf: Html) -> Html:
     return confirmed(path, csrf, "Delete", _LOSS, hidden("delete_test", test.name), of=test.name)
 
 
-def _history(name: str, overview: Overview) -> Html:
+def _history(name: str, overview: TestsOverview) -> Html:
     """The test's outcomes in each suite that left evidence with the version, of any text and collector."""
     outcomes = [
-        Part(f"{outcome.status} on {outcome.collector_version}", 1, "good" if outcome.status == "Success" else "bad")
+        ChartPart(
+            f"{outcome.status} on {outcome.collector_version}", 1, "good" if outcome.status == "Success" else "bad"
+        )
         for outcome in overview.history(name)
     ]
     return charts.outcomes(outcomes, f"{name} in {len(outcomes)} {'suite' if len(outcomes) == 1 else 'suites'}")
 
 
-def _row(test: Listed, status: str, history: Html, delete: Html) -> Row:
+def _row(test: ListedTest, status: str, history: Html, delete: Html) -> Row:
     expects = [f"{test.rules} {'rule' if test.rules == 1 else 'rules'}"] if test.rules else []
     expects += ["an output"] if test.expects_output else []
     return Row(

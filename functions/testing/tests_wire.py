@@ -5,8 +5,8 @@ from typing import Annotated, Self
 from pydantic import BaseModel
 
 from headgate.http.wire import Answer, PrincipalOut, at
-from headgate.runs.suites.service import Overview
-from headgate.version_tests.model import Listed, Verdict
+from headgate.runs.suites.service import TestsOverview
+from headgate.version_tests.model import ListedTest, Verdict
 from headgate_engine.collector import Signal
 from headgate_engine.rules.engine import Format
 from headgate_engine.rules.model import Context, Expect
@@ -75,7 +75,7 @@ class NamedTestOut(Answer, ShownStandIns):
     updated_by: PrincipalOut
 
     @classmethod
-    def of_test(cls, listed: Listed, test: NamedTest) -> Self:
+    def of_test(cls, listed: ListedTest, test: NamedTest) -> Self:
         return cls.of(test, test.stand_ins, listed)
 
 
@@ -111,7 +111,7 @@ class VersionTestsOut(BaseModel):
     evidence: list[EvidenceOut]
 
     @classmethod
-    def of(cls, overview: Overview) -> Self:
+    def of(cls, overview: TestsOverview) -> Self:
         return cls(
             items=[
                 TestOfVersionOut.of(test, history=[*map(TestOutcomeOut.of, overview.history(test.name))])

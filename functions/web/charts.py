@@ -62,7 +62,7 @@ _BULLET: Final = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """One line of a chart. None is a time of which nothing is known: it is a gap, and not zero."""
 
     name: str
@@ -70,7 +70,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ChartPart:
     """A part of a whole, or a time in a state. `kind` is empty, `good`, `warn` or `bad`."""
 
     name: str
@@ -91,7 +91,7 @@ def sparkline(values: Sequence[float | None], what: str, unit: str = "", *, smal
     return html(_SPARK, label=label, width=width, lines=lines, last=shown)
 
 
-def stacked(parts: Sequence[Part], what: str, id: str) -> Html:
+def stacked(parts: Sequence[ChartPart], what: str, id: str) -> Html:
     """A bar of the parts of a whole, with their names and sizes below. `id` is of no other bar of the page."""
     whole = sum(part.size for part in parts)
     parts = [part for part in parts if part.size > 0]
@@ -111,7 +111,7 @@ def stacked(parts: Sequence[Part], what: str, id: str) -> Html:
     return html(_STACKED, label=f"{what}: {', '.join(words)}", id=id, segments=segments, legend=legend)
 
 
-def area(title: str, lines: Sequence[Line], times: Sequence[str], unit: str = "") -> Html:
+def area(title: str, lines: Sequence[ChartLine], times: Sequence[str], unit: str = "") -> Html:
     """Lines over time on one scale, the first one filled, each with its own dashes; and their numbers as a table."""
     lines = [line for line in lines if any(value is not None for value in line.values)][:MOST_LINES]
     if not lines or not times:
@@ -134,7 +134,7 @@ def area(title: str, lines: Sequence[Line], times: Sequence[str], unit: str = ""
     )
 
 
-def strip(title: str, parts: Sequence[Part], begin: datetime, end: datetime) -> Html:
+def strip(title: str, parts: Sequence[ChartPart], begin: datetime, end: datetime) -> Html:
     """The states of a span of time, one after the other: what is worse is higher, and what is bad is hatched."""
     whole = sum(part.size for part in parts)
     if not whole:
@@ -171,7 +171,7 @@ def strip(title: str, parts: Sequence[Part], begin: datetime, end: datetime) -> 
     )
 
 
-def outcomes(values: Sequence[Part], what: str) -> Html:
+def outcomes(values: Sequence[ChartPart], what: str) -> Html:
     """A chart of repeated outcomes, the newest at the end: bad ones are twice as high, and hatched."""
     if not values:
         return NOTHING
@@ -239,7 +239,7 @@ def _time(at: datetime) -> str:
     return at.strftime("%H:%M UTC")
 
 
-def _words(line: Line) -> str:
+def _words(line: ChartLine) -> str:
     known = [value for value in line.values if value is not None]
     return f"{line.name} last {short(known[-1])}, at most {short(max(known))}"
 
@@ -248,7 +248,7 @@ def _entry(kind: str, text: str) -> Html:
     return html(_ENTRY, kind=kind, text=text)
 
 
-def _table(title: str, lines: Sequence[Line], times: Sequence[str]) -> Html:
+def _table(title: str, lines: Sequence[ChartLine], times: Sequence[str]) -> Html:
     """The numbers, or the means of neighbours where there are many."""
     together = -(-len(times) // _ROWS)
     rows = [

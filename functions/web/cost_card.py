@@ -83,7 +83,7 @@ def _chart(costs: Costs) -> Html:
     for export in known:
         by_day = {day.start: day.cost for day in export.days}
         values = [None if (cost := by_day.get(start)) is None else float(cost) for start in costs.starts]
-        lines.append(charts.Line(f"{export.component} to {export.host or 'any host'}", values))
+        lines.append(charts.ChartLine(f"{export.component} to {export.host or 'any host'}", values))
     if not lines:
         return NOTHING
     times = [service.at(start).strftime("%Y-%m-%d") for start in costs.starts]

@@ -11,7 +11,7 @@ from headgate.foundation.ids import id_pattern
 from headgate.http.wire import Answer, PrincipalOut, at
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import DeliveryStatus, Format, SendError, Webhook
-from headgate.webhooks.service import Changes, Settings
+from headgate.webhooks.service import Changes, WebhookSettings
 from headgate_engine.wire.inputs import PRESENT, Input, Name, Patch, refused_as
 from headgate_engine.wire.times import Time
 
@@ -49,8 +49,8 @@ class NewWebhook(Input):
     fleet_ids: FleetIds = Field(default_factory=list)
     enabled: bool = True
 
-    def settings(self) -> Settings:
-        return Settings(**self.model_dump())
+    def settings(self) -> WebhookSettings:
+        return WebhookSettings(**self.model_dump())
 
 
 class WebhookPatch(Patch):

@@ -15,7 +15,7 @@ from moto.s3.models import FakeBucket, FakeKey, S3Backend, s3_backends
 
 from headgate_local.database import DatabaseChange, Json
 from headgate_local.errors import CannotStart
-from headgate_local.template import Bucket, TableTemplate
+from headgate_local.template import TableTemplate, TemplateBucket
 
 ACCOUNT: Final = "123456789012"
 REGION: Final = "us-east-1"
@@ -33,7 +33,7 @@ class UnknownPlace(CannotStart):
 class MotoData:
     """Read moto's content of the given tables and buckets. Call it with moto's lock held."""
 
-    def __init__(self, tables: list[TableTemplate], buckets: list[Bucket]) -> None:
+    def __init__(self, tables: list[TableTemplate], buckets: list[TemplateBucket]) -> None:
         self._tables = tables
         self._buckets = buckets
 

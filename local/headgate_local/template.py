@@ -62,7 +62,7 @@ class Expiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class TemplateBucket:
     logical_id: str
     name: str
     expiries: tuple[Expiry, ...]
@@ -130,7 +130,7 @@ class Template:
     def tables(self) -> list[TableTemplate]:
         return [self._table(logical_id, properties) for logical_id, properties in self.of_type("AWS::DynamoDB::Table")]
 
-    def buckets(self) -> list[Bucket]:
+    def buckets(self) -> list[TemplateBucket]:
         return [self._bucket(logical_id, properties) for logical_id, properties in self.of_type("AWS::S3::Bucket")]
 
     def functions(self) -> list[Function]:
@@ -280,10 +280,10 @@ class Template:
             expiry_attribute=str(expiry["AttributeName"]) if expiry.get("Enabled") else None,
         )
 
-    def _bucket(self, logical_id: str, properties: dict[str, Node]) -> Bucket:
+    def _bucket(self, logical_id: str, properties: dict[str, Node]) -> TemplateBucket:
         rules = _mapping(properties.get("LifecycleConfiguration", {}), logical_id).get("Rules", [])
         expiries = (_expiry(_mapping(self.resolve(rule), logical_id)) for rule in cast("Sequence[Node]", rules))
-        return Bucket(logical_id, self.name_of(logical_id), tuple(expiry for expiry in expiries if expiry))
+        return TemplateBucket(logical_id, self.name_of(logical_id), tuple(expiry for expiry in expiries if expiry))
 
     def _events(self, function: Function, kind: str) -> Iterator[dict[str, Node]]:
         properties = _mapping(self._resources[function.logical_id], function.logical_id)["Properties"]

@@ -148,9 +148,9 @@ class _People:
     def mail(self, kind: str, address: str, code: str, metadata: dict[str, str] | None) -> None:
         """Write the mail that Cognito would send to a file."""
         # Only now: the functions read their settings from the environment.
-        from application.mail import Event, handler
+        from application.mail import MailEvent, handler
 
-        event: Event = {
+        event: MailEvent = {
             "triggerSource": f"CustomMessage_{kind}",
             "request": {
                 "usernameParameter": "{username}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from components import api_pages
-from components.api_document import Document, Operation, document
+from components.api_document import ApiDocument, Operation, document
 from headgate.http.paths import PUBLIC
 from scripts.site.markdown import code, heading, table
 
@@ -61,7 +61,7 @@ def _file(section: str) -> str:
     return f"{section.lower().replace(' ', '-')}.md"
 
 
-def _homes(whole: Document, sections: Mapping[str, Iterable[Operation]]) -> dict[str, str]:
+def _homes(whole: ApiDocument, sections: Mapping[str, Iterable[Operation]]) -> dict[str, str]:
     """By operation and shape, the section that describes it: for a shape the first that uses it, however indirectly.
 
     What errors look like is described on the first page.
@@ -80,7 +80,7 @@ def _homes(whole: Document, sections: Mapping[str, Iterable[Operation]]) -> dict
     return homes
 
 
-def _section(whole: Document, operations: Iterable[Operation], section: str, homes: Mapping[str, str]) -> list[str]:
+def _section(whole: ApiDocument, operations: Iterable[Operation], section: str, homes: Mapping[str, str]) -> list[str]:
     shapes = {name: whole.components.schemas[name] for name in sorted(whole.components.schemas)}
     parts = {operation.id: api_pages.operation(whole, operation) for operation in operations} | {
         name: api_pages.shape(schema) for name, schema in shapes.items() if homes.get(name) == section

@@ -12,7 +12,7 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
 from headgate.captures import service as captures
-from headgate.captures.model import Wanted
+from headgate.captures.model import CaptureTarget
 from headgate.checker import Asker
 from headgate.foundation.settings import settings
 from headgate.storage import aws
@@ -153,7 +153,7 @@ def test_a_permission_that_is_taken_away_while_a_capture_is_asked_for_holds(
 ) -> None:
     check = captures._require_condition
 
-    def forbidden_meanwhile(wanted: Wanted, *, asker: Asker) -> None:
+    def forbidden_meanwhile(wanted: CaptureTarget, *, asker: Asker) -> None:
         check(wanted, asker=asker)
         assert allow(fleet, allowed=False).status_code == 200
 

@@ -9,7 +9,7 @@ from configurations.app import router as configurations_router
 from headgate.foundation.ids import new_id
 from headgate.runs import files
 from headgate.runs.jobs.steps import JobSteps
-from headgate_engine.testing.comparison import Request
+from headgate_engine.testing.comparison import ComparisonRequest
 from headgate_local.template import Template
 from testing import comparisons, version_tests
 from tests.support.configurations import append, create, publish
@@ -189,7 +189,7 @@ def test_the_tests_are_those_of_the_right_version(ann: Member) -> None:
     def asked_tests(**changes: object) -> list[str]:
         job = started(ann, tests=None, **changes)
         content = files.read(job["id"], "request.json") or b""
-        request = Request.model_validate_json(content)
+        request = ComparisonRequest.model_validate_json(content)
         assert "expected" not in request.tests[0].text
         return [test.name for test in request.tests]
 

@@ -21,7 +21,7 @@ from headgate.deployments.model import VolumeMount
 from headgate.fleets import tokens
 from headgate.foundation.settings import settings
 from headgate.installs import commands
-from headgate.installs.commands import Connection
+from headgate.installs.commands import FleetConnection
 from headgate.installs.links import Link
 from tests.support import configurations as cfg
 from tests.support import helm
@@ -231,7 +231,7 @@ def test_without_an_endpoint_there_is_no_command(ann: Member, monkeypatch: pytes
     ],
 )
 def test_an_unsafe_mount_is_left_out_without_an_error(path: str, kept: bool) -> None:
-    connection = Connection("e", "f", "d", "t")
+    connection = FleetConnection("e", "f", "d", "t")
     for mount in (VolumeMount(path, "/ok"), VolumeMount("/ok", path)):
         command = commands.docker(
             connection, image="headgate-supervisor:1", server_name=None, mounts=[mount, VolumeMount("/x", "/y")], env={}
@@ -247,7 +247,7 @@ def test_a_shell_reads_every_docker_word_as_it_was_meant(
 ) -> None:
     safe = VolumeMount("/var/log", "/logs")
     command = commands.docker(
-        Connection(endpoint, "f", deployment_id, token),
+        FleetConnection(endpoint, "f", deployment_id, token),
         image=image,
         server_name=name or "n",
         mounts=[*mounts, safe],
@@ -284,7 +284,9 @@ def test_a_container_is_named_after_its_group_unless_it_is_given_a_name(ann: Mem
 @pytest.mark.parametrize("path", ["/home/nonroot", "/home/nonroot/"])
 def test_a_groups_own_mount_of_the_storage_takes_the_place_of_the_volume(path: str) -> None:
     def mounts(mount: VolumeMount) -> list[str]:
-        given = commands.docker(Connection("e", "f", "dep_1", "t"), image="i", server_name=None, mounts=[mount], env={})
+        given = commands.docker(
+            FleetConnection("e", "f", "dep_1", "t"), image="i", server_name=None, mounts=[mount], env={}
+        )
         return [word for word in words(given) if "/home/nonroot" in word]
 
     # Docker refuses two mounts at one place.
@@ -315,7 +317,7 @@ def test_a_shell_reads_every_linux_word_as_it_was_meant(
     systemd: bool,
 ) -> None:
     command = commands.linux(
-        Connection(endpoint, "f", deployment_id, token),
+        FleetConnection(endpoint, "f", deployment_id, token),
         script_url=url,
         arch=arch,
         root_deploy_path=root,
@@ -346,7 +348,7 @@ def test_a_shell_reads_every_linux_word_as_it_was_meant(
 
 def test_a_line_whose_link_does_not_answer_fails() -> None:
     command = commands.linux(
-        Connection("e", "f", "d", "t"), script_url="u", arch="amd64", root_deploy_path="/r", systemd=False, env={}
+        FleetConnection("e", "f", "d", "t"), script_url="u", arch="amd64", root_deploy_path="/r", systemd=False, env={}
     )
     for curl in ("return 22", "printf 'main() {\\n  echo half'; return 18"):
         done = subprocess.run(["/bin/sh", "-c", f"curl() {{ {curl}; }}\n{command}"], capture_output=True, check=False)
@@ -361,7 +363,7 @@ def test_a_shell_reads_every_kubernetes_word_as_it_was_meant(
     tmp_path_factory: pytest.TempPathFactory, chart: str, values: str, namespace: str, token: str, env: dict[str, str]
 ) -> None:
     command = commands.kubernetes(
-        Connection("e", "f", "dep_1", None),
+        FleetConnection("e", "f", "dep_1", None),
         token=token,
         chart_url=chart,
         values_url=values,
@@ -379,7 +381,7 @@ def test_a_shell_reads_every_kubernetes_word_as_it_was_meant(
 def test_curl_takes_nothing_but_tls_where_the_link_has_it(secure: bool) -> None:
     url = "https://fleet.example/x" if secure else "http://127.0.0.1:8484/x"
     command = commands.linux(
-        Connection("e", "f", "d", "t"), script_url=url, arch="amd64", root_deploy_path="/r", systemd=False, env={}
+        FleetConnection("e", "f", "d", "t"), script_url=url, arch="amd64", root_deploy_path="/r", systemd=False, env={}
     )
 
     assert ("curl --proto =https --tlsv1.2 -fsSL https://fleet.example/x ||" in command) is secure

@@ -160,7 +160,7 @@ def test_a_message_names_things_and_links_to_them(fleet: Fleet) -> None:
         fleet_id=fleet.id, deployment_id=fleet.deployment_id, configuration_id=fleet.configuration_id, version_number=1
     )
     happened = event("rollout.halted", organization_id, about, clock.now())
-    document: Any = grouping.message_of(grouping.Group([happened]), Names("https://headgate.example/")).document
+    document: Any = grouping.message_of(grouping.EventGroup([happened]), Names("https://headgate.example/")).document
     (item,) = document["data"]["items"]
 
     assert document["source"] == f"https://headgate.example/organizations/{organization_id}"
@@ -173,7 +173,7 @@ def test_a_message_names_things_and_links_to_them(fleet: Fleet) -> None:
 def test_what_is_gone_has_no_name() -> None:
     about = About(fleet_id=new_id("flt"), deployment_id=new_id("dep"), configuration_id=new_id("cfg"))
     happened = event("rollout.halted", new_id("org"), about, clock.now())
-    document: Any = grouping.message_of(grouping.Group([happened]), Names("")).document
+    document: Any = grouping.message_of(grouping.EventGroup([happened]), Names("")).document
 
     assert "name" not in document["data"]["fleet"]
     assert set(document["data"]["items"][0]["deployment"]) == {"id"}

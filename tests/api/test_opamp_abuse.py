@@ -271,7 +271,7 @@ def test_no_bytes_bring_the_service_down(
 def test_no_sequence_of_messages_breaks_an_instance_or_its_count(
     fleet: Fleet, messages: list[wire.AgentToServer]
 ) -> None:
-    pace._instances = pace.Pace()
+    pace._instances = pace.SenderPace()
     for message in messages:
         message.instance_uid = b"one agent's uid!"
         assert fleet.post(message.SerializeToString()).status_code == 200
@@ -329,7 +329,7 @@ def test_a_token_that_sends_too_much_is_told_when_to_send_it_again_and_nothing_i
     other = make_fleet(ann, label="Other")
     fleet.agent().start()
     monkeypatch.setattr(pace, "_of_token", lambda: (0.001, 3.0))
-    monkeypatch.setattr(pace, "_tokens", pace.Pace())
+    monkeypatch.setattr(pace, "_tokens", pace.SenderPace())
     agents = [fleet.agent(host_name=f"h{n}") for n in range(3)]
     statuses = [fleet.post(agent.full().SerializeToString()).status_code for agent in agents]
     monkeypatch.setattr(aws, "dynamodb", lambda: pytest.fail("a table was asked"))

@@ -12,14 +12,14 @@ from headgate.foundation.caller import Role
 from headgate.foundation.principal import Principal
 from headgate.identity import sessions
 from headgate.policies import store
-from headgate.policies.model import Stored
-from headgate_engine.policies.model import Rule, Settings
+from headgate.policies.model import StoredPolicies
+from headgate_engine.policies.model import PolicyChoices, PolicyRule
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import SESSION, SITE
 from tests.support.scripted_policies import Engine, scripted
 from tests.support.world import joined
 
-RULE = Rule("no_debug", "'<debug>' in config.exporters", "Send it <b>somewhere</b>", "error", False, [])
+RULE = PolicyRule("no_debug", "'<debug>' in config.exporters", "Send it <b>somewhere</b>", "error", False, [])
 
 
 @pytest.fixture(autouse=True)
@@ -65,9 +65,9 @@ def test_everyone_reads_why_and_the_way_out_and_admins_get_a_form(admin: Browser
 
 
 def test_what_an_admin_saves_counts_and_rules_stay(admin: Browser, organization_id: str) -> None:
-    before = Stored()
+    before = StoredPolicies()
     by = Principal("user", "usr_x", "bob@example.com")
-    store.save(organization_id, before, before.changed(Settings(rules=[RULE]), by, clock.now()))
+    store.save(organization_id, before, before.changed(PolicyChoices(rules=[RULE]), by, clock.now()))
     answer = admin.save(
         admin.page().text,
         severity__insecure_tls="error",
@@ -79,7 +79,7 @@ def test_what_an_admin_saves_counts_and_rules_stay(admin: Browser, organization_
     saved = store.get(organization_id).settings
 
     assert (answer.status_code, answer.headers["location"]) == (303, admin.path)
-    assert saved == Settings({"insecure_tls": "error"}, ["insecure_tls"], [RULE], ["policies", "tests"])
+    assert saved == PolicyChoices({"insecure_tls": "error"}, ["insecure_tls"], [RULE], ["policies", "tests"])
     page = admin.page().text
     assert '<option value="error" selected>Error</option>' in page
     assert "Versions with errors of policies are not published" in page

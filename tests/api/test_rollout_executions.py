@@ -10,7 +10,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.rollouts import execution_store as store
 from headgate.rollouts import executions
-from headgate.rollouts.model import Execution
+from headgate.rollouts.model import RolloutExecution
 from headgate.storage import aws
 from headgate.storage.table import transact
 from headgate_local.template import Template
@@ -28,7 +28,7 @@ def state_machine(aws_here: Template) -> None:
     )
 
 
-def started(opened: Execution) -> list[str]:
+def started(opened: RolloutExecution) -> list[str]:
     """The names of the rollout's executions, in the order of their starts."""
     arn = settings().rollouts_state_machine_arn
     every = aws.stepfunctions().list_executions(stateMachineArn=arn)["executions"]
@@ -36,7 +36,7 @@ def started(opened: Execution) -> list[str]:
 
 
 @pytest.fixture
-def opened(now: Clock) -> Iterator[Execution]:
+def opened(now: Clock) -> Iterator[RolloutExecution]:
     """The execution of a rollout whose transaction was written. It was not started yet."""
     execution = executions.new("flt_1", "dep_1", new_id("dep"))
     transact([executions.write(execution, now.at)])
@@ -45,7 +45,7 @@ def opened(now: Clock) -> Iterator[Execution]:
         executions.end(one.execution)
 
 
-def carrying_out() -> Execution:
+def carrying_out() -> RolloutExecution:
     """The execution that the one open rollout names."""
     (one,) = store.open_rollouts()
     return one.execution
@@ -60,7 +60,7 @@ def step_functions_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aws, "stepfunctions", Failing)
 
 
-def test_an_execution_is_given_its_rollout(opened: Execution) -> None:
+def test_an_execution_is_given_its_rollout(opened: RolloutExecution) -> None:
     executions.begin(opened)
 
     assert started(opened) == [opened.name]
@@ -79,7 +79,7 @@ def test_an_execution_is_given_its_rollout(opened: Execution) -> None:
     }
 
 
-def test_a_rollout_whose_execution_was_never_started_gets_one(opened: Execution, now: Clock) -> None:
+def test_a_rollout_whose_execution_was_never_started_gets_one(opened: RolloutExecution, now: Clock) -> None:
     assert executions.sweep() == 0, "the request may still start it"
     now.moves(seconds=31)
 
@@ -89,21 +89,23 @@ def test_a_rollout_whose_execution_was_never_started_gets_one(opened: Execution,
 
 
 @pytest.mark.usefixtures("step_functions_fail")
-def test_a_request_does_not_depend_on_step_functions(opened: Execution) -> None:
+def test_a_request_does_not_depend_on_step_functions(opened: RolloutExecution) -> None:
     executions.begin(opened)
 
     assert carrying_out() == opened
 
 
 @pytest.mark.usefixtures("step_functions_fail")
-def test_the_sweep_tells_that_no_execution_starts_and_tries_again(opened: Execution, now: Clock) -> None:
+def test_the_sweep_tells_that_no_execution_starts_and_tries_again(opened: RolloutExecution, now: Clock) -> None:
     for _ in range(2):
         now.moves(seconds=31)
         with pytest.raises(ClientError):
             executions.sweep()
 
 
-def test_an_execution_that_ticks_is_left_alone_and_one_that_does_not_is_replaced(opened: Execution, now: Clock) -> None:
+def test_an_execution_that_ticks_is_left_alone_and_one_that_does_not_is_replaced(
+    opened: RolloutExecution, now: Clock
+) -> None:
     executions.begin(opened)
     for _ in range(3):
         now.moves(minutes=3)
@@ -116,7 +118,9 @@ def test_an_execution_that_ticks_is_left_alone_and_one_that_does_not_is_replaced
     assert started(opened) == [opened.name, carrying_out().name]
 
 
-def test_an_execution_that_was_replaced_neither_ticks_nor_ends_the_rollout(opened: Execution, now: Clock) -> None:
+def test_an_execution_that_was_replaced_neither_ticks_nor_ends_the_rollout(
+    opened: RolloutExecution, now: Clock
+) -> None:
     act = executions.new(opened.fleet_id, opened.deployment_id, opened.rollout_id)
     transact([executions.write(act, now.at)])
 
@@ -127,7 +131,7 @@ def test_an_execution_that_was_replaced_neither_ticks_nor_ends_the_rollout(opene
 
 
 def test_of_two_sweeps_at_once_one_starts_an_execution(
-    opened: Execution, now: Clock, monkeypatch: pytest.MonkeyPatch
+    opened: RolloutExecution, now: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now.moves(seconds=31)
     seen = store.open_rollouts()
@@ -142,14 +146,14 @@ def test_of_two_sweeps_at_once_one_starts_an_execution(
     assert len(started(opened)) == 1
 
 
-def test_a_rollout_that_has_ended_gets_no_execution(opened: Execution, now: Clock) -> None:
+def test_a_rollout_that_has_ended_gets_no_execution(opened: RolloutExecution, now: Clock) -> None:
     executions.end(opened)
     now.moves(hours=1)
 
     assert (executions.sweep(), executions.resume()) == (0, 0)
 
 
-def test_a_service_that_starts_again_resumes_at_once(opened: Execution) -> None:
+def test_a_service_that_starts_again_resumes_at_once(opened: RolloutExecution) -> None:
     assert executions.may_tick(opened)
 
     assert executions.resume() == 1

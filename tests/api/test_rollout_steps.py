@@ -12,7 +12,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.rollouts import execution_store as store
 from headgate.rollouts import executions, service
-from headgate.rollouts.model import Execution, Tick
+from headgate.rollouts.model import RolloutExecution, Tick
 from headgate.storage import aws
 from headgate.storage.retry import LostRace
 from headgate.storage.table import transact
@@ -32,7 +32,7 @@ def state_machines(aws_here: Template) -> None:
 
 
 @pytest.fixture
-def execution(now: Clock) -> Iterator[Execution]:
+def execution(now: Clock) -> Iterator[RolloutExecution]:
     """The execution of a rollout that was just started."""
     begun = executions.new("flt_1", "dep_1", new_id("dep"))
     transact([executions.write(begun, now.at)])
@@ -60,7 +60,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Judges:
     return comes_to
 
 
-def ticked(execution: Execution, ticks: int = 0) -> Any:
+def ticked(execution: RolloutExecution, ticks: int = 0) -> Any:
     named = {name: getattr(execution, name) for name in ("fleet_id", "deployment_id", "rollout_id")}
     return handler({"step": "tick", "execution": execution.name, "ticks": ticks, **named}, None)
 
@@ -71,7 +71,7 @@ def is_open() -> bool:
 
 @pytest.mark.parametrize(("asked", "wait_seconds"), [(0, 1), (7, 7), (86_400, 60)])
 def test_an_execution_waits_as_long_as_the_rollout_says_within_a_minute(
-    execution: Execution, judged: Judges, asked: int, wait_seconds: int
+    execution: RolloutExecution, judged: Judges, asked: int, wait_seconds: int
 ) -> None:
     rollouts = judged(Tick(done=False, wait_seconds=asked))
 
@@ -80,14 +80,14 @@ def test_an_execution_waits_as_long_as_the_rollout_says_within_a_minute(
     assert is_open()
 
 
-def test_a_rollout_that_has_ended_ends_its_execution(execution: Execution, judged: Judges) -> None:
+def test_a_rollout_that_has_ended_ends_its_execution(execution: RolloutExecution, judged: Judges) -> None:
     judged(Tick(done=True))
 
     assert ticked(execution)["done"] is True
     assert not is_open()
 
 
-def test_an_execution_that_was_replaced_judges_nothing(execution: Execution, judged: Judges, now: Clock) -> None:
+def test_an_execution_that_was_replaced_judges_nothing(execution: RolloutExecution, judged: Judges, now: Clock) -> None:
     rollouts = judged(Tick(done=False, wait_seconds=5))
     transact([executions.write(executions.new("flt_1", "dep_1", execution.rollout_id), now.at)])
 
@@ -97,7 +97,7 @@ def test_an_execution_that_was_replaced_judges_nothing(execution: Execution, jud
 
 
 def test_an_act_while_the_last_tick_judges_keeps_the_rollout_open(
-    execution: Execution, now: Clock, monkeypatch: pytest.MonkeyPatch
+    execution: RolloutExecution, now: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     act = executions.new("flt_1", "dep_1", execution.rollout_id)
 
@@ -121,7 +121,9 @@ def test_an_act_while_the_last_tick_judges_keeps_the_rollout_open(
     ],
     ids=["a race", "no answer", "throttled", "AWS's own"],
 )
-def test_an_execution_outlives_a_fault_that_passes(execution: Execution, judged: Judges, fault: Exception) -> None:
+def test_an_execution_outlives_a_fault_that_passes(
+    execution: RolloutExecution, judged: Judges, fault: Exception
+) -> None:
     judged(fault)
 
     assert ticked(execution, 3) == {"done": False, "wait_seconds": 10, "ticks": 4}
@@ -134,7 +136,7 @@ def test_an_execution_outlives_a_fault_that_passes(execution: Execution, judged:
     ids=["a defect", "denied", "not set up"],
 )
 def test_what_does_not_pass_fails_for_the_alarm_to_count(
-    execution: Execution, judged: Judges, fault: Exception
+    execution: RolloutExecution, judged: Judges, fault: Exception
 ) -> None:
     judged(fault)
 
@@ -143,7 +145,7 @@ def test_what_does_not_pass_fails_for_the_alarm_to_count(
     assert is_open()
 
 
-def test_a_successor_takes_over_before_the_history_is_full(execution: Execution, judged: Judges) -> None:
+def test_a_successor_takes_over_before_the_history_is_full(execution: RolloutExecution, judged: Judges) -> None:
     judged(Tick(done=False, wait_seconds=5))
 
     assert ticked(execution, executions.MOST_TICKS - 1)["done"] is False
@@ -156,7 +158,9 @@ def test_a_successor_takes_over_before_the_history_is_full(execution: Execution,
     assert (given["rollout_id"], given["tick"]) == (execution.rollout_id, {"ticks": 0})
 
 
-def test_the_sweep_of_the_template_starts_what_is_lost(execution: Execution, now: Clock, aws_here: Template) -> None:
+def test_the_sweep_of_the_template_starts_what_is_lost(
+    execution: RolloutExecution, now: Clock, aws_here: Template
+) -> None:
     (schedule,) = [one for one in aws_here.schedules() if one.function.logical_id == "RolloutStepsFunction"]
     now.moves(seconds=31)
 

@@ -12,7 +12,7 @@ from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.runs import keys, service, store
-from headgate.runs.model import LONGEST_REASON, Run, Wanted
+from headgate.runs.model import LONGEST_REASON, Run, RunFilter
 from headgate.storage import aws, table
 from headgate_engine.testing.model import LONGEST
 from testing.app import router
@@ -68,7 +68,7 @@ def test_a_member_sees_their_own_runs_and_those_of_published_versions_and_an_adm
     admin = Caller(ann.organization_id, "Acme", principal, "root@x", "admin", "read", "c")
 
     assert ({*ids(ann)}, ids(bob), ids(stranger)) == ({own.id, of_published.id}, [of_published.id], [])
-    assert {run.id for run in service.listed(admin, Wanted(), 9, None).entries} == {own.id, of_published.id}
+    assert {run.id for run in service.listed(admin, RunFilter(), 9, None).entries} == {own.id, of_published.id}
 
 
 def test_filters_are_combined(ann: Member) -> None:

@@ -13,14 +13,14 @@ from headgate.foundation import clock
 from headgate.runs import files, store, tracing, turns
 from headgate.runs.model import Run
 from headgate.runs.run_steps import RunSteps
-from headgate_engine.rules.engine import Verdict
+from headgate_engine.rules.engine import RuleVerdict
 from headgate_engine.testing.trace import LARGEST_DOCUMENT
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
 from tests.support.runs import VALID, judge, leave, queued, verdict
 from tests.support.traces import document, field, of_three_records, record, step
 
-EVALUATED = {"tallies": [], "verdicts": [Verdict(**verdict(True)).model_dump()], "records": {"logs": 1}}
+EVALUATED = {"tallies": [], "verdicts": [RuleVerdict(**verdict(True)).model_dump()], "records": {"logs": 1}}
 PREPARED = {"signals": ["logs"], "collector_yaml": "a: b", "input": "x", "records": 1, "notes": []}
 
 

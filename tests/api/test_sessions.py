@@ -21,7 +21,7 @@ from tests.support.organization_members import APP, Browser, ada
 __all__ = ["ada"]
 
 
-def listed(user: User) -> list[session_store.Place]:
+def listed(user: User) -> list[session_store.SessionPlace]:
     return session_store.places(user.id)
 
 

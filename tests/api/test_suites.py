@@ -13,7 +13,7 @@ from headgate.runs.jobs.steps import JobSteps
 from headgate.storage import aws, objects, table
 from headgate.version_tests.model import text_digest
 from headgate_engine.rules import engine, outputs
-from headgate_engine.rules.engine import Prepared, Results, Sample, Verdict
+from headgate_engine.rules.engine import Prepared, Results, RuleVerdict, Sample
 from headgate_engine.rules.outputs import Differences, Incomparable
 from testing import app, version_tests
 from tests.support.configurations import YAML, create, get, patch, publish
@@ -41,7 +41,7 @@ class Judge:
         self.asked: list[dict[str, Any]] = []
 
     def evaluate(self, _signals: object, rules: Any, _output: str, **_: object) -> Results:
-        verdict = Verdict(matched=int(self.passed), total=1, passed=self.passed, message="seen")
+        verdict = RuleVerdict(matched=int(self.passed), total=1, passed=self.passed, message="seen")
         return Results(verdicts=[verdict] * len(rules), records={"logs": 1})
 
     def compare(self, left: str, right: str, **more: Any) -> Differences:

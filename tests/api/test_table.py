@@ -10,12 +10,12 @@ from headgate.foundation import errors
 from headgate.foundation.settings import settings
 from headgate.storage import aws, items, retry, table
 from headgate.storage.items import Item
-from headgate.storage.table import ConditionFailed, Index, identity
+from headgate.storage.table import ConditionFailed, TableIndex, identity
 from headgate_local.template import Template
 from tests.support.aws import aws_for
 
 pytestmark = pytest.mark.usefixtures("aws_here")
-_OWN = Index("own", "own", "by_update")
+_OWN = TableIndex("own", "own", "by_update")
 
 
 @pytest.fixture(scope="module")

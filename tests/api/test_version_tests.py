@@ -14,7 +14,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.http.app import create_app
 from headgate.version_tests import store
-from headgate.version_tests.model import Content, Listed, VersionTests
+from headgate.version_tests.model import Content, ListedTest, VersionTests
 from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_local.template import Template
 from testing import version_tests
@@ -373,7 +373,7 @@ def test_fifty_tests_at_their_largest_fit_their_list(aws_here: Template) -> None
     by = Principal("service_account", new_id("sva"), wide * 200)
     content = Content("0" * 64, 1_048_576, Random(1).randbytes(2_000), None)
     tests = tuple(
-        Listed(f"{number:080}", f"logs/{wide * 1_019}", "metrics", 20, True, content, clock.now(), by)
+        ListedTest(f"{number:080}", f"logs/{wide * 1_019}", "metrics", 20, True, content, clock.now(), by)
         for number in range(MAX_TESTS)
     )
     store.save(configuration_id, 1, VersionTests(), VersionTests(tests, 1))

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from headgate.configurations import search, service
-from headgate.configurations.search import Wanted
+from headgate.configurations.search import ConfigurationFilter
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
@@ -61,15 +61,15 @@ def compare(caller: Caller, times: int) -> None:
 
     aws.dynamodb().meta.events.register("after-call.dynamodb", answered)
 
-    def everything(wanted: Wanted) -> Callable[[], object]:
+    def everything(wanted: ConfigurationFilter) -> Callable[[], object]:
         return lambda: search.find(caller, wanted, 100, None)
 
     questions: dict[str, Callable[[], object]] = {
-        "list of 100 (baseline)": everything(Wanted()),
-        "a name that nobody has": everything(Wanted(name="nowhere")),
-        "a text that is nowhere": everything(Wanted(text="is in none of them")),
-        "a component that none has": everything(Wanted(component="tail_sampling")),
-        "a component that all have": everything(Wanted(component="batch")),
+        "list of 100 (baseline)": everything(ConfigurationFilter()),
+        "a name that nobody has": everything(ConfigurationFilter(name="nowhere")),
+        "a text that is nowhere": everything(ConfigurationFilter(text="is in none of them")),
+        "a component that none has": everything(ConfigurationFilter(component="tail_sampling")),
+        "a component that all have": everything(ConfigurationFilter(component="batch")),
         "the page's 50, with validity": lambda: listing.described(caller, service.visible(caller, 50, None).entries),
     }
     baseline = 0.0

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from headgate.configurations.delivery import DISCARDING
-from headgate.instances.reported.host import Counters, Exporter
+from headgate.instances.reported.host import Exporter, HostCounters
 from headgate.opamp import messages
 from headgate.opamp.messages import Reply
 from headgate_opamp import opamp_pb2 as wire
@@ -26,7 +26,7 @@ def test_the_service_reads_what_a_host_reports() -> None:
     assert (report.exits, report.last_exits) == (1, ("2026-01-01T00:00:01Z",))
     exporters = {"otlphttp/a": Exporter(5, 2, 0.25)}
     delivered = {"logs": 3, "traces": 2}
-    assert report.counters == Counters(30, 7, 0, 5, 2, 0, 0.25, exporters, delivered, 150 << 20, 1_500)
+    assert report.counters == HostCounters(30, 7, 0, 5, 2, 0, 0.25, exporters, delivered, 150 << 20, 1_500)
 
 
 def test_the_host_and_the_service_know_the_same_exporters_that_deliver_nothing() -> None:

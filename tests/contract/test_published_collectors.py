@@ -28,7 +28,7 @@ from headgate_engine.collectors import service as collectors
 from headgate_engine.rules.engine import Prepared, Sample
 from headgate_engine.testing.cases import Ready
 from headgate_engine.testing.model import Case
-from headgate_engine.testing.outcome import Outcome
+from headgate_engine.testing.outcome import CollectorOutcome
 from headgate_local import aws_server
 from tests.support import faulty
 from tests.support.askers import ASKER
@@ -292,7 +292,7 @@ def a_run(version: str) -> Run:
     return run_of(collector_version=version, duration_seconds=1, started_at=clock.now())
 
 
-def run_the_test_runner(run: Run, folder: Path) -> tuple[Outcome, str]:
+def run_the_test_runner(run: Run, folder: Path) -> tuple[CollectorOutcome, str]:
     """As Fargate starts it: with the link of its task and nothing else, and no collector of that version."""
     case = Case(CASE, TO_RUN, "logs", "logs", Sample("", is_otlp=False), run.collector_version, 1)
     ready = {case.id: Ready(id=case.id)}

@@ -15,8 +15,8 @@ from headgate.rollouts import executions
 from headgate.runs.steps import Stage
 from headgate_engine.testing.model import LONGEST
 from headgate_local import template
-from rollout_steps.app import Tick
-from run_steps.app import PassingFault, Step
+from rollout_steps.app import TickInput
+from run_steps.app import PassingFault, StateStep
 from tests.support.transformed_template import resources, states, transformed
 
 __all__ = ["resources", "states"]
@@ -96,14 +96,14 @@ def test_a_tick_of_a_rollout_outlasts_no_execution_that_the_sweep_takes_for_lost
 def test_the_state_machine_of_rollouts_asks_what_its_function_takes() -> None:
     payload = transformed()["machines"]["rollout"]["States"]["Tick"]["Parameters"]["Payload"]
 
-    assert {name.removesuffix(".$") for name in payload} == set(Tick.model_fields)
+    assert {name.removesuffix(".$") for name in payload} == set(TickInput.model_fields)
 
 
 def test_the_state_machines_steps_are_those_of_the_function(states: dict[str, Any]) -> None:
     called = {one["Parameters"]["Payload"]["step"] for one in states.values() if "Payload" in one["Parameters"]}
 
     # The event of a lost execution brings the last one.
-    assert called | {"finish"} == set(get_args(Step.model_fields["step"].annotation))
+    assert called | {"finish"} == set(get_args(StateStep.model_fields["step"].annotation))
 
 
 def test_the_state_machines_stages_are_those_of_the_domain(states: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from headgate import checker
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import Report
-from headgate_engine.upgrades.service import Text
+from headgate_engine.upgrades.service import UpgradedText
 from headgate_engine.wire.upgrades import UpgradeReport
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, older_and_newer
@@ -59,7 +59,7 @@ def _collectors() -> Iterator[None]:
 
 
 def check(yaml: str, to: str, source: str = OLDER, **env: str) -> Report:
-    return upgrades.check(Text(yaml, env, ("body", "yaml")), to, source, asker=ASKER)
+    return upgrades.check(UpgradedText(yaml, env, ("body", "yaml")), to, source, asker=ASKER)
 
 
 @pytest.mark.parametrize("target", VERSIONS)

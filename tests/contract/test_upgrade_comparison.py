@@ -8,17 +8,17 @@ import pytest
 from headgate import checker
 from headgate_engine.upgrades.comparison import compare
 from headgate_engine.upgrades.model import (
+    BuildDescription,
     ChangedDefault,
-    Component,
     ComponentType,
-    Description,
-    Gate,
+    GateOfVersion,
+    InspectedComponent,
     Inspection,
     Lacking,
     LogLine,
     Renaming,
     Report,
-    Version,
+    VersionAnswers,
 )
 from headgate_engine.validation.model import Code, Finding
 from tests.support import scripted_collectors
@@ -32,10 +32,10 @@ BATCH = ComponentType("processor", "batch", "", "github.com/x/processor/batchpro
 HOSTS = ComponentType("receiver", "hosts", "", "github.com/x/receiver/hostsreceiver")
 
 
-def component(path: str = "receivers::tail", **more: Any) -> Component:
+def component(path: str = "receivers::tail", **more: Any) -> InspectedComponent:
     type_ = path.partition("::")[2].partition("/")[0]
     about: dict[str, Any] = {"renamed_to": "", "defaults": {}, "logs": ()}
-    return Component(component_path=path, type=type_, line=2, column=3, **(about | more))
+    return InspectedComponent(component_path=path, type=type_, line=2, column=3, **(about | more))
 
 
 def finding(message: str, path: str = "receivers::tail", code: Code = "invalid_value") -> Finding:
@@ -44,19 +44,19 @@ def finding(message: str, path: str = "receivers::tail", code: Code = "invalid_v
 
 def version(
     number: str,
-    *components: Component,
+    *components: InspectedComponent,
     errors: Sequence[Finding] = (),
     warnings: Sequence[Finding] = (),
     lacking: Sequence[Lacking] = (),
-    gates: Sequence[Gate] = (),
+    gates: Sequence[GateOfVersion] = (),
     lacks: Sequence[ComponentType] = (),
     types: Sequence[ComponentType] = (TAIL, BATCH, HOSTS),
     incomplete: bool = False,
-) -> Version:
+) -> VersionAnswers:
     valid = False if errors else None if lacking else True
     inspection = Inspection(valid, errors, warnings, components, lacking, incomplete)
     has = [one for one in types if one not in lacks]
-    return Version(number, inspection, Description(bool(lacks), lacks, has, gates))
+    return VersionAnswers(number, inspection, BuildDescription(bool(lacks), lacks, has, gates))
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def _of_the_real_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "call", scripted_collectors.compared)
 
 
-def compared(before: Version, after: Version) -> Report:
+def compared(before: VersionAnswers, after: VersionAnswers) -> Report:
     return compare(before, after, Renaming(), asker=ASKER)
 
 
@@ -232,7 +232,7 @@ def test_with_the_same_version_twice_nothing_is_new() -> None:
         component(defaults={"a": 1}, logs=[LogLine("warn", "old")]),
         errors=[finding("a")],
         lacking=[lacking],
-        gates=[Gate("receiver.tail.x", "Alpha", "")],
+        gates=[GateOfVersion("receiver.tail.x", "Alpha", "")],
     )
     report = compared(same, same)
 
@@ -242,8 +242,8 @@ def test_with_the_same_version_twice_nothing_is_new() -> None:
 
 
 def gates(
-    before: Sequence[Gate],
-    after: Sequence[Gate],
+    before: Sequence[GateOfVersion],
+    after: Sequence[GateOfVersion],
     *used: str,
     source_lacks: Sequence[ComponentType] = (),
     target_lacks: Sequence[ComponentType] = (),
@@ -256,8 +256,8 @@ def gates(
     return [(gate.id, gate.stage_before, gate.stage_after, list(gate.components)) for gate in report.feature_gates]
 
 
-def gate(name: str, stage: str) -> Gate:
-    return Gate(name, stage, "What it does")
+def gate(name: str, stage: str) -> GateOfVersion:
+    return GateOfVersion(name, stage, "What it does")
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_the_report_is_incomplete_if_one_answer_is(side: int) -> None:
 
 
 def test_a_report_has_so_many_changed_defaults_and_says_if_there_are_more() -> None:
-    def with_defaults(number: str, value: int, count: int) -> Version:
+    def with_defaults(number: str, value: int, count: int) -> VersionAnswers:
         return version(number, component(defaults=dict.fromkeys(map(str, range(count)), value)))
 
     most = compared(with_defaults("1.0.0", 1, 2_000), with_defaults("2.0.0", 2, 2_000))

@@ -99,7 +99,7 @@ def answer(response: httpx.Response) -> Json:
     return content
 
 
-def run(client: httpx.Client, flow: source.Source, text: str) -> Json:
+def run(client: httpx.Client, flow: source.FlowSource, text: str) -> Json:
     """A finished run of the flow's sample through `text`."""
     trial = flow.file.test
     request = {

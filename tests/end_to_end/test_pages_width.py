@@ -26,7 +26,7 @@ from headgate.identity.model import User
 from headgate.runs.rules import store as rules
 from headgate.runs.rules.model import RuleSet, StoredRule
 from headgate.webhooks import service as webhooks
-from headgate.webhooks.service import Settings
+from headgate.webhooks.service import WebhookSettings
 from headgate_engine.rules.model import Rule
 from headgate_local.options import read_options
 from headgate_opamp import opamp_pb2 as wire
@@ -99,7 +99,7 @@ def ids(join: JoinWith, organization_id: str, fleets_without_collector: None) ->
     response = ann.http.patch(f"{API}/configurations/{long}", json={"name": NAME[:-1] + "y"})
     assert response.status_code == 200, response.text
     host = f"https://{'.'.join(['h' * 63] * 3)}.example.com/"
-    webhook, _ = webhooks.create(caller, Settings(NAME, host, types=EVENT_TYPES, fleet_ids=[fleet.id]))
+    webhook, _ = webhooks.create(caller, WebhookSettings(NAME, host, types=EVENT_TYPES, fleet_ids=[fleet.id]))
     webhooks.send_test(caller, webhook.id, host)
     publish.upload(publish.build(ROOT / "flows"), settings().bucket)
     return {

@@ -29,7 +29,7 @@ from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.version_tests import service as evidence
 from headgate.version_tests.model import Evidence, TestVerdict
-from headgate_engine.policies.model import Example, Rule, Settings
+from headgate_engine.policies.model import PolicyChoices, PolicyExample, PolicyRule
 from headgate_local import template
 from headgate_local import user_pool as pool
 from testing import version_tests
@@ -113,8 +113,10 @@ def _member_with_everything() -> Member:
 
 def policies_of(member: Member) -> None:
     """Set policies, and what they require: what is published from now on is checked."""
-    rule = Rule("no_nop", "size(receivers) > 0", "No receivers", "error", True, [Example(YAML, violated=True)])
-    settings = Settings({"batch_missing": "off"}, ["batch_missing"], [rule], ["policies", "tests"])
+    rule = PolicyRule(
+        "no_nop", "size(receivers) > 0", "No receivers", "error", True, [PolicyExample(YAML, violated=True)]
+    )
+    settings = PolicyChoices({"batch_missing": "off"}, ["batch_missing"], [rule], ["policies", "tests"])
     by = Principal("service_account", new_id("sva"), "ann")
     before = policies.get(member.organization_id)
     policies.save(member.organization_id, before, before.changed(settings, by, clock.now()))

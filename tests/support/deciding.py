@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from headgate.deployments.model import Deployment
 from headgate.instances.desired.model import Desired
-from headgate.instances.model import Contact, Identity, Instance
-from headgate.instances.reported.model import Report
-from headgate.opamp.decision import Decision, Message, Text, Texts, decide
+from headgate.instances.model import Contact, HostIdentity, Instance
+from headgate.instances.reported.model import AgentReport
+from headgate.opamp.decision import AgentMessage, ConfigText, Decision, Texts, decide
 
 UID: Final = b"x" * 16
-SENDER: Final = Identity("token", "flt_1")
+SENDER: Final = HostIdentity("token", "flt_1")
 
 
 def new_instance(instance_id: str, group: Deployment, at: datetime, **parts: Any) -> Instance:
@@ -21,12 +21,12 @@ def new_instance(instance_id: str, group: Deployment, at: datetime, **parts: Any
     return Instance(instance_id, group.fleet_id, group.id, Contact.first(0, at), SENDER, **parts)
 
 
-def no_text(_: Desired) -> Text:
+def no_text(_: Desired) -> ConfigText:
     """What is known of the text of any config where no text matters."""
-    return Text("", runs_nothing=False)
+    return ConfigText("", runs_nothing=False)
 
 
 def decided(instance: Instance, group: Deployment, at: datetime, texts: Texts = no_text, **report: Any) -> Decision:
     """What is decided of the next message of a supervisor, which says all that `report` holds."""
-    said = Report(UID, instance.contact.sequence_num + 1, accepts_config=True, takes_interval=True, full=True)
-    return decide(instance, Message(replace(said, **report), SENDER), group, at, texts)
+    said = AgentReport(UID, instance.contact.sequence_num + 1, accepts_config=True, takes_interval=True, full=True)
+    return decide(instance, AgentMessage(replace(said, **report), SENDER), group, at, texts)

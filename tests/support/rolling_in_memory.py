@@ -20,13 +20,13 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.instances.desired.model import Desired, config_hash
 from headgate.instances.model import Instance
-from headgate.instances.reported.host import Ability, Counters, HostReport
-from headgate.instances.reported.model import Description, Health, Reported, ReportedConfig, Status
+from headgate.instances.reported.host import Ability, HostCounters, HostReport
+from headgate.instances.reported.model import Health, HostDescription, Reported, ReportedConfig, Status
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
 from headgate.rollouts.progress import advance
-from headgate.rollouts.state import State
-from headgate.rollouts.strategy import Gates, Step, Strategy
+from headgate.rollouts.state import RolloutState
+from headgate.rollouts.strategy import Gates, RolloutStep, Strategy
 from tests.support.deciding import decided, new_instance
 
 Fare = (
@@ -40,10 +40,12 @@ ANN: Final = Principal("user", "usr_ann", "ann")
 BOB: Final = Principal("user", "usr_bob", "bob")
 TOKEN: Final = Principal("service_account", "sva_ci", "ci")
 HEARTBEAT: Final = timedelta(seconds=30)
-QUICK: Final = Strategy((Step(120, hosts=1), Step(60, percent=100)))
+QUICK: Final = Strategy((RolloutStep(120, hosts=1), RolloutStep(60, percent=100)))
 DEFAULTS: Final = Gates()
-QUIET: Final = Counters(30, 300, 0, 300, 0, 0, 0.0, delivered={"logs": 200, "traces": 100}, memory=150 << 20, cpu=1_500)
-ILL: Final[dict[Fare, Counters]] = {
+QUIET: Final = HostCounters(
+    30, 300, 0, 300, 0, 0, 0.0, delivered={"logs": 200, "traces": 100}, memory=150 << 20, cpu=1_500
+)
+ILL: Final[dict[Fare, HostCounters]] = {
     "401": replace(QUIET, sent=0, failed=300, delivered={}),
     "refuses": replace(QUIET, accepted=100, refused=200),
     "queues": replace(QUIET, queue=0.9),
@@ -73,7 +75,7 @@ class Host:
     stuck: bool = False
     old_fails: bool = False
     starts_slowly: bool = False
-    elsewhere: Counters = QUIET
+    elsewhere: HostCounters = QUIET
     can: Sequence[Ability] = ()
     collector: str = "0.139.0"
     keeps_collector: bool = False
@@ -196,7 +198,7 @@ class Group:
         return self.shown
 
     def join(self, **fields: Any) -> Host:
-        described = Reported(Description(arch="amd64"))
+        described = Reported(HostDescription(arch="amd64"))
         instance = new_instance(self._new_id("ins"), self.stored, self.at, reported=described)
         host = Host(instance, **fields)
         self.hosts.append(host)
@@ -256,7 +258,7 @@ class Group:
     def _new_id(self, prefix: Literal["ins", "rol"]) -> str:
         return f"{prefix}_{self.chance.getrandbits(128):032x}" if self.chance else new_id(prefix, self.at)
 
-    def state(self) -> State:
+    def state(self) -> RolloutState:
         """As the service reads it: those that report from here, and those that left the rollout."""
         instances = [host.instance for host in (*self.hosts, *self.moved)]
         known = [
@@ -265,7 +267,7 @@ class Group:
             if instance.deployment_id == self.stored.id
             or any(departure.rollout_id == self.rollout.id for departure in instance.measured.departures)
         ]
-        return State(self.rollout, self.stored, known, self.at)
+        return RolloutState(self.rollout, self.stored, known, self.at)
 
     def tick(self) -> None:
         if self.rollout.status not in FINAL:
@@ -275,7 +277,7 @@ class Group:
         """Raises NotNow, OwnRollout."""
         self._save(act(self.state()))
 
-    def _save(self, after: State) -> None:
+    def _save(self, after: RolloutState) -> None:
         self.shown = after.rollout
         if after.group != self.stored:
             self.stored = replace(after.group, revision=self.stored.revision + 1)
@@ -296,8 +298,8 @@ class Group:
         return [host for host in self.hosts if host.has_new]
 
 
-HALVES: Final = Strategy((Step(30, percent=50), Step(120, percent=100)))
-AT_ONCE: Final = Strategy((Step(60, percent=100),))
+HALVES: Final = Strategy((RolloutStep(30, percent=50), RolloutStep(120, percent=100)))
+AT_ONCE: Final = Strategy((RolloutStep(60, percent=100),))
 
 
 def applied(rollout: Rollout) -> bool:

@@ -17,7 +17,7 @@ from typing import Final
 from headgate.deployments.running import RunningRollout
 from headgate.instances.desired.model import config_hash
 from headgate.rollouts import acts
-from headgate.rollouts.hosts import Host as Placed
+from headgate.rollouts.hosts import RolloutHost as Placed
 from headgate.rollouts.model import FINAL, NotNow, OwnRollout, Rollout, TokenCannotApprove
 from headgate.rollouts.strategy import Gates, Strategy
 from tests.support.rolling_in_memory import ANN, BOB, NEW, OLD, TOKEN, Group, Host

@@ -3,13 +3,15 @@
 from datetime import timedelta
 
 from headgate.foundation import clock
-from headgate_engine.testing.outcome import Outcome
+from headgate_engine.testing.outcome import CollectorOutcome
 
 
-def outcome(seconds: float, *, ran: bool = True, executed: bool = True, reason: str = "", cause: str = "") -> Outcome:
+def outcome(
+    seconds: float, *, ran: bool = True, executed: bool = True, reason: str = "", cause: str = ""
+) -> CollectorOutcome:
     """The outcome of a collector that ran for `seconds`, until now."""
     now = clock.now()
-    return Outcome(
+    return CollectorOutcome(
         ran=ran,
         executed=executed,
         reason=reason,

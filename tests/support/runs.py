@@ -13,7 +13,7 @@ from headgate.foundation.principal import Principal
 from headgate.runs import files, runner, store
 from headgate.runs.model import CASE, RuleResult, Run, RunRule
 from headgate_engine.rules import engine
-from headgate_engine.rules.engine import Sample, Verdict
+from headgate_engine.rules.engine import RuleVerdict, Sample
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing.cases import Ready
 from headgate_engine.testing.model import Case
@@ -88,12 +88,12 @@ def leave_result(run_id: str, result: Mapping[str, Any]) -> None:
 
 def verdict(passed: bool) -> dict[str, Any]:
     """What came of a rule."""
-    return Verdict(matched=int(passed), total=1, passed=passed, message="seen").model_dump()
+    return RuleVerdict(matched=int(passed), total=1, passed=passed, message="seen").model_dump()
 
 
 def end(run: Run, *verdicts: dict[str, Any], out: int = 1) -> None:
     """Judge and record what the test runner left, of which the rules say this."""
-    judged = engine.Results(verdicts=[Verdict(**each) for each in verdicts], records={"logs": out})
+    judged = engine.Results(verdicts=[RuleVerdict(**each) for each in verdicts], records={"logs": out})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "evaluate", lambda *_, **__: judged)
         judge(run.id)

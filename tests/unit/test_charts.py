@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 
 from web import charts
-from web.charts import Line, Part
+from web.charts import ChartLine, ChartPart
 
 TIMES = ["10:00", "10:01", "10:02", "10:03"]
 BEGIN = datetime(2026, 11, 21, 10, tzinfo=UTC)
-STATES = [Part("applied", 3, "good"), Part("silent", 1, "bad")]
+STATES = [ChartPart("applied", 3, "good"), ChartPart("silent", 1, "bad")]
 
 
 def parsed(chart: str) -> ElementTree.Element:
@@ -50,7 +50,7 @@ def test_a_value_between_two_gaps_is_drawn() -> None:
     [
         charts.sparkline([1, 2, 1_500], "Records", "/s"),
         charts.stacked(STATES, "Collectors", "one"),
-        charts.area("Records", [Line("sent", [1, 2, None, 1_500])], TIMES),
+        charts.area("Records", [ChartLine("sent", [1, 2, None, 1_500])], TIMES),
         charts.strip("States", STATES, BEGIN, BEGIN + timedelta(hours=1)),
         charts.bullet(70, 90, "Applied", good=True),
     ],
@@ -63,7 +63,7 @@ def test_a_chart_says_in_words_what_it_shows(chart: str) -> None:
 
 
 def test_the_numbers_of_lines_are_a_table() -> None:
-    chart = charts.area("Records", [Line("accepted", [1, 2, 3, 4]), Line("sent", [1, None, 3, 1_500])], TIMES)
+    chart = charts.area("Records", [ChartLine("accepted", [1, 2, 3, 4]), ChartLine("sent", [1, None, 3, 1_500])], TIMES)
 
     assert rows_of(chart) == [
         ["From", "accepted", "sent"],
@@ -75,7 +75,7 @@ def test_the_numbers_of_lines_are_a_table() -> None:
 
 
 def test_a_table_of_many_points_has_their_means() -> None:
-    chart = charts.area("Records", [Line("sent", [2.0, 4.0] * 720)], [str(one) for one in range(1_440)])
+    chart = charts.area("Records", [ChartLine("sent", [2.0, 4.0] * 720)], [str(one) for one in range(1_440)])
 
     rows = rows_of(chart)[1:]
 
@@ -105,7 +105,7 @@ def test_the_table_of_states_says_when_each_began_and_leaves_out_the_oldest() ->
 
 
 def test_outcomes_are_told_in_words_and_a_bad_one_is_higher() -> None:
-    chart = charts.outcomes([Part("Success", 1, "good"), Part("Fail", 1, "bad")], "Suites")
+    chart = charts.outcomes([ChartPart("Success", 1, "good"), ChartPart("Fail", 1, "bad")], "Suites")
 
     good, bad = paths(chart, "part")
     assert "V8" in good
@@ -117,14 +117,14 @@ def test_outcomes_are_told_in_words_and_a_bad_one_is_higher() -> None:
 
 def test_nothing_known_is_said_and_not_drawn_as_zero() -> None:
     assert "no numbers yet" in charts.sparkline([None, None], "Records")
-    assert "no numbers yet" in charts.area("Records", [Line("sent", [None] * 4)], TIMES)
+    assert "no numbers yet" in charts.area("Records", [ChartLine("sent", [None] * 4)], TIMES)
     assert "nothing is known yet" in charts.strip("States", [], BEGIN, BEGIN)
 
 
 def test_names_are_escaped() -> None:
     name = "<script>alert(1)</script>"
 
-    together = charts.area(name, [Line(name, [1])], [name]) + charts.stacked([Part(name, 1)], name, "one")
+    together = charts.area(name, [ChartLine(name, [1])], [name]) + charts.stacked([ChartPart(name, 1)], name, "one")
 
     assert "<script" not in together
 

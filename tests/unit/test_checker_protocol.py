@@ -8,7 +8,7 @@ import pytest
 
 from headgate.checker import Checker, Refused, Unusable
 from headgate_engine.checker.limits import Limits
-from headgate_engine.policies.model import Settings
+from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.checking import Parts
@@ -41,7 +41,7 @@ def test_its_plain_command_gives_no_verdict_either(checker: Checker) -> None:
         validation.validate("any", ANOTHER, asker=asker)
     parts = Parts(lint=True, policies=True, graph=True)
     with pytest.raises(NotChecked, match=REFUSAL):
-        checking.check(checking.Request("any", ANOTHER, {}), parts, Settings(), asker=asker)
+        checking.check(checking.CheckRequest("any", ANOTHER, {}), parts, PolicyChoices(), asker=asker)
 
 
 def test_a_program_of_a_time_before_there_was_a_number_is_refused(

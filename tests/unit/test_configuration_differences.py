@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.configurations.differences import Difference, differences
+from headgate.configurations.differences import ComponentDifference, differences
 
 BEFORE = """\
 receivers:
@@ -27,11 +27,11 @@ def test_components_pipelines_and_settings_are_compared_by_what_they_mean() -> N
     )
 
     assert differences(BEFORE, after) == [
-        Difference("receivers", "nop", "added", None, 3),
-        Difference("receivers", "filelog", "removed", 3, None),
-        Difference("exporters", "debug", "changed", 5, 5),
-        Difference("pipelines", "logs", "changed", 10, 10),
-        Difference("service", "telemetry", "changed", 8, 8),
+        ComponentDifference("receivers", "nop", "added", None, 3),
+        ComponentDifference("receivers", "filelog", "removed", 3, None),
+        ComponentDifference("exporters", "debug", "changed", 5, 5),
+        ComponentDifference("pipelines", "logs", "changed", 10, 10),
+        ComponentDifference("service", "telemetry", "changed", 8, 8),
     ]
 
 
@@ -62,7 +62,9 @@ def test_the_way_a_text_is_written_makes_no_difference(before: str, after: str) 
     ],
 )
 def test_another_type_order_of_a_list_or_emptiness_is_a_change(before: str, after: str) -> None:
-    assert differences(f"receivers: {before}", f"receivers: {after}") == [Difference("receivers", "a", "changed", 1, 1)]
+    assert differences(f"receivers: {before}", f"receivers: {after}") == [
+        ComponentDifference("receivers", "a", "changed", 1, 1)
+    ]
 
 
 @pytest.mark.parametrize(

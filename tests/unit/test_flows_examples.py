@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from headgate.flows import examples
-from headgate.flows.model import Example, Flow, FullFlow
+from headgate.flows.model import ComponentExample, Flow, FullFlow
 from headgate.flows.source import load
 from tests.support.service import ROOT
 
@@ -80,6 +80,6 @@ def test_every_component_of_the_gallery_has_an_example_that_is_yaml() -> None:
     ],
 )
 def test_an_example_is_shown_with_another_name_of_its_type(text: str, renamed: str) -> None:
-    example = Example("connector", "spanmetrics", text, "red-metrics").renamed("span_metrics")
+    example = ComponentExample("connector", "spanmetrics", text, "red-metrics").renamed("span_metrics")
 
     assert (example.type, example.yaml) == ("span_metrics", renamed)

@@ -9,7 +9,7 @@ from headgate.deployments.versions import Assignment
 from headgate.instances.desired.model import Desired, config_hash
 from headgate.instances.desired.offers import offer, with_offer
 from headgate.instances.model import Contact, Instance
-from headgate.instances.reported.model import Cause, Health, Report, ReportedConfig, Status
+from headgate.instances.reported.model import AgentReport, Cause, Health, ReportedConfig, Status
 from headgate.instances.state.transitions import after_report
 from headgate.opamp.reasons import cause
 
@@ -36,7 +36,7 @@ class Host:
     ) -> None:
         number = self.instance.contact.sequence_num + 1
         health = Health(well, "" if well else "exited")
-        report = Report(b"x" * 16, number, True, True, health=health, config=config, cause=cause)
+        report = AgentReport(b"x" * 16, number, True, True, health=health, config=config, cause=cause)
         self.instance = after_report(self.instance, report, desired, AT)
         sent = offer(self.instance, desired)
         if sent is not None:

@@ -14,9 +14,9 @@ from headgate.deployments.versions import Assignment, HealthyVersion
 from headgate.instances import mapping
 from headgate.instances.desired.model import Desired, Trials
 from headgate.instances.model import Instance
-from headgate.instances.reported.host import Counters, HostReport
+from headgate.instances.reported.host import HostCounters, HostReport
 from headgate.instances.reported.model import Health, ReportedConfig, Status
-from headgate.opamp.decision import Text
+from headgate.opamp.decision import ConfigText
 from headgate.opamp.reasons import cause
 from tests.support.deciding import decided, new_instance
 
@@ -24,7 +24,7 @@ AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ENDED = "Agent exited unexpectedly with exit code 1 while applying configuration"
 REFUSED = "configuration validation failed: config validation failed: exit status 1, output: Error: no such exporter"
 LATE = "Config apply timeout exceeded"
-FLOWS = Counters(30, 300, 0, 300, 0, 0, 0.0)
+FLOWS = HostCounters(30, 300, 0, 300, 0, 0, 0.0)
 HANGS = replace(FLOWS, sent=0, queue=0.4)
 DENIED = replace(FLOWS, sent=0, failed=300)
 
@@ -62,7 +62,7 @@ class Group:
         message: str = "",
         *,
         well: bool = True,
-        counters: Counters | None = None,
+        counters: HostCounters | None = None,
         runs_on: int | None = None,
     ) -> int | None:
         """A message half a minute later, about what it was offered last; what it is offered, 0 for nothing."""
@@ -78,7 +78,7 @@ class Group:
             self.stored = replace(self.stored, proven_revision=self.stored.assigned_revision)
         return _number(decision.offer) if decision.offer else None
 
-    def runs(self, n: int, beats: int = 3, counters: Counters | None = None) -> None:
+    def runs(self, n: int, beats: int = 3, counters: HostCounters | None = None) -> None:
         """It is assigned, applied, and runs for so many heartbeats."""
         self.assign(n)
         assert self.says() == n
@@ -97,8 +97,8 @@ def _number(config: Desired) -> int:
     return config.assignment.version_number if config.assignment else 0
 
 
-def _text(config: Desired) -> Text:
-    return Text(f"{_number(config):064}", runs_nothing=False)
+def _text(config: Desired) -> ConfigText:
+    return ConfigText(f"{_number(config):064}", runs_nothing=False)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_the_last_of_those_that_ran_for_a_time_is_taken(group: Group) -> None:
 
 
 @pytest.mark.parametrize("counters", [HANGS, DENIED])
-def test_a_version_that_passes_nothing_on_is_never_gone_back_to(group: Group, counters: Counters) -> None:
+def test_a_version_that_passes_nothing_on_is_never_gone_back_to(group: Group, counters: HostCounters) -> None:
     group.runs(2, beats=20, counters=counters)
     assert group.fails(3) == 1
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from headgate.instances.reported.host import UNKNOWN, Counters, CrashLoop, Exporter, HostReport
+from headgate.instances.reported.host import UNKNOWN, CrashLoop, Exporter, HostCounters, HostReport
 from headgate.opamp import host_reports
 from headgate.opamp.host_reports import Malformed
 
@@ -32,7 +32,7 @@ def test_what_has_not_changed_stays_and_counters_are_not_news() -> None:
     after = host_reports.decode(b'{"v":1,"config":{"hash":"","drifted":[]}}').after(known)
 
     assert (known.name, known.labels, known.exits, known.drifted) == ("web-1", {"zone": "a"}, 2, ("receivers",))
-    assert known.counters == Counters(30, 7, 0, 5, 2, 0, 0.25, {"otlphttp/a": Exporter(5, 2, 0.25)})
+    assert known.counters == HostCounters(30, 7, 0, 5, 2, 0, 0.25, {"otlphttp/a": Exporter(5, 2, 0.25)})
     assert (after.name, after.text_hash, after.drifted) == ("web-1", "", ())
     moved = {**FULL["counters"], "sent": 6}
     assert report(counters=moved).after(known) == known

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headgate_local import template
-from headgate_local.template import Bucket, Expiry, Function, RouteTemplate, Schedule, Template, TemplateError
+from headgate_local.template import Expiry, Function, RouteTemplate, Schedule, Template, TemplateBucket, TemplateError
 
 DOCUMENT = """
 Parameters:
@@ -96,7 +96,7 @@ def test_tables_are_ready_for_create_table(described: Template) -> None:
 
 
 def test_buckets_have_names_that_s3_allows_and_the_lifecycle_in_force(described: Template) -> None:
-    assert described.buckets() == [Bucket("Files", "test-files", (Expiry("runs/", 30),))]
+    assert described.buckets() == [TemplateBucket("Files", "test-files", (Expiry("runs/", 30),))]
 
 
 def test_routes_name_the_function_that_answers_them(described: Template) -> None:

@@ -20,7 +20,7 @@ from headgate.instances.orders.model import KEPT, Orders, PendingOrder
 from headgate.instances.reported.host import HostReport
 from headgate.instances.reported.model import Health, ReportedConfig
 from headgate.instances.timeline.events import MOST_AN_HOUR, MOST_RARE
-from headgate.opamp.decision import Decision, Text
+from headgate.opamp.decision import ConfigText, Decision
 from headgate.storage import items
 from tests.support.deciding import decided, new_instance
 from tests.support.sizes import either
@@ -59,9 +59,9 @@ def _assignment(n: int | None) -> Assignment | None:
     return None if n is None else Assignment("cfg_1", n)
 
 
-def _text(config: Desired) -> Text:
+def _text(config: Desired) -> ConfigText:
     n = config.assignment.version_number if config.assignment else 0
-    return Text(f"{n:064}", runs_nothing=n == WITHOUT_PIPELINES)
+    return ConfigText(f"{n:064}", runs_nothing=n == WITHOUT_PIPELINES)
 
 
 @dataclass(frozen=True)

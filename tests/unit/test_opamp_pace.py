@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from headgate.opamp import pace
-from headgate.opamp.pace import LONGEST_WAIT, Pace
+from headgate.opamp.pace import LONGEST_WAIT, SenderPace
 
 RATE, AT_ONCE = 100.0, 1_000.0
 HOSTS = 10_000
@@ -16,7 +16,7 @@ HOSTS = 10_000
 def test_ten_thousand_hosts_that_return_at_once_are_all_heard() -> None:
     """Each sends its message again when it was told to, as agents do; then it sends heartbeats."""
     random.seed(37)
-    turns, heard = Pace(), dict[int, float]()
+    turns, heard = SenderPace(), dict[int, float]()
     waiting = [(0.0, host) for host in range(HOSTS)]
     refused: Counter[int] = Counter()
     while waiting:
@@ -36,21 +36,21 @@ def test_ten_thousand_hosts_that_return_at_once_are_all_heard() -> None:
 
 
 def test_the_message_of_one_token_does_not_wait_for_those_of_another() -> None:
-    turns = Pace()
+    turns = SenderPace()
     waits = [turns.wait("busy", RATE, AT_ONCE, 0.0) for _ in range(5_000)]
 
     assert (max(waits) > 1, turns.wait("quiet", RATE, AT_ONCE, 0.0)) == (True, 0.0)
 
 
 def test_nobody_waits_so_long_that_a_host_counts_as_stale() -> None:
-    turns = Pace()
+    turns = SenderPace()
     waits = [turns.wait("busy", RATE, AT_ONCE, 0.0) for _ in range(200_000)]
 
     assert max(waits) <= LONGEST_WAIT
 
 
 def test_a_large_message_counts_as_several() -> None:
-    turns = Pace()
+    turns = SenderPace()
     turns.charge("large", 1.0, 10.0, 0.0, 64.0)
 
     assert turns.wait("large", 1.0, 10.0, 0.0) > 0
@@ -59,7 +59,7 @@ def test_a_large_message_counts_as_several() -> None:
 
 def test_senders_that_were_not_heard_for_longest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "_MOST_KNOWN", 10)
-    turns = Pace()
+    turns = SenderPace()
     for sender in range(1_000):
         turns.wait(str(sender), RATE, AT_ONCE, 0.0)
 

@@ -7,11 +7,11 @@ import pytest
 
 from headgate.rollouts import acts
 from headgate.rollouts.model import Rollout
-from headgate.rollouts.strategy import Step, Strategy, Window, preset
+from headgate.rollouts.strategy import ChangeWindow, RolloutStep, Strategy, preset
 from tests.support.rolling_in_memory import BOB, NEW, OLD, Group
 
-APPROVED_ALL = Strategy((Step(0, percent=100, approval=True),))
-APPROVED_SECOND = Strategy((Step(0, hosts=1), Step(0, percent=100, approval=True)))
+APPROVED_ALL = Strategy((RolloutStep(0, percent=100, approval=True),))
+APPROVED_SECOND = Strategy((RolloutStep(0, hosts=1), RolloutStep(0, percent=100, approval=True)))
 
 
 def waits(rollout: Rollout) -> bool:
@@ -45,7 +45,9 @@ def test_a_step_that_adds_no_host_leaves_its_approval_to_the_end() -> None:
 
 def test_a_step_that_adds_no_host_leaves_its_approval_to_the_next_step() -> None:
     group = Group.of(2)
-    group.start(Strategy((Step(0, hosts=1), Step(0, percent=10, approval=True), Step(0, percent=100))))
+    group.start(
+        Strategy((RolloutStep(0, hosts=1), RolloutStep(0, percent=10, approval=True), RolloutStep(0, percent=100)))
+    )
 
     waiting = group.goes_on(waits)
     assert waiting.reason == "Step 3 waits for the approval of step 2, which adds no instance"
@@ -67,7 +69,9 @@ def test_a_host_that_joins_a_group_without_hosts_does_not_get_a_version_that_nob
 
 def test_the_approval_of_an_empty_group_is_not_that_of_the_hosts_that_join_before_it_counts() -> None:
     group = Group.of(0)
-    group.start(Strategy((Step(0, hosts=1), Step(0, percent=50), Step(0, percent=100, approval=True))))
+    group.start(
+        Strategy((RolloutStep(0, hosts=1), RolloutStep(0, percent=50), RolloutStep(0, percent=100, approval=True)))
+    )
     group.goes_on(waits)
     group.act(acts.approved_by(BOB))
     for _ in range(10):
@@ -80,7 +84,7 @@ def test_the_approval_of_an_empty_group_is_not_that_of_the_hosts_that_join_befor
 
 def test_hosts_that_join_while_an_approval_is_awaited_begin_with_the_first_step() -> None:
     group = Group.of(0)
-    group.start(Strategy((Step(0, hosts=1), Step(0, percent=100, approval=True))))
+    group.start(Strategy((RolloutStep(0, hosts=1), RolloutStep(0, percent=100, approval=True))))
     group.goes_on(waits)
     for _ in range(10):
         group.join()
@@ -110,7 +114,7 @@ def test_a_step_that_was_taken_back_needs_another_approval() -> None:
 @pytest.mark.parametrize("act", ["pause and resume", "promote", "retry"])
 def test_no_other_act_stands_for_an_approval(act: str) -> None:
     group = Group.of(1)
-    group.start(Strategy((Step(60, hosts=1), Step(0, percent=100, approval=True))))
+    group.start(Strategy((RolloutStep(60, hosts=1), RolloutStep(0, percent=100, approval=True))))
     group.tick()
     group.beats()
     if act == "pause and resume":
@@ -130,7 +134,7 @@ def test_no_other_act_stands_for_an_approval(act: str) -> None:
 def test_a_group_without_hosts_is_assigned_the_version_in_the_window_only() -> None:
     group = Group.of(0)
     # It is 12:00.
-    group.start(Strategy((Step(0, percent=100),), window=Window("13:00", "14:00", "UTC")))
+    group.start(Strategy((RolloutStep(0, percent=100),), window=ChangeWindow("13:00", "14:00", "UTC")))
     for _ in range(5):
         group.tick()
         group.beats()

@@ -8,11 +8,11 @@ import pytest
 from headgate.instances.orders.model import Orders, PendingOrder
 from headgate.rollouts import acts
 from headgate.rollouts.model import Rollout
-from headgate.rollouts.strategy import Gates, Step, Strategy
+from headgate.rollouts.strategy import Gates, RolloutStep, Strategy
 from tests.support.rolling_in_memory import OLD, Fare, Group, Host
 
-AT_ONCE = Strategy((Step(120, percent=100),))
-ONE_FIRST = Strategy((Step(120, hosts=1), Step(120, percent=100)))
+AT_ONCE = Strategy((RolloutStep(120, percent=100),))
+ONE_FIRST = Strategy((RolloutStep(120, hosts=1), RolloutStep(120, percent=100)))
 
 
 def applied(rollout: Rollout) -> bool:
@@ -65,7 +65,7 @@ def test_a_host_that_moves_to_another_group_before_it_was_well_for_its_soak_stop
 def test_a_host_whose_labels_take_it_out_of_its_step_stops_the_rollout() -> None:
     group = Group.of(3)
     canary = group.join(labels={"ring": "canary"})
-    group.start(Strategy((Step(120, canaries=True), Step(120, percent=100)), {"ring": "canary"}))
+    group.start(Strategy((RolloutStep(120, canaries=True), RolloutStep(120, percent=100)), {"ring": "canary"}))
     group.goes_on(applied)
     canary.labels = {}
     ended = group.ends()
@@ -102,7 +102,7 @@ def test_no_step_begins_while_a_host_that_stopped_may_be_back() -> None:
 
 def test_a_host_that_was_well_for_its_soak_may_leave() -> None:
     group = Group.of(2)
-    group.start(Strategy((Step(120, hosts=1), Step(600, percent=100))))
+    group.start(Strategy((RolloutStep(120, hosts=1), RolloutStep(600, percent=100))))
     group.goes_on(lambda rollout: rollout.progress.step == 2 and applied(rollout))
     first = next(host for host in group.hosts if step_of(host, group) == 1)
     group.leaves(first)
@@ -215,7 +215,7 @@ def test_an_interruption_is_not_put_down_to_a_host_that_had_just_stopped() -> No
 
 def test_an_order_excuses_a_host_that_stopped_for_five_minutes_and_not_for_as_long_as_it_waits() -> None:
     group = Group.of(3)
-    group.start(Strategy((Step(900, percent=100),)))
+    group.start(Strategy((RolloutStep(900, percent=100),)))
     group.goes_on(applied)
     host = group.hosts[0]
     host.instance = replace(host.instance, orders=Orders((PendingOrder.new("upgrade_supervisor", group.at),)))

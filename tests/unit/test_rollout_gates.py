@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.rollouts.strategy import Gates, Step, Strategy
+from headgate.rollouts.strategy import Gates, RolloutStep, Strategy
 from tests.support.rolling_in_memory import AT_ONCE, ILL, OLD, QUIET, Fare, Group, applied
 
 
@@ -138,7 +138,7 @@ def test_what_fails_elsewhere_too_is_not_put_down_to_the_version() -> None:
 def test_what_all_hosts_do_is_not_put_down_to_the_version(fares: Fare) -> None:
     group = Group.of(4)
     # The short soak of the first step does not end before its host reports what it counts.
-    group.start(Strategy((Step(0, hosts=1), Step(60, percent=100))), Gates(delivery=fares != "discards"))
+    group.start(Strategy((RolloutStep(0, hosts=1), RolloutStep(60, percent=100))), Gates(delivery=fares != "discards"))
     group.goes_on(applied)
     for host in group.hosts:
         host.elsewhere = ILL[fares]
@@ -164,7 +164,7 @@ def test_a_first_step_waits_until_its_hosts_have_counted_and_not_without_end(cou
 
 def test_a_short_soak_waits_for_the_counters_of_hosts_that_reported_them_before() -> None:
     group = Group.of(3, fares="blinds")
-    group.start(Strategy((Step(0, hosts=1), Step(0, percent=100))))
+    group.start(Strategy((RolloutStep(0, hosts=1), RolloutStep(0, percent=100))))
     group.goes_on(lambda rollout: (rollout.reason or "").startswith("Waits for the counters of 1 instance"))
 
     ended = group.ends()

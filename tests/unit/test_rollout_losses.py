@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 from headgate.instances.state.model import STALE_AFTER
-from headgate.rollouts.strategy import Step, Strategy
+from headgate.rollouts.strategy import RolloutStep, Strategy
 from tests.support.rolling_in_memory import NEW, OLD, Group
 
 # Soaks longer than it takes to see that hosts are gone.
-LONG = Strategy((Step(600, hosts=1), Step(60, percent=100)))
+LONG = Strategy((RolloutStep(600, hosts=1), RolloutStep(60, percent=100)))
 
 
 def waits(group: Group) -> bool:

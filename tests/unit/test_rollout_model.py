@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from headgate.instances.reported.host import Counters
+from headgate.instances.reported.host import HostCounters
 from headgate.rollouts.model import FINAL
-from headgate.rollouts.strategy import Gates, OnFailure, Step, Strategy, Window, preset
+from headgate.rollouts.strategy import ChangeWindow, Gates, OnFailure, RolloutStep, Strategy, preset
 from tests.support.rolling_in_memory import NEW, OLD, Fare, Group, Host
 from tests.support.rollout_oracle import ACTS, Oracle
 from tests.support.sizes import FULL, ROLLOUTS
@@ -25,22 +25,26 @@ from tests.support.sizes import FULL, ROLLOUTS
 pytestmark = pytest.mark.sized
 _STEPS = st.sampled_from(
     [
-        (Step(0, percent=100),),
-        (Step(0, percent=100, approval=True),),
-        (Step(60, hosts=1), Step(60, percent=100)),
-        (Step(30, percent=10), Step(30, percent=50), Step(30, percent=100)),
-        (Step(60, hosts=1), Step(0, percent=25, approval=True), Step(60, percent=100)),
-        (Step(60, hosts=1, approval=True), Step(0, percent=10, approval=True), Step(60, percent=100, approval=True)),
-        (Step(60, canaries=True), Step(0, percent=50), Step(60, percent=100)),
+        (RolloutStep(0, percent=100),),
+        (RolloutStep(0, percent=100, approval=True),),
+        (RolloutStep(60, hosts=1), RolloutStep(60, percent=100)),
+        (RolloutStep(30, percent=10), RolloutStep(30, percent=50), RolloutStep(30, percent=100)),
+        (RolloutStep(60, hosts=1), RolloutStep(0, percent=25, approval=True), RolloutStep(60, percent=100)),
+        (
+            RolloutStep(60, hosts=1, approval=True),
+            RolloutStep(0, percent=10, approval=True),
+            RolloutStep(60, percent=100, approval=True),
+        ),
+        (RolloutStep(60, canaries=True), RolloutStep(0, percent=50), RolloutStep(60, percent=100)),
         tuple(preset("careful", {})),
     ]
 )
 # It is 12:00 at the beginning.
-_WINDOWS = st.sampled_from([None, None, Window("12:05", "12:40", "UTC")])
+_WINDOWS = st.sampled_from([None, None, ChangeWindow("12:05", "12:40", "UTC")])
 _FARES = st.sampled_from([fare for fares in get_args(Fare) for fare in get_args(fares)])
 # Absurd, and yet of the form that a host may send.
 _ABSURD = st.builds(
-    Counters,
+    HostCounters,
     *[st.sampled_from([0, 1, 300, 1 << 53])] * 6,
     st.just(0.0),
     delivered=st.sampled_from([None, {}, {"logs": 1 << 53}]),
@@ -83,7 +87,7 @@ class Rollouts(RuleBasedStateMachine):
         self.some(data)[1].fares = fares
 
     @rule(data=st.data(), counters=_ABSURD)
-    def lies(self, data: st.DataObject, counters: Counters) -> None:
+    def lies(self, data: st.DataObject, counters: HostCounters) -> None:
         self.some(data)[1].elsewhere = counters
 
     @rule(data=st.data())

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 
 from headgate.foundation.settings import settings
-from headgate.instances.reported.host import Counters
+from headgate.instances.reported.host import HostCounters
 from headgate.rollouts.model import FINAL
 from headgate.rollouts.progress import wait
-from headgate.rollouts.strategy import Step, Strategy
+from headgate.rollouts.strategy import RolloutStep, Strategy
 from tests.support.rolling_in_memory import NEW, Group, Host
 
-STRATEGY = Strategy((Step(120, hosts=1), Step(60, percent=100)))
+STRATEGY = Strategy((RolloutStep(120, hosts=1), RolloutStep(60, percent=100)))
 LONGEST_BACK_OFF = 90
 RELAY_WAITS = 40
 
@@ -63,7 +63,7 @@ def test_a_pause_takes_no_healthy_version_back(heartbeat: int, pause: int, begin
 def _beats(group: Group, host: Host) -> None:
     """A heartbeat with what the host counted since the one before."""
     seconds = int((group.at - host.instance.contact.last_seen_at).total_seconds())
-    host.elsewhere = Counters(
+    host.elsewhere = HostCounters(
         seconds,
         10 * seconds,
         0,

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from fleets.api.rollouts_wire import StartRollout
-from headgate.rollouts.strategy import PRESETS, Gates, Step, Strategy
+from headgate.rollouts.strategy import PRESETS, Gates, RolloutStep, Strategy
 
 NIGHT = {"start": "22:00", "end": "05:00", "time_zone": "UTC"}
 
@@ -27,7 +27,7 @@ def test_canaries_are_the_first_step_of_a_preset() -> None:
     asked = strategy(preset="fast", canaries={"ring": "canary"})
     steps = StartRollout.model_validate({"version_number": 2, **asked}).order().strategy.steps
 
-    assert steps == (Step(120, canaries=True), Step(120, percent=100))
+    assert steps == (RolloutStep(120, canaries=True), RolloutStep(120, percent=100))
 
 
 @pytest.mark.parametrize(

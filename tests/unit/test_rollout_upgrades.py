@@ -10,8 +10,8 @@ from headgate.foundation.settings import settings
 from headgate.instances.desired.model import config_hash
 from headgate.instances.desired.offers import collector_obstacle
 from headgate.instances.model import Contact, Instance
-from headgate.instances.reported.host import Ability, Host
-from headgate.instances.reported.model import Description, Reported
+from headgate.instances.reported.host import Ability, ReportedHost
+from headgate.instances.reported.model import HostDescription, Reported
 from headgate.instances.state.intervals import QUICK_SECONDS
 from headgate.opamp.intervals import to_tell
 from headgate.rollouts import acts
@@ -151,24 +151,28 @@ def test_hosts_that_cannot_be_moved_take_no_step_and_wait() -> None:
 @pytest.mark.parametrize(
     ("host", "arch", "way_out"),
     [
-        (Host(can=("restart",)), "amd64", "Its supervisor cannot replace a collector. Install the host again"),
-        (Host(platform="docker"), "amd64", "Docker moves it: make an image with that collector"),
-        (Host(platform="kubernetes"), "amd64", "`--set image.tag=0.158.0`"),
-        (Host(labels={"k8s.node.name": "n1"}), "amd64", "Helm moves it: `headgate fleet install flt_1 --platform"),
-        (Host(can=CAN), "arm64", "is not published for arm64"),
-        (Host(can=CAN), None, "is not published for an unknown architecture"),
+        (ReportedHost(can=("restart",)), "amd64", "Its supervisor cannot replace a collector. Install the host again"),
+        (ReportedHost(platform="docker"), "amd64", "Docker moves it: make an image with that collector"),
+        (ReportedHost(platform="kubernetes"), "amd64", "`--set image.tag=0.158.0`"),
+        (
+            ReportedHost(labels={"k8s.node.name": "n1"}),
+            "amd64",
+            "Helm moves it: `headgate fleet install flt_1 --platform",
+        ),
+        (ReportedHost(can=CAN), "arm64", "is not published for arm64"),
+        (ReportedHost(can=CAN), None, "is not published for an unknown architecture"),
     ],
 )
-def test_the_way_out_fits_the_host(host: Host, arch: str | None, way_out: str) -> None:
+def test_the_way_out_fits_the_host(host: ReportedHost, arch: str | None, way_out: str) -> None:
     at = Group().at
-    reported = Reported(Description(arch=arch), host=host)
+    reported = Reported(HostDescription(arch=arch), host=host)
     instance = Instance("ins_1", "flt_1", "dep_1", Contact.first(0, at), reported=reported)
     why = collector_obstacle(instance, SECOND)
 
     assert why is not None
     assert why.startswith("The version needs collector 0.158.0, and this host runs a version that is not known. ")
     assert way_out in why
-    described = Description(arch=arch, collector_version=SECOND.version)
+    described = HostDescription(arch=arch, collector_version=SECOND.version)
     there = replace(instance, reported=replace(reported, description=described))
     assert (collector_obstacle(there, SECOND), collector_obstacle(instance, None)) == (None, None)
 

@@ -8,7 +8,7 @@ import pytest
 from headgate.instances.orders.model import Orders, Override
 from headgate.rollouts import acts
 from headgate.rollouts.model import OwnRollout
-from headgate.rollouts.strategy import Gates, Step, Strategy, Window, preset
+from headgate.rollouts.strategy import ChangeWindow, Gates, RolloutStep, Strategy, preset
 from tests.support.rolling_in_memory import ANN, AT_ONCE, BOB, HALVES, NEW, OLD, QUICK, QUIET, Group, applied
 
 
@@ -95,7 +95,7 @@ def test_a_gate_that_fails_while_it_is_paused_takes_the_step_back() -> None:
 
 def test_promoting_skips_the_rest_of_one_soak() -> None:
     group = Group.of(4)
-    group.start(Strategy((Step(3_600, percent=50), Step(3_600, percent=100))))
+    group.start(Strategy((RolloutStep(3_600, percent=50), RolloutStep(3_600, percent=100))))
     group.goes_on(applied)
     group.act(acts.promote)
     group.goes_on(lambda rollout: rollout.progress.step == 2 and applied(rollout), most=5)
@@ -107,7 +107,7 @@ def test_promoting_skips_the_rest_of_one_soak() -> None:
 
 def test_a_step_waits_until_somebody_else_approves_it() -> None:
     group = Group.of(2)
-    group.start(Strategy((Step(0, hosts=1), Step(0, percent=100, approval=True))))
+    group.start(Strategy((RolloutStep(0, hosts=1), RolloutStep(0, percent=100, approval=True))))
     waiting = group.goes_on(lambda rollout: rollout.status == "waiting_for_approval")
     assert (waiting.progress.step, waiting.reason, len(group.with_new())) == (1, "Step 2 waits for approval", 1)
     with pytest.raises(OwnRollout):
@@ -120,7 +120,7 @@ def test_a_step_waits_until_somebody_else_approves_it() -> None:
 def test_steps_begin_in_the_window_only() -> None:
     group = Group.of(2)
     # It is 12:01 UTC, 13:01 in Berlin.
-    window = Window("13:30", "13:34", "Europe/Berlin")
+    window = ChangeWindow("13:30", "13:34", "Europe/Berlin")
     group.start(replace(QUICK, window=window), Gates(throughput_drop=None))
     group.tick()
     assert group.rollout.progress.step == 0
@@ -147,12 +147,12 @@ def test_a_window_may_span_midnight(now: str, open: bool) -> None:
     hour, minute = map(int, now.split(":"))
     at = Group().at.replace(hour=hour, minute=minute)
 
-    assert Window("22:00", "05:00", "UTC").is_open(at) is open
+    assert ChangeWindow("22:00", "05:00", "UTC").is_open(at) is open
 
 
 def test_no_more_hosts_change_at_once_than_may() -> None:
     group = Group.of(6)
-    group.start(Strategy((Step(0, percent=100),), max_unavailable=2))
+    group.start(Strategy((RolloutStep(0, percent=100),), max_unavailable=2))
     counts = []
     for _ in range(6):
         group.tick()
@@ -186,7 +186,7 @@ def test_without_a_canary_one_host_is_taken_and_the_rollout_says_so() -> None:
 def test_hosts_that_join_take_the_version_of_their_place() -> None:
     # Half of four hosts may be a small part of all places; of a hundred it is not.
     group = Group.of(100)
-    group.start(Strategy((Step(600, percent=50), Step(600, percent=100))))
+    group.start(Strategy((RolloutStep(600, percent=50), RolloutStep(600, percent=100))))
     group.goes_on(applied)
     joined = [group.join() for _ in range(64)]
     took = [host for host in joined if host.has_new]
@@ -209,7 +209,12 @@ def test_hosts_that_join_take_the_version_of_their_place() -> None:
 )
 def test_a_small_group_gets_fewer_steps_and_never_more_of_it_than_the_step_says(hosts: int, due: list[int]) -> None:
     group = Group.of(hosts)
-    steps = (Step(0, hosts=1), Step(0, percent=10), Step(0, percent=50), Step(0, percent=100))
+    steps = (
+        RolloutStep(0, hosts=1),
+        RolloutStep(0, percent=10),
+        RolloutStep(0, percent=50),
+        RolloutStep(0, percent=100),
+    )
     group.start(Strategy(steps))
     counts: list[int] = []
     while group.rollout.status == "in_progress":
@@ -235,7 +240,7 @@ def test_a_host_that_lies_in_absurd_figures_counts_as_one() -> None:
         # Two of the others claim that every send fails. If it were believed, 401 would be nothing new.
         host.elsewhere = replace(QUIET, sent=0, failed=1 << 53, accepted=1 << 53, seconds=1 << 53)
         host.fares = "well"
-    group.start(Strategy((Step(60, percent=50), Step(60, percent=100))))
+    group.start(Strategy((RolloutStep(60, percent=50), RolloutStep(60, percent=100))))
 
     assert group.ends().status == "rolled_back"
 
@@ -250,7 +255,7 @@ def test_hosts_that_claim_to_be_well_do_not_outvote_one_that_is_not() -> None:
 
 def test_a_host_that_calls_itself_a_canary_changes_its_own_place_only() -> None:
     group = Group.of(6)
-    group.start(Strategy((Step(600, hosts=1), Step(600, percent=100)), {"ring": "canary"}))
+    group.start(Strategy((RolloutStep(600, hosts=1), RolloutStep(600, percent=100)), {"ring": "canary"}))
     group.goes_on(applied)
     liar = next(host for host in group.hosts if not host.had_new)
     liar.labels = {"ring": "canary"}
@@ -275,7 +280,7 @@ def test_hosts_that_apply_again_and_again_do_not_keep_a_step_from_ending() -> No
     group = Group.of(2, fares="flaps")
     # One of them is always applying.
     group.hosts[0].beats += 1
-    group.start(Strategy((Step(0, percent=100),)), Gates(throughput_drop=None))
+    group.start(Strategy((RolloutStep(0, percent=100),)), Gates(throughput_drop=None))
 
     assert group.ends().status == "completed"
 
@@ -306,7 +311,7 @@ def test_an_interruption_of_the_service_is_not_put_down_to_the_hosts(minutes: in
 
 def test_a_host_that_the_version_made_silent_is_judged_also_after_a_retry() -> None:
     group = Group.of(3)
-    group.start(Strategy((Step(600, percent=100),), on_failure="halt"))
+    group.start(Strategy((RolloutStep(600, percent=100),), on_failure="halt"))
     group.goes_on(applied)
     group.hosts[0].here = False
     assert group.ends().status == "halted"
@@ -359,7 +364,7 @@ def test_a_host_that_is_gone_after_an_interruption_stops_the_rollout() -> None:
 @pytest.mark.parametrize("soak", [30, 60, 119, 120])
 def test_a_soak_shorter_than_the_time_of_silence_completes_nothing_that_is_not_heard(soak: int) -> None:
     group = Group.of(4)
-    group.start(Strategy((Step(soak, percent=100),)))
+    group.start(Strategy((RolloutStep(soak, percent=100),)))
     group.goes_on(lambda rollout: group.with_new() == group.hosts)
     for host in group.hosts:
         host.here = False
@@ -371,7 +376,7 @@ def test_a_soak_shorter_than_the_time_of_silence_completes_nothing_that_is_not_h
 
 def test_hosts_that_are_back_by_an_abort_are_no_longer_named_as_not_back() -> None:
     group = Group.of(4)
-    group.start(Strategy((Step(60, hosts=1), Step(60, percent=100))))
+    group.start(Strategy((RolloutStep(60, hosts=1), RolloutStep(60, percent=100))))
     group.goes_on(lambda rollout: rollout.progress.step == 2 and applied(rollout))
     assert group.stored.rollout is not None
     place = group.stored.rollout.place

@@ -8,9 +8,9 @@ from headgate import checker
 from headgate_engine.checker import crashes
 from headgate_engine.checker.errors import CheckerBusy, CheckerFailed, NoChecker, Refused
 from headgate_engine.errors import Unavailable
-from headgate_engine.policies.model import Settings, Text
+from headgate_engine.policies.model import JudgedText, PolicyChoices
 from headgate_engine.validation import checking, starting
-from headgate_engine.validation.checking import Parts, Request
+from headgate_engine.validation.checking import CheckRequest, Parts
 from headgate_engine.validation.findings import listed
 from headgate_engine.validation.model import (
     Code,
@@ -25,7 +25,7 @@ from headgate_engine.validation.model import (
 )
 from tests.support.askers import ASKER
 
-TEXT = Text("receivers:\n", "0.139.0", {}, (), ())
+TEXT = JudgedText("receivers:\n", "0.139.0", {}, (), ())
 VALID = ValidationResult(True, "0.139.0", "otelcol-contrib", (), (), ())
 PATH = "processors::tail_sampling"
 FAILED = Finding("it does not start: unknown policy", PATH, "start_failed", 4, 5)
@@ -146,4 +146,6 @@ def test_no_question_is_asked_when_the_time_of_a_check_is_over(monkeypatch: pyte
         ASKER.until(time.monotonic()).ask("start", {})
     assert [timeout and round(timeout, -1) for timeout in given] == [10, 1_000]
     with pytest.raises(NotChecked):
-        checking.check(Request("a:", None, {}), Parts(start=True), Settings(), asker=ASKER, ends=time.monotonic() - 100)
+        checking.check(
+            CheckRequest("a:", None, {}), Parts(start=True), PolicyChoices(), asker=ASKER, ends=time.monotonic() - 100
+        )

@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.supervisor import Checker
 from headgate_engine.collectors import service as collectors
-from headgate_engine.policies.model import Settings
+from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.reference import documents
 from headgate_engine.testing import cases, comparison, coverage, notes, sandbox, suite
 from headgate_engine.testing.model import Case, CaseResult
@@ -75,7 +75,7 @@ def _document(document: object) -> bytes:
 def _validate(asked: _Asked) -> bytes:
     parts = Parts(*(asked.parameters.get(name) == "true" for name in ("lint", "policies", "graph", "start")))
     request = CheckedText.model_validate(asked.body).request()
-    checked = checking.check(request, parts, Settings(), asker=asked.asker)
+    checked = checking.check(request, parts, PolicyChoices(), asker=asked.asker)
     return ValidationResult.of(checked).model_dump_json(exclude_unset=True).encode()
 
 
@@ -224,7 +224,7 @@ def _comparison(asked: _Asked) -> bytes:
         version = text.collector_version or asked.asker.default_version
         field = "collector_version" if text.collector_version else "version_number"
         collectors.require_installed(version, field, asker=asked.asker, within=(name,))
-        sides[name] = comparison.Side(yaml=text.yaml, collector_version=version)
+        sides[name] = comparison.ComparisonSide(yaml=text.yaml, collector_version=version)
     if body.ignore is not None:
         comparison.require_paths(body.ignore, asker=asked.asker)
     tests = {test.name: test.as_test() for test in body.tests}

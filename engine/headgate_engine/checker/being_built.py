@@ -24,7 +24,7 @@ _SOONEST, _LATEST = 2, 15
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class BuildUnderWay:
     """A build that is under way, or that `failed`. `first_seconds_left` is None if only the whole program is built."""
 
     version: str
@@ -62,7 +62,7 @@ class Build:
         return f"the whole collector is ready in {_about(self.seconds_left)}"
 
 
-def under_way(collectors: Path, version: str) -> Build | None:
+def under_way(collectors: Path, version: str) -> BuildUnderWay | None:
     """The build of that version, if there is one that has not ended well."""
     file = collectors / f"{version}.building"
     try:
@@ -71,10 +71,10 @@ def under_way(collectors: Path, version: str) -> Build | None:
         return None
     match state:
         case {"failed": str(reason)}:
-            return Build(version, failed=reason[:_LONGEST_REASON])
+            return BuildUnderWay(version, failed=reason[:_LONGEST_REASON])
         case {"percent": int(percent), "seconds_left": int(seconds)} if age < _STALE_SECONDS:
             first = state.get("first_seconds_left")
-            return Build(version, percent, seconds, first if isinstance(first, int) else None)
+            return BuildUnderWay(version, percent, seconds, first if isinstance(first, int) else None)
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.errors import NoChecker, ProcessFailed, Refused, Unusable
-from headgate_engine.checker.installed import Identity, identity
+from headgate_engine.checker.installed import BinaryIdentity, identity
 from headgate_engine.checker.limits import Limits
 
 # A binary that hangs at its start would otherwise delay everyone who asks what is installed.
@@ -52,7 +52,7 @@ class Descriptions:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         # By path, so that the answer of a binary is forgotten with the binary.
-        self._known: dict[Path, tuple[Identity, _Answer]] = {}
+        self._known: dict[Path, tuple[BinaryIdentity, _Answer]] = {}
         self._asking: dict[Path, threading.Lock] = {}
         self._lock = threading.Lock()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from headgate_engine.checker import being_built
-from headgate_engine.checker.being_built import Build
+from headgate_engine.checker.being_built import BuildUnderWay
 from headgate_engine.checker.errors import CheckerFailed, NotInstalled, Unusable
 from headgate_engine.collector import DISTRIBUTION, VERSION, by_age
 from headgate_engine.errors import Unavailable
@@ -19,7 +19,7 @@ _COMPRESSED = BINARY + ".zst"
 _FIRST = ".first"
 
 
-class Identity(NamedTuple):
+class BinaryIdentity(NamedTuple):
     """The identity of a binary, which differs from that of another one that takes its place."""
 
     path: Path
@@ -28,13 +28,13 @@ class Identity(NamedTuple):
     inode: int
 
 
-def identity(binary: Path) -> Identity:
+def identity(binary: Path) -> BinaryIdentity:
     """The identity of the binary that is there now. Raises Unusable if there is none."""
     try:
         stat = binary.stat()
     except OSError as error:
         raise Unusable(f"The collector cannot be read: {error.strerror}") from error
-    return Identity(binary, stat.st_size, stat.st_mtime_ns, stat.st_ino)
+    return BinaryIdentity(binary, stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
 class Fetching(Protocol):
@@ -130,7 +130,7 @@ class Installed:
         """True if this executable is the first program of a version, which lacks most components."""
         return binary.parent.name.endswith(_FIRST)
 
-    def whole_build(self, version: str) -> Build | None:
+    def whole_build(self, version: str) -> BuildUnderWay | None:
         """The build of the whole program for which the first one answers; None if nobody builds it, or it is there."""
         if not VERSION.fullmatch(version) or not self._first(version).is_file():
             return None

@@ -190,7 +190,7 @@ class Instruction(ctypes.Structure):
     _fields_ = (("code", ctypes.c_uint16), ("jt", ctypes.c_uint8), ("jf", ctypes.c_uint8), ("k", ctypes.c_uint32))
 
 
-class Program(ctypes.Structure):
+class CheckProgram(ctypes.Structure):
     """`struct sock_fprog`."""
 
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(Instruction)))
@@ -205,7 +205,7 @@ def filter_system_calls(libc: ctypes.CDLL, instructions: list[list[int | str]], 
     filled = (Instruction * len(instructions))(
         *(Instruction(*(known[word] if isinstance(word, str) else word for word in words)) for words in instructions)
     )
-    program = Program(len(filled), filled)
+    program = CheckProgram(len(filled), filled)
     if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0:
         return True
     # A platform may refuse the one and permit the other.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate_engine.checker.errors import SHUT_DOWN, CheckerFailed
-from headgate_engine.checker.installed import Identity, identity
+from headgate_engine.checker.installed import BinaryIdentity, identity
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.pool import Pool
 
@@ -28,8 +28,8 @@ class OtherVersions:
         self._max_asking = max_asking
         self._lock = threading.Lock()
         # The one that was asked last comes last. A pool without processes is small, and stays.
-        self._pools: OrderedDict[Identity, Pool] = OrderedDict()
-        self._asked_at: dict[Identity, float] = {}
+        self._pools: OrderedDict[BinaryIdentity, Pool] = OrderedDict()
+        self._asked_at: dict[BinaryIdentity, float] = {}
         self._timer: threading.Timer | None = None
         self._closed = False
 

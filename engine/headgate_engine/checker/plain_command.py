@@ -17,7 +17,7 @@ from headgate_engine.checker.errors import CheckerBusy, CheckerFailed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.root_directory import TIME_ZONES
 from headgate_engine.checker.spawn import MEANS, Confined, spawn
-from headgate_engine.checker.variables import Renamed, rename
+from headgate_engine.checker.variables import RenamedVariables, rename
 
 _CONFIGURATION = "collector.yaml"
 _OUTPUT_KEPT = 1 << 20
@@ -64,7 +64,7 @@ class PlainCommand:
         finally:
             self._places.release()
 
-    def _run(self, binary: Path, asked: Renamed, variables: dict[str, str], ends: float) -> PlainVerdict:
+    def _run(self, binary: Path, asked: RenamedVariables, variables: dict[str, str], ends: float) -> PlainVerdict:
         deadline = min(time.monotonic() + self._limits.request_seconds, ends)
         try:
             process = spawn(

@@ -53,7 +53,7 @@ def _pointer(argument: int, name: str) -> tuple[Word, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CallRule:
     calls: tuple[str, ...]
     when: tuple[Word, ...] = ()
     action: int = _ALLOW
@@ -117,29 +117,29 @@ _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 4, 1030)
 _OPTIONS = (15, 16, 38, 0x53564D41)
 
 RULES = (
-    Rule(tuple(name for name in _NUMBERS if name not in _DECIDED_BY_ARGUMENTS + _NEWER)),
+    CallRule(tuple(name for name in _NUMBERS if name not in _DECIDED_BY_ARGUMENTS + _NEWER)),
     # Threads, but no processes.
-    Rule(("clone",), (Word(_ARGUMENTS, _CLONE_THREAD | _CLONE_MORE, _CLONE_THREAD),)),
-    Rule(("kill", "tgkill", "sched_getaffinity", "prlimit64"), _int(0, PID)),
-    Rule(("sched_getaffinity", "prlimit64"), _int(0, 0)),
-    Rule(("kill", "tgkill"), action=_FAIL | errno.EPERM),
-    *(Rule(("prctl",), _int(0, option)) for option in _OPTIONS),
-    *(Rule(("fcntl",), _int(1, command)) for command in _DESCRIPTOR_COMMANDS),
-    Rule(("ioctl",), action=_FAIL | errno.ENOTTY),
-    Rule(("open",), _without(1, _TO_WRITE)),
-    Rule(("openat",), _without(2, _TO_WRITE)),
+    CallRule(("clone",), (Word(_ARGUMENTS, _CLONE_THREAD | _CLONE_MORE, _CLONE_THREAD),)),
+    CallRule(("kill", "tgkill", "sched_getaffinity", "prlimit64"), _int(0, PID)),
+    CallRule(("sched_getaffinity", "prlimit64"), _int(0, 0)),
+    CallRule(("kill", "tgkill"), action=_FAIL | errno.EPERM),
+    *(CallRule(("prctl",), _int(0, option)) for option in _OPTIONS),
+    *(CallRule(("fcntl",), _int(1, command)) for command in _DESCRIPTOR_COMMANDS),
+    CallRule(("ioctl",), action=_FAIL | errno.ENOTTY),
+    CallRule(("open",), _without(1, _TO_WRITE)),
+    CallRule(("openat",), _without(2, _TO_WRITE)),
     # The one program, by its descriptor. A filter cannot read a path, and an absolute path would override the
     # descriptor. So the path has to be at the random address where the launcher put an empty string; its address space
     # ends with this call. A wrong guess ends the process.
-    Rule(("execveat",), (*_int(0, PROGRAM), *_pointer(1, EMPTY_PATH), *_int(4, _AT_EMPTY_PATH))),
-    Rule(("execveat",), action=_KILL),
-    Rule(_NEWER, action=_FAIL | errno.ENOSYS),
+    CallRule(("execveat",), (*_int(0, PROGRAM), *_pointer(1, EMPTY_PATH), *_int(4, _AT_EMPTY_PATH))),
+    CallRule(("execveat",), action=_KILL),
+    CallRule(_NEWER, action=_FAIL | errno.ENOSYS),
 )
 
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
-def assemble(machine: str, rules: tuple[Rule, ...] = RULES) -> list[Instruction]:
+def assemble(machine: str, rules: tuple[CallRule, ...] = RULES) -> list[Instruction]:
     """The filter's program for a machine, as `os.uname` names it; the first rule that fits decides.
 
     A call of another architecture's table, where the same numbers mean other calls, ends the process. Raises OSError
@@ -166,7 +166,7 @@ def assemble(machine: str, rules: tuple[Rule, ...] = RULES) -> list[Instruction]
     return program
 
 
-def _body(rule: Rule) -> list[Instruction]:
+def _body(rule: CallRule) -> list[Instruction]:
     """Instructions after a matching number: the action if every condition holds, else the number for later rules."""
     if not rule.when:
         return [(_RETURN, 0, 0, rule.action)]

@@ -22,7 +22,7 @@ _DOUBTFUL = re.compile(r"\$[{\\]|\\[uUx]0*24|![!<%]|%TAG")
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class RenamedVariables:
     """A text and its variables under names of ours. `names` are the caller's, in the order of ours."""
 
     yaml: str
@@ -36,7 +36,7 @@ class Renamed:
         return ours.sub(lambda match: self.names[int(match[1])], message)
 
 
-def rename(yaml: str, env: Mapping[str, str]) -> Renamed:
+def rename(yaml: str, env: Mapping[str, str]) -> RenamedVariables:
     """The text and its variables, renamed; a variable without a value stays without one.
 
     Raises CheckerFailed for a text that may name something to read outside of it, `${file:/etc/passwd}`, which a
@@ -54,7 +54,7 @@ def rename(yaml: str, env: Mapping[str, str]) -> Renamed:
         prefix += "_"
     names = tuple(dict.fromkeys(name for _, name, _ in _REFERENCE.findall(yaml)))
     ours = {name: f"{prefix}{number}_" for number, name in enumerate(names)}
-    return Renamed(
+    return RenamedVariables(
         yaml=_REFERENCE.sub(lambda match: f"${{{match[1] or ''}{ours[match[2]]}{match[3]}}}", yaml),
         env={ours[name]: value for name, value in env.items() if name in ours},
         prefix=prefix,

@@ -15,14 +15,14 @@ from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
 from headgate_engine.errors import Unavailable
 from headgate_engine.policies.model import (
+    JudgedText,
     NotAConfiguration,
     PoliciesNotPossible,
     Policy,
-    Rule,
-    Settings,
+    PolicyChoices,
+    PolicyRule,
     Severity,
     Suppression,
-    Text,
 )
 from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
@@ -38,7 +38,7 @@ class SuppressedAt:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PolicyMatch:
     """A finding, with the collector's own opinion of its severity. A line or column of 0 is not known."""
 
     code: str
@@ -52,18 +52,18 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedPolicyRule:
     name: str
     error: str
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PoliciesAnswer:
     """The answer of the operation `policies`."""
 
-    findings: Sequence[Found]
+    findings: Sequence[PolicyMatch]
     suppressions: Sequence[Suppression]
-    failed_rules: Sequence[Failed]
+    failed_rules: Sequence[FailedPolicyRule]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def built_in(*, asker: Asker) -> list[Policy]:
         return read(_Policies, asker.ask("policy_list", {}, version=asker.default_version)).policies
 
 
-def question(text: Text, organization: Settings) -> dict[str, object]:
+def question(text: JudgedText, organization: PolicyChoices) -> dict[str, object]:
     """The fields of the operations `policies` and `check`."""
     return {
         "yaml": text.yaml,
@@ -110,7 +110,9 @@ def question(text: Text, organization: Settings) -> dict[str, object]:
     }
 
 
-def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float | None = None) -> Answer:
+def broken(
+    text: JudgedText, organization: PolicyChoices, *, asker: Asker, timeout: float | None = None
+) -> PoliciesAnswer:
     """Findings of the policies in the text, suppressed ones included.
 
     Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
@@ -118,10 +120,10 @@ def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float |
     asker = asker.gated(text.feature_gates)
     with _failures(asker, "no policy was checked", text):
         answer = asker.ask("policies", question(text, organization), version=text.version, timeout=timeout)
-        return read(Answer, answer)
+        return read(PoliciesAnswer, answer)
 
 
-def tried(rules: Sequence[Rule], *, asker: Asker) -> list[TriedRule]:
+def tried(rules: Sequence[PolicyRule], *, asker: Asker) -> list[TriedRule]:
     """Each rule compiled and run over its examples by the default collector. Raises TooCostly and NotChecked."""
     request = {
         "rules": [{**_asked(rule), "examples": [asdict(example) for example in rule.examples]} for rule in rules]
@@ -138,7 +140,7 @@ def tried(rules: Sequence[Rule], *, asker: Asker) -> list[TriedRule]:
     return answered
 
 
-def _asked(rule: Rule) -> dict[str, object]:
+def _asked(rule: PolicyRule) -> dict[str, object]:
     return {
         "name": rule.name,
         "expression": rule.expression,
@@ -149,7 +151,7 @@ def _asked(rule: Rule) -> dict[str, object]:
 
 
 @contextmanager
-def _failures(asker: Asker, consequence: str, text: Text | None = None) -> Iterator[None]:
+def _failures(asker: Asker, consequence: str, text: JudgedText | None = None) -> Iterator[None]:
     """Raises for the request what the checker and the form of its answer raise."""
     try:
         yield

@@ -4,20 +4,20 @@ from collections.abc import Iterator, Sequence
 
 from headgate_engine.checker.asker import Asker
 from headgate_engine.policies import engine
-from headgate_engine.policies.engine import Found
+from headgate_engine.policies.engine import PolicyMatch
 from headgate_engine.policies.model import (
     FailedRule,
+    JudgedText,
+    PolicyChoices,
     PolicyFinding,
     PolicyResult,
-    Settings,
     Severity,
     Suppressed,
     Suppression,
-    Text,
 )
 
 
-def judge(settings: Settings, text: Text, *, asker: Asker, timeout: float | None = None) -> PolicyResult:
+def judge(settings: PolicyChoices, text: JudgedText, *, asker: Asker, timeout: float | None = None) -> PolicyResult:
     """Judge a text by these settings; one question to the collector. Raises what `engine.broken` does."""
     answer = engine.broken(text, settings, asker=asker, timeout=timeout)
     own = {rule.name: rule.severity for rule in settings.rules}
@@ -39,7 +39,9 @@ def judge(settings: Settings, text: Text, *, asker: Asker, timeout: float | None
     )
 
 
-def _judged(findings: Sequence[Found], settings: Settings, own: dict[str, Severity]) -> Iterator[PolicyFinding]:
+def _judged(
+    findings: Sequence[PolicyMatch], settings: PolicyChoices, own: dict[str, Severity]
+) -> Iterator[PolicyFinding]:
     """The findings as the organization judges them, without those that it has switched off."""
     for finding in findings:
         severity = own.get(finding.code) or settings.severity(finding.code, finding.severity)
@@ -57,6 +59,6 @@ def _judged(findings: Sequence[Found], settings: Settings, own: dict[str, Severi
         )
 
 
-def _suppressed(finding: Found) -> Suppressed | None:
+def _suppressed(finding: PolicyMatch) -> Suppressed | None:
     by = finding.suppressed
     return None if by is None else Suppressed(by.line, by.until or None, by.reason)

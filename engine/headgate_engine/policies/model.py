@@ -37,7 +37,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class PolicyExample:
     """A configuration, and whether it breaks the rule."""
 
     yaml: str
@@ -45,7 +45,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyRule:
     """An organization's own policy: a CEL expression over the configuration, true where it is broken."""
 
     name: str
@@ -53,11 +53,11 @@ class Rule:
     message: str
     severity: Severity
     suppressible: bool
-    examples: Sequence[Example] = ()
+    examples: Sequence[PolicyExample] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PolicyChoices:
     """An organization's settings of policies.
 
     `severities` has the built-in policies that it judges otherwise than the default, `not_suppressible` those that no
@@ -66,7 +66,7 @@ class Settings:
 
     severities: Mapping[str, Setting] = field(default_factory=dict)
     not_suppressible: Sequence[str] = ()
-    rules: Sequence[Rule] = ()
+    rules: Sequence[PolicyRule] = ()
     publish_requires: Sequence[Requirement] = ()
 
     def severity(self, policy: str, own: Severity) -> Setting:
@@ -75,7 +75,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class JudgedText:
     """A configuration, the collector version that it is for, and the parts of the request that name both."""
 
     yaml: str

@@ -41,7 +41,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SchemaDocument:
     """The JSON Schema of a whole configuration. `digest` is the SHA-256 in hex of the text that `compressed` holds."""
 
     digest: str

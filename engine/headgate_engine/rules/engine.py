@@ -88,7 +88,7 @@ class Prepared(BaseModel):
     feature_gates: list[str] = []
 
 
-class Verdict(BaseModel):
+class RuleVerdict(BaseModel):
     """The result of one rule; `message` says what was seen, `note` what its writer may not expect of its condition."""
 
     matched: int
@@ -122,7 +122,7 @@ class _Compilation(BaseModel):
 
 class _Evaluation(BaseModel):
     tallies: list[dict[str, JsonValue]]
-    verdicts: list[Verdict]
+    verdicts: list[RuleVerdict]
     records: dict[Signal, int]
 
 
@@ -156,7 +156,7 @@ class Said(BaseModel):
 class Results(BaseModel):
     """The results of rules, in their order, and how many records of each signal there were."""
 
-    verdicts: list[Verdict]
+    verdicts: list[RuleVerdict]
     records: dict[Signal, int]
 
 

@@ -40,7 +40,7 @@ class Incomparable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunPeriod:
     """The period of a run. Times within it were made by the run, and equal each other."""
 
     since: datetime
@@ -116,8 +116,8 @@ def compare(
     *,
     asker: Asker,
     ignore: Sequence[str] | None = None,
-    left_ran: Ran | None = None,
-    right_ran: Ran | None = None,
+    left_ran: RunPeriod | None = None,
+    right_ran: RunPeriod | None = None,
     max_bytes: int = 0,
 ) -> Differences:
     """Compare two outputs, OTLP/JSON documents one after the other.
@@ -146,5 +146,5 @@ def compare(
         raise ComparisonFailed("The outputs could not be compared: the answer is not valid") from error
 
 
-def _span(ran: Ran | None) -> dict[str, str] | None:
+def _span(ran: RunPeriod | None) -> dict[str, str] | None:
     return None if ran is None else {"from": ran.since.isoformat(), "until": ran.until.isoformat()}

@@ -14,7 +14,7 @@ from headgate_engine.collector import Signal
 from headgate_engine.errors import FieldError, Invalid
 from headgate_engine.rules import outputs
 from headgate_engine.rules.engine import ComponentError, RunNote
-from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, Ran
+from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, RunPeriod
 from headgate_engine.testing.model import LONGEST, Case, CaseResult, Unworkable
 from headgate_engine.testing.named_test import NamedTest, of_text, to_text
 from headgate_engine.testing.samples import require_small
@@ -32,7 +32,7 @@ _COMPARING_SECONDS: Final = 20.0
 _TOO_LONG: Final = "the outputs of the tests before took too long to compare; compare fewer tests, or smaller samples"
 
 
-class Side(BaseModel):
+class ComparisonSide(BaseModel):
     """One of the two that are compared. Tests without feature gates of their own run with its gates."""
 
     yaml: str
@@ -51,11 +51,11 @@ class Test(BaseModel):
     text: str
 
 
-class Request(BaseModel):
+class ComparisonRequest(BaseModel):
     """A comparison. Without `ignore`, a test's own paths are ignored, or the default ones."""
 
-    left: Side
-    right: Side
+    left: ComparisonSide
+    right: ComparisonSide
     tests: list[Test]
     ignore: list[str] | None = None
 
@@ -203,11 +203,13 @@ def require_paths(ignore: Sequence[str], *, asker: Asker) -> None:
         raise BadIgnoredPath(refused.message) from refused
 
 
-def request_of(left: Side, right: Side, tests: Mapping[str, NamedTest], ignore: Sequence[str] | None) -> JsonValue:
+def request_of(
+    left: ComparisonSide, right: ComparisonSide, tests: Mapping[str, NamedTest], ignore: Sequence[str] | None
+) -> JsonValue:
     """The request of a comparison. Raises SampleTooLarge."""
     for test in tests.values():
         require_small(test.as_sample())
-    asked = Request(
+    asked = ComparisonRequest(
         left=left,
         right=right,
         tests=[Test(name=name, text=to_text(replace(test, rules=(), expected=None))) for name, test in tests.items()],
@@ -219,15 +221,15 @@ def request_of(left: Side, right: Side, tests: Mapping[str, NamedTest], ignore: 
 
 def cases(request: JsonValue, _asker: Asker) -> Sequence[Case]:
     """Each test on both sides."""
-    asked = Request.model_validate(request)
+    asked = ComparisonRequest.model_validate(request)
     return [_case(name, side, test) for test in asked.tests for name, side in _sides(asked).items()]
 
 
 def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
     """The differences, test by test."""
-    asked = Request.model_validate(request)
+    asked = ComparisonRequest.model_validate(request)
     by_id = {result.case.id: result for result in results}
-    comparing = _Comparing(asked, Ran(begun, begun + LONGEST), asker)
+    comparing = _Comparing(asked, RunPeriod(begun, begun + LONGEST), asker)
     tests = [
         comparing.test(test, by_id[_id("left", test.name)], by_id[_id("right", test.name)]) for test in asked.tests
     ]
@@ -244,7 +246,7 @@ def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult],
     return document
 
 
-def _sides(asked: Request) -> Mapping[SideName, Side]:
+def _sides(asked: ComparisonRequest) -> Mapping[SideName, ComparisonSide]:
     return {"left": asked.left, "right": asked.right}
 
 
@@ -252,7 +254,7 @@ def _id(side: SideName, test: str) -> str:
     return f"{side}/{test}"
 
 
-def _case(name: SideName, side: Side, named: Test) -> Case:
+def _case(name: SideName, side: ComparisonSide, named: Test) -> Case:
     test = of_text(named.text).gated(side.feature_gates)
     return Case(
         id=_id(name, named.name),
@@ -268,14 +270,14 @@ def _case(name: SideName, side: Side, named: Test) -> Case:
     )
 
 
-def _compared(side: Side) -> ComparedSide:
+def _compared(side: ComparisonSide) -> ComparedSide:
     return ComparedSide.model_validate(side.model_dump(exclude={"yaml", "feature_gates"}))
 
 
 class _Comparing:
     """Compares the outputs of tests, within the bounds that they have together."""
 
-    def __init__(self, asked: Request, ran: Ran, asker: Asker) -> None:
+    def __init__(self, asked: ComparisonRequest, ran: RunPeriod, asker: Asker) -> None:
         self._asked = asked
         self._ran = ran
         self._asker = asker
@@ -413,7 +415,7 @@ def _signals(tests: Sequence[ComparedTest]) -> dict[Signal, RecordCounts]:
     return totals
 
 
-def _starts(asked: Request, results: Sequence[CaseResult], asker: Asker) -> StartDifferences | None:
+def _starts(asked: ComparisonRequest, results: Sequence[CaseResult], asker: Asker) -> StartDifferences | None:
     """Messages that only one of two collector versions logs at its start; None for one version. Raises Unavailable."""
     if asked.left.collector_version == asked.right.collector_version:
         return None
@@ -432,7 +434,7 @@ def _starts(asked: Request, results: Sequence[CaseResult], asker: Asker) -> Star
         raise ComparisonFailed("What the collectors log could not be compared: the answer is not valid") from error
 
 
-def _built(side: Side, asker: Asker) -> dict[str, object]:
+def _built(side: ComparisonSide, asker: Asker) -> dict[str, object]:
     """Logs of the whole configuration's components while they are built, and the components with a new name.
 
     A test replaces some of them. Nothing of a collector without a checker. Raises Unavailable.

@@ -35,7 +35,7 @@ class CoverageFailed(Unavailable):
     code = "sandbox_failed"
 
 
-class Request(BaseModel):
+class CoverageRequest(BaseModel):
     """A coverage job: the text, the collector, the tests, and how many mutants at most."""
 
     yaml: str
@@ -152,7 +152,7 @@ def request_of(
     yaml: str, tests: Sequence[tuple[str, NamedTest]], *, collector_version: str, max_mutants: int
 ) -> JsonValue:
     """The request of a coverage job."""
-    asked = Request(
+    asked = CoverageRequest(
         yaml=yaml,
         collector_version=collector_version,
         tests=[RequestedTest(name=name, says=to_document(test)) for name, test in tests],
@@ -164,7 +164,7 @@ def request_of(
 
 def cases(request: JsonValue, asker: Asker) -> Sequence[Case]:
     """Each test twice on the text as it is, then on every mutant that its run reaches."""
-    asked = Request.model_validate(request)
+    asked = CoverageRequest.model_validate(request)
     tests = _tests(asked)
     unchanged = [
         _case(asked, name, test, run, asked.yaml) for name, test in tests.items() for run in (_ORIGINAL, _AGAIN)
@@ -180,7 +180,7 @@ def cases(request: JsonValue, asker: Asker) -> Sequence[Case]:
 
 def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
     """The score, and what became of each mutant."""
-    asked = Request.model_validate(request)
+    asked = CoverageRequest.model_validate(request)
     questions = _Questions(asked, asker)
     tests = _tests(asked)
     making = questions.mutants(tests)
@@ -195,7 +195,7 @@ def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult],
     return document
 
 
-def _tests(asked: Request) -> Mapping[str, NamedTest]:
+def _tests(asked: CoverageRequest) -> Mapping[str, NamedTest]:
     return {test.name: test.test() for test in asked.tests}
 
 
@@ -203,7 +203,7 @@ def _id(test: str, run: str) -> str:
     return f"{test}/{run}"
 
 
-def _case(asked: Request, name: str, test: NamedTest, run: str, yaml: str) -> Case:
+def _case(asked: CoverageRequest, name: str, test: NamedTest, run: str, yaml: str) -> Case:
     return Case(
         id=_id(name, run),
         yaml=yaml,
@@ -266,7 +266,7 @@ class _Runs:
 class _Questions:
     """Asks the program of the job's collector version, or the default one's if that version has none."""
 
-    def __init__(self, asked: Request, asker: Asker) -> None:
+    def __init__(self, asked: CoverageRequest, asker: Asker) -> None:
         self._asked = asked
         self._asker = asker
         self._version = asked.collector_version

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import ComponentError, RunNote, Sample, Verdict
+from headgate_engine.rules.engine import ComponentError, RuleVerdict, RunNote, Sample
 from headgate_engine.rules.model import Rule
 from headgate_engine.wire.stand_ins import StandIns
 
@@ -73,7 +73,7 @@ class CaseResult:
     records_in: int | None = None
     records_out: Mapping[Signal, int] | None = None
     # In the order of the case's rules; empty if it did not run.
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[RuleVerdict, ...] = ()
     # OTLP/JSON, one document a line, in the order of recording.
     output: str = ""
     # For a reader, with the notes of this service, as a run's; and as the collector wrote it.

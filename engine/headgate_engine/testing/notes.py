@@ -10,9 +10,9 @@ from headgate_engine import errors
 from headgate_engine.checker.asker import Asker
 from headgate_engine.collector import Signal
 from headgate_engine.rules import engine
-from headgate_engine.rules.engine import Said, Verdict
+from headgate_engine.rules.engine import RuleVerdict, Said
 from headgate_engine.rules.model import Rule
-from headgate_engine.testing.outcome import NEVER_EXECUTED, Outcome
+from headgate_engine.testing.outcome import NEVER_EXECUTED, CollectorOutcome
 
 _LONGEST_NOTE: Final = 500
 
@@ -23,7 +23,7 @@ def note(text: str) -> str:
 
 
 def told(
-    outcome: Outcome,
+    outcome: CollectorOutcome,
     written: str,
     noted: str,
     *,
@@ -31,7 +31,7 @@ def told(
     nothing_out: str = "",
     records: Mapping[Signal, int] | None = None,
     rules: Sequence[Rule] = (),
-    verdicts: Sequence[Verdict] = (),
+    verdicts: Sequence[RuleVerdict] = (),
 ) -> Said:
     """Compose the words of a run that ended with `outcome`: its collector's `written`, and the notes in `noted`.
 
@@ -59,7 +59,7 @@ def told(
         return _as_it_is(outcome, written, noted)
 
 
-def _as_it_is(outcome: Outcome, written: str, noted: str) -> Said:
+def _as_it_is(outcome: CollectorOutcome, written: str, noted: str) -> Said:
     if not outcome.executed:
         return Said(stderr=NEVER_EXECUTED + outcome.why)
     reason = "" if outcome.ran else f"headgate: {outcome.why}\n"

@@ -19,7 +19,7 @@ def _in_one_line(text: str) -> str:
 _Line = Annotated[str, StringConstraints(max_length=1_500), AfterValidator(_in_one_line)]
 
 
-class Outcome(BaseModel):
+class CollectorOutcome(BaseModel):
     """The end of the collector, by the test runner. `cause` is the reason in the collector's words, `proposal`
     how to run the test without a component that cannot work in a sandbox."""
 
@@ -36,7 +36,7 @@ class Outcome(BaseModel):
         return f"{self.reason}: {self.cause}" if self.cause else self.reason
 
 
-class CaseOutcome(Outcome):
+class CaseOutcome(CollectorOutcome):
     """The end of a case's collector. `idle` if the sample was through and nothing moved any more."""
 
     idle: bool = False

@@ -12,7 +12,7 @@ from pydantic import BaseModel, JsonValue
 from headgate_engine.checker.asker import Asker
 from headgate_engine.collector import Signal
 from headgate_engine.rules import outputs
-from headgate_engine.rules.outputs import Incomparable, Ran
+from headgate_engine.rules.outputs import Incomparable, RunPeriod
 from headgate_engine.testing.model import LONGEST, MAX_RESULT_BYTES, Case, CaseResult, Unworkable
 from headgate_engine.testing.named_test import NamedTest, of_document, to_document
 from headgate_engine.testing.suite_result import RuleOutcome, SuiteResult, TestOutcome, fitted
@@ -35,7 +35,7 @@ class RequestedTest(BaseModel):
         return of_document(self.says)
 
 
-class Request(BaseModel):
+class SuiteRequest(BaseModel):
     """A suite: the text, the collector, and the tests. `all_tests_sha256` is there if they are all of a version's.
 
     `first_build` is set if the collector's first program may run it, while the whole one is being built.
@@ -62,7 +62,7 @@ def request_of(
     feature_gates: Sequence[str] = (),
 ) -> JsonValue:
     """The request of a suite."""
-    asked = Request(
+    asked = SuiteRequest(
         yaml=yaml,
         collector_version=collector_version,
         tests=[RequestedTest(name=name, says=to_document(test)) for name, test in tests],
@@ -77,15 +77,15 @@ def request_of(
 
 def cases(request: JsonValue, _asker: Asker) -> Sequence[Case]:
     """One case for each test."""
-    asked = Request.model_validate(request)
+    asked = SuiteRequest.model_validate(request)
     return [_case(asked, test.name, test.test()) for test in asked.tests]
 
 
 def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
     """The verdict on the suite, and the outcome of each test. Raises Unworkable, Unavailable."""
-    asked = Request.model_validate(request)
+    asked = SuiteRequest.model_validate(request)
     # Any time that the run made equals any time in the expected output.
-    ran = Ran(begun, begun + LONGEST)
+    ran = RunPeriod(begun, begun + LONGEST)
     deadline = time.monotonic() + _COMPARING_SECONDS
     listed = _DIFFERENCES // len(asked.tests)
     tests = []
@@ -99,7 +99,7 @@ def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult],
     return document
 
 
-def _case(asked: Request, name: str, test: NamedTest) -> Case:
+def _case(asked: SuiteRequest, name: str, test: NamedTest) -> Case:
     return Case(
         id=name,
         yaml=asked.yaml,
@@ -115,7 +115,7 @@ def _case(asked: Request, name: str, test: NamedTest) -> Case:
 
 
 def _outcome(
-    result: CaseResult, test: NamedTest, ran: Ran, asker: Asker, listed: int, *, with_output: bool
+    result: CaseResult, test: NamedTest, ran: RunPeriod, asker: Asker, listed: int, *, with_output: bool
 ) -> TestOutcome:
     """`told` is how many bytes of differences are told."""
     rules = [RuleOutcome.of(*pair) for pair in zip(result.case.rules, result.verdicts, strict=False)]

@@ -8,14 +8,14 @@ from pydantic_core import to_json, to_jsonable_python
 
 from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
-from headgate_engine.upgrades.model import Renamed, Renaming, Report, Version
+from headgate_engine.upgrades.model import Renamed, Renaming, Report, VersionAnswers
 
 # A question may have 32 MB. What is over this is without the settings, of which a text can have the most.
 _MAX_BYTES: Final = 30_000_000
 
 
 def compare(
-    source: Version, target: Version, renaming: Renaming, *, asker: Asker, timeout: float | None = None
+    source: VersionAnswers, target: VersionAnswers, renaming: Renaming, *, asker: Asker, timeout: float | None = None
 ) -> Report:
     """The report of an upgrade from `source` to `target`, which may be the same version; it fits into an answer.
 
@@ -33,7 +33,7 @@ def compare(
     return read(Report, answer)
 
 
-def _without_settings(version: Version) -> object:
+def _without_settings(version: VersionAnswers) -> object:
     inspection = to_jsonable_python(version.inspection)
     for component in inspection["components"]:
         component["defaults"] = {}

@@ -30,7 +30,7 @@ class LogLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class InspectedComponent:
     """A component of the text as one collector version builds it.
 
     `renamed_to` is the factory's own type if the text uses a deprecated one, else empty. `defaults` has the settings
@@ -69,7 +69,7 @@ class Inspection:
     valid: bool | None
     errors: Sequence[Finding]
     warnings: Sequence[Finding]
-    components: Sequence[Component]
+    components: Sequence[InspectedComponent]
     not_in_build: Sequence[Lacking]
     incomplete: bool
 
@@ -94,7 +94,7 @@ class ComponentType:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class GateOfVersion:
     """A feature gate as one version registers it."""
 
     id: str
@@ -103,22 +103,22 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class BuildDescription:
     """One version's answer to `describe`: the parts of it that matter here."""
 
     reduced: bool
     lacks: Sequence[ComponentType]
     components: Sequence[ComponentType]
-    feature_gates: Sequence[Gate]
+    feature_gates: Sequence[GateOfVersion]
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class VersionAnswers:
     """A collector version, and what it answered."""
 
     version: str
     inspection: Inspection
-    description: Description
+    description: BuildDescription
 
 
 @dataclass(frozen=True, slots=True)

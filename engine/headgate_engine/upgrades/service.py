@@ -18,13 +18,13 @@ from headgate_engine.errors import Unavailable
 from headgate_engine.threads import Threads
 from headgate_engine.upgrades.comparison import compare
 from headgate_engine.upgrades.model import (
-    Description,
+    BuildDescription,
     Inspection,
     Renamed,
     Renaming,
     Report,
     UpgradeCheckNotPossible,
-    Version,
+    VersionAnswers,
 )
 from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
@@ -40,7 +40,7 @@ _TOO_LONG: Final = "the check took too long; try again"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class UpgradedText:
     """A configuration, the values of its `${env:NAME}`, and the part of the request that names it.
 
     `collector_version` is the one that it is for; the default collector's without one. `files` are the texts of its
@@ -55,7 +55,7 @@ class Text:
     feature_gates: tuple[str, ...] = ()
 
 
-def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -> Report:
+def check(text: UpgradedText, target: str, source: str | None = None, *, asker: Asker) -> Report:
     """Compare `source` (the text's own version without one) with `target` for the text; nothing is saved.
 
     With the same version twice, only the renames and deprecations that are due already. Raises
@@ -89,7 +89,7 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
 class _Questions:
     """The questions to one version. `field` is the request's field that names it."""
 
-    def __init__(self, text: Text, version: str, field: str, ends: float, asker: Asker) -> None:
+    def __init__(self, text: UpgradedText, version: str, field: str, ends: float, asker: Asker) -> None:
         self._text = text
         self._request = {"yaml": text.yaml, "env": dict(text.env), "files": dict(text.files)}
         self._version = version
@@ -97,20 +97,20 @@ class _Questions:
         self._ends = ends
         self._asker = asker.gated(text.feature_gates)
 
-    def version_and_renaming(self) -> tuple[Version, Renaming]:
+    def version_and_renaming(self) -> tuple[VersionAnswers, Renaming]:
         version = self.version()
         return version, self.renaming(version)
 
-    def version(self) -> Version:
+    def version(self) -> VersionAnswers:
         with self._refusals():
-            description = read(Description, self._asker.collectors.describe(self._version, asker=self._asker))
-        return Version(self._version, self._ask("inspect", self._request, Inspection), description)
+            description = read(BuildDescription, self._asker.collectors.describe(self._version, asker=self._asker))
+        return VersionAnswers(self._version, self._ask("inspect", self._request, Inspection), description)
 
     def seconds_left(self) -> float:
         """Until every answer has to be there."""
         return self._ends + _LAST_SECONDS - time.monotonic()
 
-    def renaming(self, version: Version) -> Renaming:
+    def renaming(self, version: VersionAnswers) -> Renaming:
         if not version.inspection.may_rename:
             return Renaming()
         try:
@@ -119,7 +119,7 @@ class _Questions:
             # The renames are known all the same.
             return Renaming(refused=refused.message or refused.code)
 
-    def compared(self, source: Version, target: Version, renaming: Renaming) -> Report:
+    def compared(self, source: VersionAnswers, target: VersionAnswers, renaming: Renaming) -> Report:
         """The default collector compares. Raises NotChecked if it could not be asked."""
         timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self.seconds_left()))
         try:

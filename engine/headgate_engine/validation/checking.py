@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 from headgate_engine.checker.asker import Asker
 from headgate_engine.errors import Invalid, Unavailable
 from headgate_engine.policies import engine, judging
-from headgate_engine.policies.model import PolicyResult, Settings, Text
+from headgate_engine.policies.model import JudgedText, PolicyChoices, PolicyResult
 from headgate_engine.validation import service as validation
 from headgate_engine.validation import starting, together
 from headgate_engine.validation.findings import ListedFinding, Source, listed
@@ -34,7 +34,7 @@ _LONGER: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Generic[_Result]):
+class CheckPart(Generic[_Result]):
     """A part that was asked for: its result, or why there is none. It never takes the verdict away."""
 
     result: _Result | None
@@ -42,14 +42,14 @@ class Part(Generic[_Result]):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """Parts are None if they were not asked for."""
 
     verdict: ValidationResult
-    lint: Part[LintResult] | None
-    policies: Part[PolicyResult] | None
-    graph: Part[Graph] | None
-    start: Part[StartResult] | None
+    lint: CheckPart[LintResult] | None
+    policies: CheckPart[PolicyResult] | None
+    graph: CheckPart[Graph] | None
+    start: CheckPart[StartResult] | None
     ends: Ends
 
     def findings(self) -> list[ListedFinding]:
@@ -68,7 +68,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CheckRequest:
     """A text, the collector version that checks it (None for the default one), and how the collector runs with it.
 
     `files` are the texts that stand for `${file:PATH}`, by path.
@@ -91,7 +91,9 @@ class Parts:
     start: bool = False
 
 
-def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, ends: float | None = None) -> Checked:
+def check(
+    request: CheckRequest, parts: Parts, settings: PolicyChoices, *, asker: Asker, ends: float | None = None
+) -> CheckResult:
     """The verdict, and the parts that are asked for, policies by these settings. Raises what `validate` does.
 
     No part begins after `ends`, by the monotonic clock; all has ended soon after it.
@@ -100,13 +102,13 @@ def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, e
     ends = ends or time.monotonic() + SECONDS
     gates = request.feature_gates
     asker = asker.gated(gates).until(ends + _LONGER)
-    text = Text(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"), files, gates)
+    text = JudgedText(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"), files, gates)
     names = [name for name in ("lint", "policies", "graph") if getattr(parts, name)]
     places: Ends = {}
     if names:
         asker, places = together.asked(engine.question(text, settings), names, text.version, asker=asker)
     verdict = validation.validate(yaml, version, env, files=files, asker=asker)
-    return Checked(
+    return CheckResult(
         verdict,
         _part(parts.lint, lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left), ends),
         _part(parts.policies, lambda left: judging.judge(settings, text, asker=asker, timeout=left), ends),
@@ -116,13 +118,13 @@ def check(request: Request, parts: Parts, settings: Settings, *, asker: Asker, e
     )
 
 
-def _part(asked: bool, ask: Callable[[float], _Result], ends: float) -> Part[_Result] | None:
+def _part(asked: bool, ask: Callable[[float], _Result], ends: float) -> CheckPart[_Result] | None:
     if not asked:
         return None
     left = ends - time.monotonic()
     try:
         if left <= 0:
             raise NotChecked("The check took too long; this part was not checked, try again")
-        return Part(ask(_SECONDS_OF_ONE), None)
+        return CheckPart(ask(_SECONDS_OF_ONE), None)
     except (Invalid, Unavailable) as problem:
-        return Part(None, problem)
+        return CheckPart(None, problem)

@@ -30,7 +30,7 @@ _REST_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class KeyInVersion:
     """A version's knowledge of a key. `component` is False if its build lacks the component."""
 
     component: bool
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    settings: list[Setting]
+    settings: list[KeyInVersion]
 
 
 def explained(result: ValidationResult, *, asker: Asker) -> ValidationResult:
@@ -97,7 +97,7 @@ def _words(paths: Sequence[_Path], version: str, asker: Asker) -> dict[_Path, _T
     return words
 
 
-def _told(path: _Path, setting: Setting, neighbour: str, version: str, asker: Asker) -> _Told:
+def _told(path: _Path, setting: KeyInVersion, neighbour: str, version: str, asker: Asker) -> _Told:
     if by_age(neighbour) > by_age(version):
         return f"collector {neighbour} knows it, and {version} does not yet", Cause("newer_release", [path[-1]])
     here = next(iter(_asked([path], version, asker)), None)
@@ -122,7 +122,7 @@ def _nearest(version: str, asker: Asker) -> list[str]:
 _resting: dict[str, float] = {}
 
 
-def _asked(paths: Sequence[_Path], version: str, asker: Asker) -> Sequence[Setting]:
+def _asked(paths: Sequence[_Path], version: str, asker: Asker) -> Sequence[KeyInVersion]:
     """Ask a version about each key; empty if it cannot be asked."""
     if not paths or _resting.get(version, 0.0) > time.monotonic():
         return ()

@@ -10,7 +10,7 @@ from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.errors import Unavailable
-from headgate_engine.policies.model import Text
+from headgate_engine.policies.model import JudgedText
 from headgate_engine.validation import crashes
 from headgate_engine.validation.model import TOO_COSTLY, NotChecked, StartResult, TooCostly, ValidationResult
 
@@ -18,7 +18,7 @@ from headgate_engine.validation.model import TOO_COSTLY, NotChecked, StartResult
 _NOT_STARTED: Final = {"yaml_syntax", "wrapped_configuration", "crash"}
 
 
-def start(text: Text, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None) -> StartResult:
+def start(text: JudgedText, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None) -> StartResult:
     """Start the processors and connectors in a process of their own, without files, network and other programs.
 
     Components with an error in the verdict are left out. Raises TooCostly, and NotChecked if nothing could be started:

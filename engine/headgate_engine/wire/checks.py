@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
-from headgate_engine.validation.checking import Checked, Request
+from headgate_engine.validation.checking import CheckRequest, CheckResult
 from headgate_engine.validation.findings import ListedFinding
 from headgate_engine.validation.grouping import FindingGroup, grouped
 from headgate_engine.validation.model import (
@@ -34,8 +34,8 @@ class CheckedText(Input):
     files: Files = Field(default_factory=dict)
     feature_gates: FeatureGates = Field(default_factory=list)
 
-    def request(self) -> Request:
-        return Request(self.yaml, self.version, self.env, tuple(self.feature_gates), self.files)
+    def request(self) -> CheckRequest:
+        return CheckRequest(self.yaml, self.version, self.env, tuple(self.feature_gates), self.files)
 
 
 class LintedText(Input):
@@ -87,7 +87,7 @@ class ValidationResult(BaseModel):
     start: StartResult | PartNotChecked | SkipJsonSchema[None] = None
 
     @classmethod
-    def of(cls, checked: Checked) -> Self:
+    def of(cls, checked: CheckResult) -> Self:
         verdict = {name: getattr(checked.verdict, name) for name in cls.model_fields if hasattr(checked.verdict, name)}
         parts = {name: getattr(checked, name) for name in ("lint", "policies", "graph", "start")}
         answers = {name: part.result or _not_checked(part.problem) for name, part in parts.items() if part is not None}
@@ -125,7 +125,11 @@ class ValidationResults(BaseModel):
 
     @classmethod
     def of(
-        cls, names: Sequence[str | None], results: Iterable[Checked | Invalid | Unavailable], *, groups: bool = False
+        cls,
+        names: Sequence[str | None],
+        results: Iterable[CheckResult | Invalid | Unavailable],
+        *,
+        groups: bool = False,
     ) -> Self:
         items = [_named(name, result) for name, result in zip(names, results, strict=True)]
         if not groups:
@@ -135,7 +139,7 @@ class ValidationResults(BaseModel):
         )
 
 
-def _named(name: str | None, result: Checked | Invalid | Unavailable) -> NamedResult | NamedProblem:
-    if isinstance(result, Checked):
+def _named(name: str | None, result: CheckResult | Invalid | Unavailable) -> NamedResult | NamedProblem:
+    if isinstance(result, CheckResult):
         return NamedResult(name=name, **ValidationResult.of(result).model_dump(exclude_unset=True))
     return NamedProblem(name=name, problem=PartProblem.of(result))

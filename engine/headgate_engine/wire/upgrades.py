@@ -16,7 +16,7 @@ from headgate_engine.upgrades.model import (
     Report,
     Verdict,
 )
-from headgate_engine.upgrades.service import Text
+from headgate_engine.upgrades.service import UpgradedText
 from headgate_engine.validation.model import YAML_IN_BODY, Finding
 from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Files, Input, Variables, Yaml
 
@@ -37,10 +37,10 @@ class CheckUpgrade(Input):
 
     def text_of(
         self, yaml: str | None, collector_version: str, loc: tuple[str, ...], feature_gates: Sequence[str] = ()
-    ) -> Text:
+    ) -> UpgradedText:
         """A stored version's text, with its gates unless the request has some; `loc` names it in the request."""
         gates = tuple(self.feature_gates or feature_gates)
-        return Text(yaml or "", self.env, loc, collector_version, self.files, gates)
+        return UpgradedText(yaml or "", self.env, loc, collector_version, self.files, gates)
 
 
 class CheckTextUpgrade(CheckUpgrade):
@@ -51,8 +51,8 @@ class CheckTextUpgrade(CheckUpgrade):
         default=None, alias="from", description="The server's default collector, if it is left out"
     )
 
-    def text(self) -> Text:
-        return Text(self.yaml, self.env, YAML_IN_BODY, None, self.files, tuple(self.feature_gates))
+    def text(self) -> UpgradedText:
+        return UpgradedText(self.yaml, self.env, YAML_IN_BODY, None, self.files, tuple(self.feature_gates))
 
 
 class Verdicts(BaseModel):

@@ -16,7 +16,7 @@ from headgate.captures.model import (
     Redaction,
     Status,
 )
-from headgate.captures.service import Known
+from headgate.captures.service import KnownCapture
 from headgate.http.wire import Answer, PrincipalOut
 from headgate.instances.orders.captured import Reason
 from headgate_engine.collector import StableSignal
@@ -102,7 +102,7 @@ class CaptureOut(Answer):
     expires_at: Time = Field(description="When the capture and its sample are deleted")
 
     @classmethod
-    def of_known(cls, known: Known) -> Self:
+    def of_known(cls, known: KnownCapture) -> Self:
         capture = known.capture
         return cls.of(capture, capture.wanted, capture.version, status=capture.status(known.at))
 

@@ -8,7 +8,7 @@ from pydantic.config import JsonDict
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from fleets.api.wire import AssignmentOut, InstancesOut, LabelKey, LabelValue
-from headgate.deployments.assignments import Changed, Check
+from headgate.deployments.assignments import AssignmentChange, CheckedAssignment
 from headgate.deployments.events import LONGEST_MESSAGE, EventKind
 from headgate.deployments.model import Role, VolumeMount
 from headgate.deployments.selectors import MOST_LABELS
@@ -190,7 +190,7 @@ class DeploymentChanged(DeploymentOut):
     warnings: list[WarningOut] = Field(default_factory=list)
 
     @classmethod
-    def of_change(cls, changed: Changed, counted: CountedGroup, hosts: Sequence[Unsuited]) -> Self:
+    def of_change(cls, changed: AssignmentChange, counted: CountedGroup, hosts: Sequence[Unsuited]) -> Self:
         return cls.counted(counted, warnings=warnings_of(changed.check, hosts))
 
 
@@ -207,7 +207,7 @@ class AssignmentCheck(BaseModel):
     warnings: list[WarningOut]
 
 
-def warnings_of(check: Check, hosts: Sequence[Unsuited]) -> list[WarningOut]:
+def warnings_of(check: CheckedAssignment, hosts: Sequence[Unsuited]) -> list[WarningOut]:
     """The collector's findings, then what hosts of the group lack."""
     warnings = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
     for finding in check.start:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator
 
 from headgate.foundation.ids import id_pattern
 from headgate.http.parameters import AtLeastOne, true_or_false, whole_number
-from headgate.instances.service import Wanted
+from headgate.instances.service import InstanceFilter
 from headgate.instances.state.model import InstanceState
 
 
@@ -49,13 +49,13 @@ async def wanted_instances(
         BeforeValidator(true_or_false),
         Query(description="Whose hosts do not sign their messages, or with `false` those that do"),
     ] = None,
-) -> Wanted:
+) -> InstanceFilter:
     """The query as what the service takes."""
     pair = cast("tuple[str, str]", tuple(label.split("=", 1))) if label else None
-    return Wanted(state, deployment_id, version, host, pair, drifted, old_token, component, without_key)
+    return InstanceFilter(state, deployment_id, version, host, pair, drifted, old_token, component, without_key)
 
 
-WantedInstances = Annotated[Wanted, Depends(wanted_instances)]
+WantedInstances = Annotated[InstanceFilter, Depends(wanted_instances)]
 ByName = Annotated[
     str | None,
     Query(min_length=1, max_length=200, description="Called exactly so", json_schema_extra={"x-extension": True}),

@@ -34,7 +34,7 @@ from headgate.identity import checks
 from headgate.instances import deletion
 from headgate.instances.counting import fleets as counting
 from headgate.instances.reported import suitability
-from headgate.instances.reported.suitability import Hosts
+from headgate.instances.reported.suitability import UnsuitedHosts
 from headgate.rollouts import assigning
 from headgate.rollouts.reach import of_assignment
 from headgate_engine.upgrades import service as upgrades
@@ -87,7 +87,7 @@ def patch_deployment(
     changes = body.changes()
     assigns = not {"configuration_id", "version_number"}.isdisjoint(changes)
     counters = counting.before_change(caller, fleet_id, deployment_id, changes.get("configuration_id"))
-    hosts = suitability.hosts_of(fleet_id, deployment_id) if assigns else Hosts()
+    hosts = suitability.hosts_of(fleet_id, deployment_id) if assigns else UnsuitedHosts()
     with (
         ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound),
         checks.under_way(caller, asked=assigns),

@@ -13,12 +13,12 @@ from headgate.foundation import clock
 from headgate.foundation.ids import id_pattern
 from headgate.http.parameters import moment
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
-from headgate.instances.details import Known
+from headgate.instances.details import KnownInstance
 from headgate.instances.orders.model import LASTS, Override, PendingOrder
 from headgate.instances.reported.host import MOST_LABELS
 from headgate.instances.state.model import InstanceState
-from headgate.instances.state.truth import Attempt
-from headgate.instances.timeline.history import Listed, Then
+from headgate.instances.state.truth import LastAttempt
+from headgate.instances.timeline.history import ListedEvent, Then
 from headgate.instances.timeline.model import InstanceEvent, Moment
 from headgate_engine.wire.inputs import Input, refused_as
 from headgate_engine.wire.times import Time
@@ -46,7 +46,7 @@ class VersionAt(VersionOut):
     collector_version: str | None
 
     @classmethod
-    def of_moment(cls, moment: Moment | Attempt, names: Mapping[str, str]) -> "VersionAt":
+    def of_moment(cls, moment: Moment | LastAttempt, names: Mapping[str, str]) -> "VersionAt":
         fields = {"at": moment.at, "collector_version": moment.collector_version}
         return VersionAt.model_validate(VersionOut.fields_of(moment.assignment, names) | fields)
 
@@ -58,7 +58,7 @@ class AttemptOut(VersionAt):
     reason: str | None
 
     @classmethod
-    def of_attempt(cls, attempt: Attempt, names: Mapping[str, str]) -> Self:
+    def of_attempt(cls, attempt: LastAttempt, names: Mapping[str, str]) -> Self:
         version = VersionOut.fields_of(attempt.assignment, names)
         return cls(
             **version,
@@ -182,7 +182,7 @@ class HealthOut(Answer):
     complete: bool
 
     @classmethod
-    def of_known(cls, known: Known) -> "HealthOut | None":
+    def of_known(cls, known: KnownInstance) -> "HealthOut | None":
         health, tree = known.seen.instance.reported.health, known.health_tree
         if health is None:
             return None
@@ -221,7 +221,7 @@ class InstanceDetail(InstanceOut):
     )
 
     @classmethod
-    def of_known(cls, known: Known) -> Self:
+    def of_known(cls, known: KnownInstance) -> Self:
         truth, names, healthy = known.truth, known.names, known.seen.instance.trials.healthy
         return cls.of_seen(
             known.seen,
@@ -274,7 +274,7 @@ class HappenedOut(Answer):
     configuration: str | None
 
     @classmethod
-    def of_listed(cls, listed: Listed) -> "HappenedOut":
+    def of_listed(cls, listed: ListedEvent) -> "HappenedOut":
         event, names = listed.event, listed.names
         version = VersionOut.model_validate(VersionOut.fields_of(event.version, names)) if event.version else None
         running = VersionAt.of_moment(event.running, names) if event.running else None

@@ -22,8 +22,8 @@ from headgate.instances import adopting, observed
 from headgate.instances import service as instances
 from headgate.policies import checking
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.upgrades.service import Text
-from headgate_engine.validation.checking import Parts, Request
+from headgate_engine.upgrades.service import UpgradedText
+from headgate_engine.validation.checking import CheckRequest, Parts
 from headgate_engine.wire.checks import ValidationResult
 from headgate_engine.wire.inputs import CollectorVersion
 from headgate_engine.wire.upgrades import UpgradeReport
@@ -81,11 +81,11 @@ def get_findings(fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to:
         proposed = adopting.adoption(caller, fleet_id, instance_id)
         reported = proposed.seen.instance.reported.description.collector_version
         version = collector_versions.nearest(reported, asker=Asker.of(caller))
-        request = Request(yaml=proposed.yaml, version=version, env={})
+        request = CheckRequest(yaml=proposed.yaml, version=version, env={})
         result = ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True)))
         upgrade = None
         if to is not None:
-            text = Text(proposed.yaml, {}, ("query", "to"), version)
+            text = UpgradedText(proposed.yaml, {}, ("query", "to"), version)
             upgrade = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller)))
     return FindingsOut(
         version=version,

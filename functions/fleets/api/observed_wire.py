@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from headgate.http.wire import Answer
 from headgate.instances.adopting import Adoption
 from headgate.instances.observed import SharedConfiguration, ShownConfiguration
-from headgate.instances.service import Seen
+from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import InstanceState
 from headgate_engine.wire.checks import ValidationResult
 from headgate_engine.wire.times import Time
@@ -54,7 +54,7 @@ class InventoryOut(Answer):
     last_seen_at: Time
 
     @classmethod
-    def of_seen(cls, seen: Seen) -> Self:
+    def of_seen(cls, seen: SeenInstance) -> Self:
         known = seen.instance.reported.effective
         return cls.of(
             seen,

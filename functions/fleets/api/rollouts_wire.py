@@ -9,12 +9,12 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model
 from fleets.api.deployments_wire import Message, Number, ReachOut, WarningOut, warnings_of
 from fleets.api.instances_wire import VersionOut
 from fleets.api.wire import LabelKey, LabelValue
-from headgate.deployments.assignments import Check
+from headgate.deployments.assignments import CheckedAssignment
 from headgate.deployments.versions import NamedVersion
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
 from headgate.rollouts.model import MOST_STEPS, Gate, Order, Rollout, Status
 from headgate.rollouts.reach import Reach
-from headgate.rollouts.strategy import Gates, OnFailure, Preset, Step, Strategy, Window, preset
+from headgate.rollouts.strategy import ChangeWindow, Gates, OnFailure, Preset, RolloutStep, Strategy, preset
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
 
@@ -64,8 +64,8 @@ class StepIn(Input):
             raise ValueError("A step needs exactly one of hosts, percent and canaries")
         return self
 
-    def step(self) -> Step:
-        return Step(self.soak_seconds, self.hosts, self.percent, self.canaries is True, self.approval)
+    def step(self) -> RolloutStep:
+        return RolloutStep(self.soak_seconds, self.hosts, self.percent, self.canaries is True, self.approval)
 
 
 class WindowIn(Input):
@@ -115,7 +115,7 @@ class StrategyIn(Input):
     def strategy(self) -> Strategy:
         canaries = self.canaries or {}
         steps = [step.step() for step in self.steps] if self.steps else preset(self.preset or "canary", canaries)
-        window = Window(self.window.start, self.window.end, self.window.time_zone) if self.window else None
+        window = ChangeWindow(self.window.start, self.window.end, self.window.time_zone) if self.window else None
         return Strategy(steps, canaries, self.max_unavailable, window, self.on_failure)
 
 
@@ -311,7 +311,7 @@ class RolloutStarted(RolloutOut):
     warnings: list[WarningOut] = Field(default_factory=list)
 
     @classmethod
-    def of_start(cls, rollout: Rollout, check: Check) -> Self:
+    def of_start(cls, rollout: Rollout, check: CheckedAssignment) -> Self:
         return cls.of_rollout(rollout, warnings=warnings_of(check, ()))
 
 

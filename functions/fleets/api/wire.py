@@ -26,7 +26,7 @@ from headgate.installs.service import Install, Options
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.mode_preview import ModeCheck
 from headgate.instances.reported.host import MOST_LABELS
-from headgate.instances.service import Seen
+from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from headgate.instances.token_status import TokenStatus
 from headgate_engine.collector import VARIABLE_NAME
@@ -211,7 +211,7 @@ class TokenHostOut(Answer):
     last_seen_at: Time
 
     @classmethod
-    def of_seen(cls, seen: Seen) -> Self:
+    def of_seen(cls, seen: SeenInstance) -> Self:
         return cls.of(seen, seen.instance, seen.instance.contact, host_name=seen.instance.reported.name)
 
 
@@ -248,7 +248,7 @@ class ModeHostOut(Answer):
     accepts_remote_config: bool
 
     @classmethod
-    def of_seen(cls, seen: Seen) -> Self:
+    def of_seen(cls, seen: SeenInstance) -> Self:
         reported = seen.instance.reported
         return cls.of(seen, seen.instance, reported, host_name=reported.name)
 
@@ -344,7 +344,7 @@ class InstanceOut(Answer):
     first_seen_at: Time
 
     @classmethod
-    def of_seen(cls, seen: Seen, **more: object) -> Self:
+    def of_seen(cls, seen: SeenInstance, **more: object) -> Self:
         instance = seen.instance
         fields: dict[str, object] = {
             "assigned": AssignmentOut.of_version(seen.assigned),

@@ -12,7 +12,7 @@ from fastapi import Query, Response
 from fleets.api import captures as api
 from headgate.captures import service as captures
 from headgate.captures.model import LONGEST_CONDITION, LONGEST_SECONDS, MOST_RECORDS, Status
-from headgate.captures.service import Known
+from headgate.captures.service import KnownCapture
 from headgate.configurations import service as configurations
 from headgate.configurations.pipelines import members, pipelines
 from headgate.deployments import service as deployments
@@ -221,7 +221,7 @@ def _graph(caller: Caller, groups: Sequence[Deployment]) -> tuple[list[str], lis
     return [*named], [*components]
 
 
-def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Row:
+def _row(caller: Caller, path: str, csrf: Html, known: KnownCapture) -> Row:
     capture = known.capture
     target, status, own = capture.wanted, capture.status(known.at), f"{path}/{capture.id}"
     lines = [
@@ -252,7 +252,7 @@ def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Row:
     )
 
 
-def _sample(caller: Caller, known: Known) -> Html:
+def _sample(caller: Caller, known: KnownCapture) -> Html:
     """A link to the page that runs the sample through the version that the host ran."""
     capture = known.capture
     sample = f"/fleets/{capture.fleet_id}/captures/{capture.id}/sample"

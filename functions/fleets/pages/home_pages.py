@@ -17,7 +17,7 @@ from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from headgate.overview import service
 from headgate.overview.model import Notice, NoticeKind, Overview
 from web import charts
-from web.charts import Part
+from web.charts import ChartPart
 from web.html import NOTHING, Html, html, separated
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
@@ -159,7 +159,7 @@ def _tiles(caller: Caller, overview: Overview, day: Mapping[str, Series]) -> Htm
     states = Counter[InstanceState]()
     for counted in overview.fleets:
         states.update(counted.instances)
-    parts = [Part(state.replace("_", " "), states[state], KINDS.get(state, "")) for state in INSTANCE_STATES]
+    parts = [ChartPart(state.replace("_", " "), states[state], KINDS.get(state, "")) for state in INSTANCE_STATES]
     records, failed = traffic.together(day)
     fleets = f"{home(caller)}/fleets"
     having = [counted.fleet.id for counted in overview.fleets if counted.total]

@@ -10,7 +10,7 @@ from headgate.foundation.caller import Caller
 from headgate.instances.timeline import day
 from headgate.instances.timeline.day import LastDay
 from web import charts
-from web.charts import Line
+from web.charts import ChartLine
 from web.html import NOTHING, Html, html
 
 _CARD: Final = """\
@@ -76,15 +76,15 @@ def _by_version(known: LastDay) -> list[Counter[str]]:
     return counted
 
 
-def _lines(counted: Sequence[Counter[str]]) -> list[Line]:
+def _lines(counted: Sequence[Counter[str]]) -> list[ChartLine]:
     """A line for each name, the most frequent first, and the rest as one; a time of which nothing is known is a gap."""
     together: Counter[str] = Counter()
     for by_name in counted:
         together += by_name
     names = [name for name, _ in together.most_common()]
     shown = names if len(names) <= charts.MOST_LINES else names[: charts.MOST_LINES - 1]
-    lines = [Line(name, [float(by_name[name]) if by_name else None for by_name in counted]) for name in shown]
+    lines = [ChartLine(name, [float(by_name[name]) if by_name else None for by_name in counted]) for name in shown]
     if rest := names[len(shown) :]:
         sums = [float(sum(by_name[name] for name in rest)) if by_name else None for by_name in counted]
-        lines.append(Line("others", sums))
+        lines.append(ChartLine("others", sums))
     return lines

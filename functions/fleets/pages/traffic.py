@@ -23,7 +23,7 @@ from headgate.instances.series.model import (
 from headgate.instances.series.service import Range, Series
 from headgate.instances.timeline import history
 from web import charts
-from web.charts import Part
+from web.charts import ChartPart
 from web.html import NOTHING, Html, html
 from web.rates import per_minute
 from web.table import Column, Keys, View, in_order, table
@@ -139,7 +139,7 @@ def _card(series: Series, fleet_id: str, parts: Html = NOTHING) -> Html:
     chart = charts.area(
         "Records a minute",
         [
-            charts.Line(name, per_minute(series, line, place))
+            charts.ChartLine(name, per_minute(series, line, place))
             for name, place in _SHOWN
             if line.total(place) or place == ACCEPTED
         ],
@@ -186,7 +186,7 @@ def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:
         return NOTHING
     ends = [*changes[1:], (now, "")]
     parts = [
-        Part(
+        ChartPart(
             state.replace("_", " "),
             (until - max(since, at)).total_seconds(),
             _KINDS.get(state, _NOT_HERE.get(state, "")),
@@ -199,12 +199,12 @@ def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:
     return html('<div class="card"><h2>Its last day</h2>{drawn}</div>', drawn=drawn)
 
 
-def _joined(parts: list[Part]) -> list[Part]:
+def _joined(parts: list[ChartPart]) -> list[ChartPart]:
     """Neighbours of one state as one."""
     joined = parts[:1]
     for before, part in pairwise(parts):
         if part.name == before.name:
-            joined[-1] = Part(part.name, joined[-1].size + part.size, part.kind)
+            joined[-1] = ChartPart(part.name, joined[-1].size + part.size, part.kind)
         else:
             joined.append(part)
     return joined

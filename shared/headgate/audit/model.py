@@ -35,7 +35,7 @@ class AuditRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RecordFilter:
     """Filter of records. `by` is a part of a person's or service account's name, or its id; `about` is a part of
     the target or of its name; both without regard to case. Records from `since` until before `until`; None: any."""
 
@@ -56,4 +56,4 @@ class Wanted:
         )
 
 
-ANY: Final = Wanted()
+ANY: Final = RecordFilter()

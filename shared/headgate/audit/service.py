@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from headgate.audit import store
-from headgate.audit.model import ANY, AuditRecord, Wanted
+from headgate.audit.model import ANY, AuditRecord, RecordFilter
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
@@ -51,7 +51,7 @@ def append(caller: Caller, action: str, target: str, **details: str) -> None:
     store.append(_record(caller, action, target, details))
 
 
-def records(caller: Caller, limit: int, after: str | None, filters: Wanted = ANY) -> Slice[AuditRecord]:
+def records(caller: Caller, limit: int, after: str | None, filters: RecordFilter = ANY) -> Slice[AuditRecord]:
     """The organization's records, newest first; one query. Raises AdminRequired.
 
     If `wanted` leaves out some between others, `_MOST_READ` records are looked through, and the slice may have fewer

@@ -27,7 +27,14 @@ from headgate.policies.model import settings_in
 from headgate.rollouts import imported as rollouts
 from headgate.storage import items
 from headgate.storage.items import Item, Value
-from headgate_engine.policies.model import MAX_EXAMPLE, MAX_EXAMPLES, MAX_EXPRESSION, MAX_MESSAGE, MAX_RULES, Settings
+from headgate_engine.policies.model import (
+    MAX_EXAMPLE,
+    MAX_EXAMPLES,
+    MAX_EXPRESSION,
+    MAX_MESSAGE,
+    MAX_RULES,
+    PolicyChoices,
+)
 
 # A text of a version has at most a megabyte.
 _LONGEST_TEXT: Final = 4 << 20
@@ -199,7 +206,7 @@ def _require_contents(held: Index, kind: Kind, item: Item) -> None:
             raise KeyError(f"the configuration {value[:60]!r}")
 
 
-def _require_policies(settings: Settings) -> None:
+def _require_policies(settings: PolicyChoices) -> None:
     """Raises ValueError if they are more than the API takes. Rules are tried when they are used, not here."""
     few = len(settings.rules) <= MAX_RULES and all(len(rule.examples) <= MAX_EXAMPLES for rule in settings.rules)
     short = all(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CaptureChange:
     """The change of a capture by a message, and the sample in the message, None if there is none."""
 
     before: Capture
@@ -40,7 +40,7 @@ class Heard:
 
     asked: OpenCapture | None = None
     events: Sequence[TimelineEvent] = ()
-    change: Change | None = None
+    change: CaptureChange | None = None
 
 
 NOTHING_HEARD: Final = Heard()
@@ -69,10 +69,10 @@ def heard(instance: Instance, capture: Capture | None, news: CaptureNews | None,
         return _with_sample(instance, capture, news, at)
     if asked.running:
         return Heard(asked)
-    return Heard(replace(asked, running=True), change=Change(capture, replace(capture, started_at=at)))
+    return Heard(replace(asked, running=True), change=CaptureChange(capture, replace(capture, started_at=at)))
 
 
-def writes(change: Change) -> list[Write]:
+def writes(change: CaptureChange) -> list[Write]:
     """The writes for the instance's transaction. A sample is stored at once, by a PUT.
 
     Its key is that of its content: a message that is repeated changes nothing.
@@ -148,7 +148,7 @@ def _ended(instance: Instance, before: Capture, after: Capture, sample: bytes | 
         reason=after.error,
         message=summary(after),
     )
-    return Heard(None, [event], Change(before, after, sample))
+    return Heard(None, [event], CaptureChange(before, after, sample))
 
 
 def summary(capture: Capture) -> str:

@@ -103,7 +103,7 @@ DEFAULT: Final = Redaction()
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CaptureTarget:
     """The target of a capture: records of a signal after a component of a pipeline for which a condition is true."""
 
     signal_type: StableSignal
@@ -129,7 +129,7 @@ class Capture:
     instance_id: str
     host_name: str | None
     version: Assignment
-    wanted: Wanted
+    wanted: CaptureTarget
     created_at: datetime
     created_by: Principal
     redaction: Redaction = DEFAULT

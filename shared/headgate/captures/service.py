@@ -20,10 +20,10 @@ from headgate.captures.model import (
     CaptureNotPossible,
     CaptureOpen,
     CapturesNotAllowed,
+    CaptureTarget,
     Context,
     Redaction,
     SampleNotFound,
-    Wanted,
 )
 from headgate.checker import Asker
 from headgate.configurations import pipelines, published
@@ -38,7 +38,7 @@ from headgate.instances import service as instances
 from headgate.instances.model import InstanceNotFound
 from headgate.instances.orders.captured import OpenCapture
 from headgate.instances.reported import components
-from headgate.instances.service import Seen
+from headgate.instances.service import SeenInstance
 from headgate.instances.timeline import events as timeline
 from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
@@ -81,14 +81,14 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCapture:
     """A capture, and the time at which it is looked at."""
 
     capture: Capture
     at: datetime
 
 
-def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
+def start(caller: Caller, fleet_id: str, asked: Asked) -> KnownCapture:
     """Ask a host for a capture. Nothing happens on it before its next message; then its collector restarts.
 
     Raises FleetNotFound, InstanceNotFound, DeploymentNotFound, CapturesNotAllowed, CaptureNotPossible, CaptureOpen,
@@ -111,7 +111,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
     _require_condition(target, asker=Asker.of(caller))
     rules = store.redaction(caller.organization_id)[0]
 
-    def once() -> Known:
+    def once() -> KnownCapture:
         now = clock.now()
         current = instances.one(fleet, seen.instance.id, now)
         # Read again: what is under way meanwhile takes the permission away, moves the host or assigns another version.
@@ -142,20 +142,20 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> Known:
         )
         noted = idempotent_create.writes(f"/fleets/{fleet_id}/captures/{created.id}")
         instances.save(current.instance, after, [event], store.creating(created), deployments.unchanged(group), *noted)
-        return Known(created, now)
+        return KnownCapture(created, now)
 
     return retry(once)
 
 
-def captures(caller: Caller, fleet_id: str, limit: int, after: str | None) -> Slice[Known]:
+def captures(caller: Caller, fleet_id: str, limit: int, after: str | None) -> Slice[KnownCapture]:
     """Newest first; two reads. Raises FleetNotFound."""
     fleets.get(caller, fleet_id)
     at = clock.now()
     page = store.captures(fleet_id, limit, after)
-    return Slice([Known(each, at) for each in page.entries if at < each.expires_at], page.position)
+    return Slice([KnownCapture(each, at) for each in page.entries if at < each.expires_at], page.position)
 
 
-def get(caller: Caller, fleet_id: str, capture_id: str) -> Known:
+def get(caller: Caller, fleet_id: str, capture_id: str) -> KnownCapture:
     """Two reads. Raises FleetNotFound, CaptureNotFound."""
     fleets.get(caller, fleet_id)
     return _one(fleet_id, capture_id)
@@ -171,14 +171,14 @@ def sample(caller: Caller, fleet_id: str, capture_id: str) -> str:
     return samples.unpacked(packed)
 
 
-def end(caller: Caller, fleet_id: str, capture_id: str) -> Known:
+def end(caller: Caller, fleet_id: str, capture_id: str) -> KnownCapture:
     """End a capture before its time, with the host's next message; what it has until then is its sample.
 
     Ending it again changes nothing. Raises FleetNotFound, CaptureNotFound, CaptureEnded.
     """
     fleet = fleets.get(caller, fleet_id)
 
-    def once() -> Known:
+    def once() -> KnownCapture:
         known = _one(fleet_id, capture_id)
         capture, at = known.capture, known.at
         if not capture.is_open(at):
@@ -193,7 +193,7 @@ def end(caller: Caller, fleet_id: str, capture_id: str) -> Known:
         orders = replace(seen.instance.orders, capture=replace(asked, stop=True))
         stopped = replace(seen.instance, orders=orders)
         instances.save(seen.instance, stopped, (), store.changing(capture, after))
-        return Known(after, at)
+        return KnownCapture(after, at)
 
     return retry(once)
 
@@ -252,12 +252,12 @@ def change_redaction(caller: Caller, rules: Redaction) -> Redaction:
     return rules
 
 
-def _one(fleet_id: str, capture_id: str) -> Known:
+def _one(fleet_id: str, capture_id: str) -> KnownCapture:
     at = clock.now()
     capture_ = store.capture(fleet_id, capture_id) if is_id("cap", capture_id) else None
     if capture_ is None or at >= capture_.expires_at:
         raise CaptureNotFound
-    return Known(capture_, at)
+    return KnownCapture(capture_, at)
 
 
 def _require_allowed(group: Deployment) -> None:
@@ -265,9 +265,9 @@ def _require_allowed(group: Deployment) -> None:
         raise CapturesNotAllowed(group.name)
 
 
-def _host_of(caller: Caller, group: Deployment, at: datetime) -> Seen:
+def _host_of(caller: Caller, group: Deployment, at: datetime) -> SeenInstance:
     """The host of a group that was heard last among those that can be captured from; up to 1,000 are looked at."""
-    applied = instances.Wanted(state="applied", deployment_id=group.id)
+    applied = instances.InstanceFilter(state="applied", deployment_id=group.id)
     hosts_ = instances.instances(caller, group.fleet_id, instances.MOST_READ, None, applied).entries
     able = [seen for seen in hosts_ if "capture" in seen.instance.reported.host.can and not _is_open(seen, at)]
     if able:
@@ -278,12 +278,12 @@ def _host_of(caller: Caller, group: Deployment, at: datetime) -> Seen:
     return hosts_[0]
 
 
-def _is_open(seen: Seen, at: datetime) -> bool:
+def _is_open(seen: SeenInstance, at: datetime) -> bool:
     asked = seen.instance.orders.capture
     return asked is not None and not asked.is_over(at)
 
 
-def _require_possible(seen: Seen, group: Deployment, at: datetime) -> Assignment:
+def _require_possible(seen: SeenInstance, group: Deployment, at: datetime) -> Assignment:
     """The version that the host runs. Raises CaptureOpen, CaptureNotPossible, each with the way out."""
     host = seen.instance.reported.host
     if _is_open(seen, at) and seen.instance.orders.capture:
@@ -299,7 +299,7 @@ def _require_possible(seen: Seen, group: Deployment, at: datetime) -> Assignment
     return seen.running
 
 
-def _inability(seen: Seen) -> str:
+def _inability(seen: SeenInstance) -> str:
     lists = components.known(seen.instance.fleet_id)
     having = lists.get(seen.instance.reported.host.components or "")
     lacking = [names[0] for names in NEEDED if having is not None and not having.intersection(names)]
@@ -310,7 +310,7 @@ def _inability(seen: Seen) -> str:
     return "The supervisor of this host does not capture: install the host again to upgrade it"
 
 
-def _wanted(asked: Asked, version: Assignment) -> Wanted:
+def _wanted(asked: Asked, version: Assignment) -> CaptureTarget:
     """The order for the host, if the version that it runs has that component. Raises CaptureInvalid."""
     signal = _signal(asked.pipeline)
     text = published.text(version.configuration_id, version.version_number)
@@ -332,7 +332,7 @@ def _wanted(asked: Asked, version: Assignment) -> Wanted:
     if context not in CONTEXTS[signal]:
         raise CaptureInvalid("context", f"For {signal} this is {' or '.join(CONTEXTS[signal])}")
     condition = asked.condition or _ALWAYS
-    return Wanted(
+    return CaptureTarget(
         signal, asked.pipeline, asked.component, context, condition, asked.max_records, asked.duration_seconds
     )
 
@@ -344,7 +344,7 @@ def _signal(pipeline: str) -> StableSignal:
     raise CaptureInvalid("pipeline", "Captures are of pipelines of logs, traces and metrics")
 
 
-def _require_condition(target: Wanted, *, asker: Asker) -> None:
+def _require_condition(target: CaptureTarget, *, asker: Asker) -> None:
     result = validation.lint_expressions(target.context, {"conditions": [target.condition]}, asker=asker)
     for item in result.items:
         if item.error is not None:

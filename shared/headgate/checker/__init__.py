@@ -22,7 +22,7 @@ from headgate.checker.fetched import Fetched, Source
 from headgate.foundation import metrics
 from headgate.foundation.settings import settings
 from headgate_engine.checker import asker as engine
-from headgate_engine.checker.being_built import Build
+from headgate_engine.checker.being_built import BuildUnderWay
 from headgate_engine.checker.descriptions import Described
 from headgate_engine.checker.errors import (
     CheckerBusy,
@@ -197,7 +197,7 @@ def is_whole(version: str) -> bool:
     return bool(settings().checker_function) or of_this_process().collectors.is_whole(version)
 
 
-def whole_build(version: str) -> Build | None:
+def whole_build(version: str) -> BuildUnderWay | None:
     """The build of a version whose first program answers for it until then; None on AWS."""
     return None if settings().checker_function else of_this_process().collectors.whole_build(version)
 

@@ -24,7 +24,7 @@ _LONGEST: Final = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ComponentDifference:
     """A component or a pipeline, or a setting of `service`; lines from 1, None on the side that does not have it."""
 
     section: str
@@ -40,7 +40,7 @@ class _Part:
     line: int
 
 
-def differences(before: str, after: str) -> list[Difference] | None:
+def differences(before: str, after: str) -> list[ComponentDifference] | None:
     """By section, and in the order of the newer text, then of the older one.
 
     None if a text cannot be read, or is too long.
@@ -54,11 +54,15 @@ def differences(before: str, after: str) -> list[Difference] | None:
         # Through aliases, a text nests as deep as it is long, or contains itself.
         return None
     differences = [
-        Difference(*key, "changed" if key in old else "added", old[key].line if key in old else None, part.line)
+        ComponentDifference(
+            *key, "changed" if key in old else "added", old[key].line if key in old else None, part.line
+        )
         for key, part in new.items()
         if key not in old or old[key].digest != part.digest
     ]
-    differences += [Difference(*key, "removed", part.line, None) for key, part in old.items() if key not in new]
+    differences += [
+        ComponentDifference(*key, "removed", part.line, None) for key, part in old.items() if key not in new
+    ]
     sections = [*SECTIONS, _PIPELINES, _SERVICE]
     return sorted(differences, key=lambda difference: sections.index(difference.section))
 

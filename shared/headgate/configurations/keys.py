@@ -6,11 +6,11 @@ Texts stand in items beside the versions', so that a list of versions costs noth
 from typing import Final
 
 from headgate.foundation.principal import Principal
-from headgate.storage.table import Index, Key
+from headgate.storage.table import Key, TableIndex
 
-OWN: Final = Index("own", "own", "by_update")
-PUBLISHED: Final = Index("published", "published", "by_update")
-PUBLISHED_VERSIONS: Final = Index("published", "published_of", "item")
+OWN: Final = TableIndex("own", "own", "by_update")
+PUBLISHED: Final = TableIndex("published", "published", "by_update")
+PUBLISHED_VERSIONS: Final = TableIndex("published", "published_of", "item")
 VERSIONS: Final = "v#"
 RULES: Final = "rules#"
 # The bucket's folder of texts that are too large for an item.

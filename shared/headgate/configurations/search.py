@@ -32,7 +32,7 @@ _AT_ONCE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ConfigurationFilter:
     """Filter of a list of configurations; None matches all. `name` is the whole name.
 
     `text` is in the name, the description, the owner's name, or the text of the latest or the published version,
@@ -54,7 +54,7 @@ class NotFoundByName(errors.Invalid):
         super().__init__(message, [errors.FieldError(("form", field), message)])
 
 
-def find(caller: Caller, filters: Wanted, limit: int, after: str | None) -> Slice[Configuration]:
+def find(caller: Caller, filters: ConfigurationFilter, limit: int, after: str | None) -> Slice[Configuration]:
     """Those of `service.visible` that are wanted, in the same order.
 
     Reads as many as the constants say: a slice may be short, also empty, and still have a position.
@@ -89,7 +89,7 @@ def called(caller: Caller, name: str, field: str) -> Configuration:
             return service.summary(caller, name)
         except ConfigurationNotFound as error:
             raise NotFoundByName(field, "There is no configuration with this id") from error
-    namesakes = find(caller, Wanted(name=name, archived="all"), 2, None).entries
+    namesakes = find(caller, ConfigurationFilter(name=name, archived="all"), 2, None).entries
     if not namesakes:
         raise NotFoundByName(field, "No configuration among those that you see has this name")
     if len(namesakes) > 1:
@@ -106,7 +106,9 @@ def fingerprints(listed: Sequence[Configuration]) -> dict[str, tuple[str, str]]:
     return {configuration_id: fingerprint for (configuration_id, _), fingerprint in by_version.items()}
 
 
-def _judged(entries: Sequence[Configuration], filters: Wanted) -> Iterator[tuple[Configuration, bool, int]]:
+def _judged(
+    entries: Sequence[Configuration], filters: ConfigurationFilter
+) -> Iterator[tuple[Configuration, bool, int]]:
     """Each entry, whether it is wanted, and how many bytes of texts were read for it."""
     named = [entry for entry in entries if filters.name in (None, entry.name)]
     to_read = [entry for entry in named if filters.component is not None or not _names(entry, filters.text)]

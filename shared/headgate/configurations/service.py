@@ -32,7 +32,7 @@ from headgate.storage.retry import LostRace, retry
 from headgate.storage.table import Write
 from headgate.version_tests import service as version_tests
 from headgate_engine.collector import DISTRIBUTION
-from headgate_engine.policies.model import Settings, Suppression, Text
+from headgate_engine.policies.model import JudgedText, PolicyChoices, Suppression
 from headgate_engine.threads import Threads
 from headgate_engine.validation import service as validation
 
@@ -347,7 +347,7 @@ def _require_match(version: Version, if_match: frozenset[str] | None, *also: str
 
 
 def _required(
-    caller: Caller, settings: Settings, configuration_id: str, version: Version, *, if_tests_pass: bool
+    caller: Caller, settings: PolicyChoices, configuration_id: str, version: Version, *, if_tests_pass: bool
 ) -> Sequence[Write]:
     """The conditions of a transaction that publishes. Raises PublishRequirements."""
     conditions: Sequence[Write] = ()
@@ -383,8 +383,8 @@ def suppressions(caller: Caller, configuration_id: str, n: int) -> Sequence[Supp
     return policies.check(caller, _text(_version(caller, configuration_id, n)[1])).suppressions
 
 
-def _text(version: Version) -> Text:
-    return Text(
+def _text(version: Version) -> JudgedText:
+    return JudgedText(
         version.yaml or "",
         version.collector_version,
         {},

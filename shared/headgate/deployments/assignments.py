@@ -26,9 +26,9 @@ from headgate.foundation.ids import new_id
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 from headgate_engine.checker.errors import UnknownGate
-from headgate_engine.policies.model import Settings
+from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
-from headgate_engine.validation.checking import Parts, Request
+from headgate_engine.validation.checking import CheckRequest, Parts
 from headgate_engine.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 
 # It is stored already, so the answer must come before API Gateway gives up, whatever the collector does.
@@ -36,7 +36,7 @@ _SECONDS: Final = 16.0
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckedAssignment:
     """The verdict on a version that was just assigned; `not_checked` says why the collector could not be asked.
 
     `start` is what starting its components has shown, `not_started` says why they were not started.
@@ -50,14 +50,14 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class AssignmentChange:
     """A group after the change, and the version that was assigned to it.
 
     `audited` is for the audit record: the assignment before, the new one, and why.
     """
 
     group: Deployment
-    check: Check
+    check: CheckedAssignment
     audited: Mapping[str, str]
     version: Version | None = None
 
@@ -74,7 +74,7 @@ def create(
     namespace: str | None,
     message: str | None = None,
     managed_by: str | None = None,
-) -> Changed:
+) -> AssignmentChange:
     """Create a group that runs a published version; `message` says why. One transaction with the event of it.
 
     Raises FleetNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound,
@@ -102,7 +102,7 @@ def create(
     )
     added = fleets.group_added(caller.organization_id, fleet_id)
 
-    def once() -> Target:
+    def once() -> AssignmentTarget:
         target = _published(caller, configuration_id, version_number)
         event = GroupEvent.of(
             "created", caller.principal, None, created, versions=(None, target.named), message=message
@@ -115,7 +115,7 @@ def create(
     except FleetNotFound:
         fleets.get(caller, fleet_id).require_managed()
         raise
-    return Changed(created, checked(caller, target.version), _audited((None, target.named), message))
+    return AssignmentChange(created, checked(caller, target.version), _audited((None, target.named), message))
 
 
 def change(
@@ -125,7 +125,7 @@ def change(
     changes: Mapping[str, str | int | None],
     message: str | None = None,
     beside: Callable[[Deployment, Deployment, Versions], Sequence[Write]] = lambda *_: (),
-) -> Changed:
+) -> AssignmentChange:
     """Change the given ones of `name`, `managed_by`, `configuration_id`, `version_number`, `replicas`, `namespace`, and
     whether the configurations of observed collectors are read.
 
@@ -182,12 +182,12 @@ def change(
         return after, target.version if target else None, _audited(versions, message)
 
     after, version, audited = retry(once)
-    return Changed(after, checked(caller, version, after), audited, version)
+    return AssignmentChange(after, checked(caller, version, after), audited, version)
 
 
 def check(
     caller: Caller, fleet_id: str, deployment_id: str, configuration_id: str | None, version_number: int
-) -> tuple[Deployment, Version, Check]:
+) -> tuple[Deployment, Version, CheckedAssignment]:
     """Check a version before it is assigned to the group. Raises what `target` does."""
     fleets.get(caller, fleet_id)
     group = of_fleet(fleet_id, deployment_id)
@@ -196,7 +196,7 @@ def check(
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AssignmentTarget:
     """A published version that is to be assigned."""
 
     configuration: Configuration
@@ -221,7 +221,7 @@ def _require_fitting(fleet: Fleet, fields: Mapping[str, object]) -> None:
             raise FieldRefused(name, f"A server fleet's groups have no {name}; leave it out")
 
 
-def target(caller: Caller, before: Deployment, configuration_id: str | None, version_number: int) -> Target:
+def target(caller: Caller, before: Deployment, configuration_id: str | None, version_number: int) -> AssignmentTarget:
     """A published version for the group, of the configuration that it runs if none is named.
 
     Raises FleetObserved, FieldRefused, NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
@@ -235,7 +235,7 @@ def target(caller: Caller, before: Deployment, configuration_id: str | None, ver
     return _published(caller, configuration_id, version_number)
 
 
-def undelivered(caller: Caller, before: Deployment, target: Target) -> list[str]:
+def undelivered(caller: Caller, before: Deployment, target: AssignmentTarget) -> list[str]:
     """The signals that the group's version delivers and the target throws away; one read of a text.
 
     None if the group runs nothing, or something that is not there any more.
@@ -251,7 +251,7 @@ def undelivered(caller: Caller, before: Deployment, target: Target) -> list[str]
     return delivery.undelivered(version.yaml or "", target.version.yaml or "")
 
 
-def _of_changes(caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]) -> Target | None:
+def _of_changes(caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]) -> AssignmentTarget | None:
     """The version that the changes assign; None if they clear the assignment or leave it as it is."""
     n = changes.get("version_number")
     if "configuration_id" in changes:
@@ -274,15 +274,15 @@ def _of_changes(caller: Caller, before: Deployment, changes: Mapping[str, str | 
     return target(caller, before, configuration_id, int(n))
 
 
-def _published(caller: Caller, configuration_id: str, n: int) -> Target:
-    target = Target(*configurations.snapshot(caller, configuration_id, n))
+def _published(caller: Caller, configuration_id: str, n: int) -> AssignmentTarget:
+    target = AssignmentTarget(*configurations.snapshot(caller, configuration_id, n))
     target.configuration.require_not_archived()
     if target.version.status != "published":
         raise NotPublished(f"Version {n} is not published; only published versions can be assigned")
     return target
 
 
-def _before(caller: Caller, before: Assignment | None, target: Target | None) -> NamedVersion | None:
+def _before(caller: Caller, before: Assignment | None, target: AssignmentTarget | None) -> NamedVersion | None:
     """The previous assignment; one read if it was another configuration."""
     if before and target and target.configuration.id == before.configuration_id:
         return NamedVersion(before, target.configuration.name)
@@ -302,23 +302,23 @@ def _audited(versions: Versions, message: str | None) -> Mapping[str, str]:
     return audited
 
 
-def checked(caller: Caller, version: Version | None, group: Deployment | None = None) -> Check:
+def checked(caller: Caller, version: Version | None, group: Deployment | None = None) -> CheckedAssignment:
     """Tells what is wrong with the version before a host does; it is assigned all the same.
 
     The variables that are stored with the group count, with a stand-in for each secret; a group has its own token then.
     """
     if version is None:
-        return Check()
+        return CheckedAssignment()
     pinned = group.rollout.variables if group and group.rollout else None
     env = variables.of_group(group, pinned).for_check if group and group.token_generation else {}
-    request = Request(version.yaml or "", version.collector_version, env, version.feature_gates)
+    request = CheckRequest(version.yaml or "", version.collector_version, env, version.feature_gates)
     ends = time.monotonic() + _SECONDS
     try:
-        result = checking.check(request, Parts(start=True), Settings(), asker=Asker.of(caller), ends=ends)
+        result = checking.check(request, Parts(start=True), PolicyChoices(), asker=Asker.of(caller), ends=ends)
     except (NotChecked, TooCostly, CollectorVersionNotInstalled, UnknownGate) as error:
-        return Check(not_checked=error.detail)
+        return CheckedAssignment(not_checked=error.detail)
     start = result.start
-    return Check(
+    return CheckedAssignment(
         result.verdict.errors,
         result.verdict.warnings,
         start=start.result.findings if start and start.result else (),

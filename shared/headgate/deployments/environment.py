@@ -18,7 +18,7 @@ _STAND_IN: Final = "stand-in-of-a-secret"
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class GroupVariable:
     """A value in clear, or a secret as KMS encrypted it."""
 
     set_at: datetime
@@ -33,7 +33,7 @@ class Environment:
     `removed` are names of earlier revisions: a host may have them of its install, and leaves them out.
     """
 
-    variables: Mapping[str, Variable] = field(default_factory=dict)
+    variables: Mapping[str, GroupVariable] = field(default_factory=dict)
     revision: int = 0
     removed: Sequence[str] = ()
 

@@ -18,15 +18,15 @@ _RANK: Final = 16
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class RolloutPlace:
     """An instance's place in the order of a rollout: canaries are tier 0, the others tier 1; `rank` is a hash."""
 
     tier: int
     rank: str
 
 
-NOBODY: Final = Place(0, "")
-EVERYONE: Final = Place(2, "")
+NOBODY: Final = RolloutPlace(0, "")
+EVERYONE: Final = RolloutPlace(2, "")
 """Before and after every place, also of instances that join later."""
 
 
@@ -43,18 +43,18 @@ class RunningRollout:
     to: Assignment
     revision: int
     started_at: datetime
-    cut: Place = NOBODY
-    watched: Place = NOBODY
+    cut: RolloutPlace = NOBODY
+    watched: RolloutPlace = NOBODY
     canaries: Mapping[str, str] = field(default_factory=dict)
     collector: Program | None = None
     rests: bool = False
     variables: VariablesRevision | None = None
 
-    def place(self, instance_id: str, labels: Mapping[str, str]) -> Place:
+    def place(self, instance_id: str, labels: Mapping[str, str]) -> RolloutPlace:
         """By a hash with the rollout's id, which a host does not know: no host chooses its place in its tier."""
         canary = bool(self.canaries) and self.canaries.items() <= labels.items()
         rank = hashlib.sha256(f"{self.id}\0{instance_id}".encode()).hexdigest()[:_RANK]
-        return Place(0 if canary else 1, rank)
+        return RolloutPlace(0 if canary else 1, rank)
 
     def is_due(self, instance_id: str, labels: Mapping[str, str]) -> bool:
         return self.place(instance_id, labels) <= self.cut

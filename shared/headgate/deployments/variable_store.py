@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import store
-from headgate.deployments.environment import Environment, Variable
+from headgate.deployments.environment import Environment, GroupVariable
 from headgate.fleets import keys
 from headgate.storage.stored import Stored
 from headgate.storage.table import fleets as table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headgate.storage.table import Write
 
 _ENVIRONMENTS: Final = Stored(Environment, unless_default=["removed"])
-Stored(Variable, sparse=True)
+Stored(GroupVariable, sparse=True)
 MOST_REVISIONS: Final = 5
 """Revisions of a group that hosts were moved to and may go back to."""
 

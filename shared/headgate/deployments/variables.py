@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import own_tokens, variable_store
-from headgate.deployments.environment import Environment, Variable
+from headgate.deployments.environment import Environment, GroupVariable
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
@@ -94,13 +94,13 @@ def change(
     of_fleet(fleet_id, deployment_id)
     _require_few("secrets", sum(value is not None for value in secrets.values()), MOST_SECRETS)
     at = clock.now()
-    changes: dict[str, Variable | None] = {
-        name: None if value is None else Variable(at, value=value) for name, value in values.items()
+    changes: dict[str, GroupVariable | None] = {
+        name: None if value is None else GroupVariable(at, value=value) for name, value in values.items()
     }
     changes |= {
         name: None
         if value is None
-        else Variable(at, secret=sealed.seal(value, deployment_id=deployment_id, variable=name))
+        else GroupVariable(at, secret=sealed.seal(value, deployment_id=deployment_id, variable=name))
         for name, value in secrets.items()
     }
 

@@ -7,9 +7,9 @@ own, and so have the executions of open rollouts and what happened in the fleet.
 
 from typing import Final
 
-from headgate.storage.table import Index, Key
+from headgate.storage.table import Key, TableIndex
 
-OF_TYPE: Final = Index("of_type", "type", "fleet_id")
+OF_TYPE: Final = TableIndex("of_type", "type", "fleet_id")
 FLEETS: Final = "fleet#"
 DEPLOYMENTS: Final = "deployment#"
 ENV_REVISIONS: Final = "env_revision#"

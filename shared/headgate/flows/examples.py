@@ -8,15 +8,15 @@ from typing import Final
 
 import yaml
 
-from headgate.flows.model import Example, FullFlow
+from headgate.flows.model import ComponentExample, FullFlow
 from headgate.foundation import yaml_text
 
 _SECTIONS: Final = ("receivers", "processors", "exporters", "connectors", "extensions")
 
 
-def of_flows(flows: Sequence[FullFlow]) -> list[Example]:
+def of_flows(flows: Sequence[FullFlow]) -> list[ComponentExample]:
     """An example of each component that a flow uses, by kind and type; one with settings goes before one without."""
-    shortest: dict[tuple[str, str], tuple[tuple[bool, int], Example]] = {}
+    shortest: dict[tuple[str, str], tuple[tuple[bool, int], ComponentExample]] = {}
     for flow in flows:
         for example, is_bare in _of_flow(flow):
             key, rank = (example.kind, example.type), (is_bare, len(example.yaml))
@@ -25,7 +25,7 @@ def of_flows(flows: Sequence[FullFlow]) -> list[Example]:
     return [example for _, (_, example) in sorted(shortest.items())]
 
 
-def _of_flow(flow: FullFlow) -> Iterator[tuple[Example, bool]]:
+def _of_flow(flow: FullFlow) -> Iterator[tuple[ComponentExample, bool]]:
     lines = flow.yaml.splitlines()
     document = yaml.compose(flow.yaml, yaml_text.SafeLoader)
     whole = yaml_text.safe_load(flow.yaml)
@@ -43,7 +43,10 @@ def _of_flow(flow: FullFlow) -> Iterator[tuple[Example, bool]]:
             text = "\n".join([f"{section.value}:", *(f"  {line[indent:]}".rstrip() for line in _without_tail(own))])
             if _meaning(text) == {section.value: {name.value: whole[section.value][name.value]}}:
                 type_, _, _ = name.value.partition("/")
-                yield Example(section.value.removesuffix("s"), type_, f"{text}\n", flow.flow.slug), not settings.value
+                yield (
+                    ComponentExample(section.value.removesuffix("s"), type_, f"{text}\n", flow.flow.slug),
+                    not settings.value,
+                )
 
 
 def _without_tail(lines: Sequence[str]) -> Sequence[str]:

@@ -87,7 +87,7 @@ class FullFlow:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ComponentExample:
     """The part of a flow's YAML that configures one component. `flow` is the flow's slug."""
 
     kind: str
@@ -95,7 +95,7 @@ class Example:
     yaml: str
     flow: str
 
-    def renamed(self, type_: str) -> "Example":
+    def renamed(self, type_: str) -> "ComponentExample":
         """The same with the component's key written by another name of its type."""
         key = rf"^(  ['\"]?){re.escape(self.type)}(?=[/:'\"])"
         return replace(self, type=type_, yaml=re.sub(key, rf"\g<1>{type_}", self.yaml, count=1, flags=re.MULTILINE))

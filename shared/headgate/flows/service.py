@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from headgate.flows import store
-from headgate.flows.model import SLUG, Example, Flow, FlowNotFound, FullFlow, GalleryNotPublished
+from headgate.flows.model import SLUG, ComponentExample, Flow, FlowNotFound, FullFlow, GalleryNotPublished
 from headgate.foundation import errors
 from headgate.storage.page import Slice
 
@@ -36,7 +36,7 @@ def get(slug: str) -> FullFlow:
     return flow
 
 
-def example(kind: str, types: Sequence[str]) -> Example | None:
+def example(kind: str, types: Sequence[str]) -> ComponentExample | None:
     """Returns the example of that component, by one of these names, None if no flow uses it; one read.
 
     The example has the first of the names, whichever the flow has.

@@ -48,7 +48,7 @@ class _Source(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Trial(_Source):
+class FlowTrial(_Source):
     """The pipeline test that proves a flow: which pipeline the sample enters, and for how long it runs.
 
     Without `main_component` at least one rule has to fail, which shows that the rules test the flow.
@@ -74,10 +74,10 @@ class FlowFile(_Source):
     solves: Prose
     settings: dict[str, Sentence]
     costs: Prose
-    test: Trial
+    test: FlowTrial
 
 
-class Rule(_Source):
+class FlowFileRule(_Source):
     """A validation rule, as the API takes it."""
 
     name: Sentence
@@ -89,7 +89,7 @@ class Rule(_Source):
 
 
 class RuleFile(_Source):
-    rules: list[Rule] = Field(min_length=FEWEST_RULES, max_length=20)
+    rules: list[FlowFileRule] = Field(min_length=FEWEST_RULES, max_length=20)
 
 
 class GalleryFile(_Source):
@@ -97,14 +97,14 @@ class GalleryFile(_Source):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FlowSource:
     """One flow's folder, read and checked."""
 
     slug: str
     file: FlowFile
     yaml: str
     sample: str
-    rules: tuple[Rule, ...]
+    rules: tuple[FlowFileRule, ...]
 
     def published(self, pipelines: tuple[FlowPipeline, ...] = ()) -> FullFlow:
         """The flow as the API serves it, with its pipelines as the collector resolves them, if that is known."""
@@ -143,7 +143,7 @@ class Source:
         return "\n\n".join(parts)
 
 
-def load(folder: Path) -> list[Source]:
+def load(folder: Path) -> list[FlowSource]:
     """Every flow in gallery order. Raises BrokenGallery, naming each broken flow."""
     order = _gallery_order(folder)
     problems = [f"{GALLERY_FILE}: {slug} is named twice" for slug in sorted({s for s in order if order.count(s) > 1})]
@@ -175,7 +175,7 @@ def graphs_file(graphs: Graphs) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def read(folder: Path) -> Source:
+def read(folder: Path) -> FlowSource:
     """One flow. Raises BrokenFlow."""
     slug = folder.name
     if not SLUG.fullmatch(slug):
@@ -183,7 +183,7 @@ def read(folder: Path) -> Source:
     file = _model(FlowFile, folder / "flow.yaml")
     text = _text(folder / "collector.yaml")
     rules = tuple(_model(RuleFile, folder / "rules.yaml").rules)
-    source = Source(slug, file, text, _sample(folder), rules)
+    source = FlowSource(slug, file, text, _sample(folder), rules)
     for problem in _inconsistencies(source):
         raise BrokenFlow(f"{slug}: {problem}")
     return source
@@ -206,7 +206,7 @@ def _sample(folder: Path) -> str:
     return text
 
 
-def _inconsistencies(source: Source) -> Iterator[str]:
+def _inconsistencies(source: FlowSource) -> Iterator[str]:
     """Problems between the files of a flow."""
     pipelines = _pipelines(source)
     signals = {name.partition("/")[0] for name in pipelines}
@@ -231,7 +231,7 @@ def _inconsistencies(source: Source) -> Iterator[str]:
         yield "rules.yaml: two rules have the same name"
 
 
-def _pipelines(source: Source) -> Mapping[str, list[str]]:
+def _pipelines(source: FlowSource) -> Mapping[str, list[str]]:
     """The components of each pipeline. Raises BrokenFlow if the text has no pipelines."""
     try:
         document: Any = safe_load(source.yaml)

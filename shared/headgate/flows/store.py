@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from headgate.flows.model import Example, Flow, FullFlow
+from headgate.flows.model import ComponentExample, Flow, FullFlow
 from headgate.storage import objects
 
 PREFIX: Final = "flows/"
@@ -16,7 +16,7 @@ EXAMPLES_KEY: Final = f"{PREFIX}examples.json"
 
 _INDEX: Final = TypeAdapter(list[Flow])
 _FLOW: Final = TypeAdapter(FullFlow)
-_EXAMPLES: Final = TypeAdapter(list[Example])
+_EXAMPLES: Final = TypeAdapter(list[ComponentExample])
 
 
 def key_of(slug: str) -> str:
@@ -36,13 +36,13 @@ def find(slug: str) -> FullFlow | None:
     return None if content is None else _FLOW.validate_json(content)
 
 
-def examples() -> list[Example]:
+def examples() -> list[ComponentExample]:
     """Returns the example of each component; empty before a publishing that has them. One GET."""
     content = objects.read_if_there(EXAMPLES_KEY)
     return [] if content is None else _EXAMPLES.validate_json(content)
 
 
-def examples_object(examples: list[Example]) -> bytes:
+def examples_object(examples: list[ComponentExample]) -> bytes:
     """The content of the object EXAMPLES_KEY."""
     return _EXAMPLES.dump_json(examples)
 

@@ -5,7 +5,7 @@ Functions whose names end in `_partition` give a partition key, and the constant
 
 from typing import Final
 
-from headgate.storage.table import Index, Key
+from headgate.storage.table import Key, TableIndex
 
 MEMBERS: Final = "member#"
 """The members of an organization in its partition, the memberships of a person in theirs."""
@@ -13,7 +13,7 @@ SERVICE_ACCOUNTS: Final = "service_account#"
 TOKENS: Final = "token#"
 INVITATIONS: Final = "invitation#"
 SESSIONS: Final = "session#"
-EXPIRING: Final = Index("expiring", "access", "expires_at")
+EXPIRING: Final = TableIndex("expiring", "access", "expires_at")
 
 
 def organization_partition(organization_id: str) -> str:

@@ -32,7 +32,7 @@ _CODE_LENGTH: Final = 26
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DeviceLogin:
     """A login that the command line waits for."""
 
     device_code: str
@@ -78,13 +78,13 @@ class InvalidGrant(errors.BadRequest):
     detail = "This code is not valid: it was used already, has expired, or belongs to another login"
 
 
-def begin_device(client: str, at: datetime) -> Device:
+def begin_device(client: str, at: datetime) -> DeviceLogin:
     """Begin a login for somebody at the network address `client`; three writes. Raises TooManyAttempts."""
     attempts.take(attempts.LOGIN_FROM_ADDRESS, client, at)
     device_code = secrets.token_urlsafe(32)
     code = "".join(secrets.choice(_USER_CODE_ALPHABET) for _ in range(8))
     login_store.create_device(hash_of(device_code), _hash_of_user_code(code), client, at + LIFETIME)
-    return Device(device_code, f"{code[:4]}-{code[4:]}")
+    return DeviceLogin(device_code, f"{code[:4]}-{code[4:]}")
 
 
 def find_device(session: Session, user_code: str, at: datetime) -> str:

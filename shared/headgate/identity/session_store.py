@@ -28,7 +28,7 @@ _SESSIONS: Final = Stored(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SessionPlace:
     """A session as its person's list names it; it may have ended, or not have begun."""
 
     user_id: str
@@ -36,7 +36,7 @@ class Place:
     value_hash: str
 
     @classmethod
-    def of(cls, session: Session) -> Place:
+    def of(cls, session: Session) -> SessionPlace:
         return cls(session.user.id, session.id, session.value_hash)
 
 
@@ -54,11 +54,12 @@ def take_place(session: Session) -> None:
     identity.put({**listing, "value_hash": session.value_hash, **items.expiry(session.expires_at)})
 
 
-def places(user_id: str) -> list[Place]:
+def places(user_id: str) -> list[SessionPlace]:
     """All places of the person, the oldest first; one query."""
     listed = identity.list_all(keys.user_partition(user_id), keys.SESSIONS)
     return [
-        Place(user_id, keys.session_id_of(items.text(item, "sk")), items.text(item, "value_hash")) for item in listed
+        SessionPlace(user_id, keys.session_id_of(items.text(item, "sk")), items.text(item, "value_hash"))
+        for item in listed
     ]
 
 
@@ -67,7 +68,7 @@ def begin(session: Session, conditions: Sequence[Write], refusal: Exception | No
 
     Raises `refusal` if one of the conditions does not hold, LostRace.
     """
-    place = Place.of(session)
+    place = SessionPlace.of(session)
     item = _SESSIONS.item(session) | items.expiry(session.expires_at)
     writes = [identity.must_exist(_listing(place)), identity.put_new(keys.session(session.value_hash) | item)]
     refusals = {len(writes) + number: refusal for number in range(len(conditions))} if refusal else {}
@@ -79,7 +80,7 @@ def begin(session: Session, conditions: Sequence[Write], refusal: Exception | No
         raise
 
 
-def end(place: Place) -> None:
+def end(place: SessionPlace) -> None:
     """Delete the session and its listing; one transaction, repeated if another one collides with it."""
     deletes = [identity.delete(keys.session(place.value_hash)), identity.delete(_listing(place))]
     retry(lambda: table.transact(deletes))
@@ -105,5 +106,5 @@ def not_ended_since(user_id: str, since: datetime) -> Write:
     return identity.check(keys.user(user_id), condition, {":since": clock.rfc3339(since)})
 
 
-def _listing(place: Place) -> table.Key:
+def _listing(place: SessionPlace) -> table.Key:
     return keys.session_listing(place.user_id, place.session_id)

@@ -23,7 +23,7 @@ from headgate.identity.model import (
     SessionKind,
     User,
 )
-from headgate.identity.session_store import Place
+from headgate.identity.session_store import SessionPlace
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 
@@ -82,7 +82,7 @@ def _end_the_oldest(user: User) -> None:
 
 def end(session: Session) -> None:
     """End the session at once; one transaction."""
-    session_store.end(Place.of(session))
+    session_store.end(SessionPlace.of(session))
 
 
 def _require_not_ended(session: Session, since: datetime) -> None:

@@ -26,7 +26,7 @@ def image() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class FleetConnection:
     """Settings of a supervisor for its group. `token` is None on Kubernetes, where a Secret holds it."""
 
     endpoint: str
@@ -36,7 +36,7 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredVariables:
     """The address and the code with which a host fetches its group's variables and secrets.
 
     An URL is None if there is nothing, and the code if there are no secrets.
@@ -65,13 +65,13 @@ class Stored:
 
 
 def docker(
-    connection: Connection,
+    connection: FleetConnection,
     *,
     image: str,
     server_name: str | None,
     mounts: Sequence[VolumeMount],
     env: Mapping[str, str],
-    stored: Stored | None = None,
+    stored: StoredVariables | None = None,
 ) -> str:
     """One `docker run` with the group's mounts; those that are not safe are left out.
 
@@ -108,20 +108,20 @@ def docker(
     return f"{{ {fetched}; }} | {shlex.join([*words, '--env-file', '/dev/stdin', image])}"
 
 
-def container(connection: Connection, server_name: str | None) -> str:
+def container(connection: FleetConnection, server_name: str | None) -> str:
     """The container's name."""
     return server_name or f"headgate-{connection.deployment_id}"
 
 
 def linux(
-    connection: Connection,
+    connection: FleetConnection,
     *,
     script_url: str,
     arch: Architecture,
     root_deploy_path: str,
     systemd: bool,
     env: Mapping[str, str],
-    stored: Stored | None = None,
+    stored: StoredVariables | None = None,
 ) -> str:
     """One line that fetches the script by its signed link and runs it, as root if it installs a systemd unit.
 
@@ -145,7 +145,7 @@ def linux(
     return f"{{ {'; '.join([*before, fetched])}; }} | {shlex.join(words)}"
 
 
-def order(connection: Connection, *, env: Mapping[str, str], stored: Stored | None) -> str:
+def order(connection: FleetConnection, *, env: Mapping[str, str], stored: StoredVariables | None) -> str:
     """What the supervisor needs to install itself, as JSON in ASCII on one line."""
     described: dict[str, object] = {
         "endpoint": connection.endpoint,
@@ -188,14 +188,14 @@ def _secure(url: str) -> list[str]:
 
 
 def kubernetes(
-    connection: Connection,
+    connection: FleetConnection,
     *,
     token: str,
     chart_url: str,
     values_url: str,
     namespace: str | None,
     env: Mapping[str, str],
-    stored: Stored | None = None,
+    stored: StoredVariables | None = None,
 ) -> str:
     """One `helm upgrade --install` whose chart and values come from the signed link.
 

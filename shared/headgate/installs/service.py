@@ -16,7 +16,7 @@ from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.installs import commands
-from headgate.installs.commands import OPAMP_PATH, Architecture, Connection, Stored
+from headgate.installs.commands import OPAMP_PATH, Architecture, FleetConnection, StoredVariables
 from headgate.installs.links import LIFETIME, SECRETS, VARIABLES, Link, Platform
 from headgate.installs.releases import CHART, SYSTEMS
 from headgate.instances.reported.host import GATES_LABEL, LARGEST_NAMES, MOST_LABELS
@@ -69,7 +69,7 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Install:
     command: str
-    connection: Connection
+    connection: FleetConnection
     url: str
     expires_at: datetime
     notes: list[str]
@@ -94,13 +94,13 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     holder, generation = group.token_of(fleet)
     link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires, generation)
     token = tokens.value_of(holder, generation)
-    connection = Connection(origin + OPAMP_PATH, fleet.id, group.id, None if fleet.on_kubernetes else token)
+    connection = FleetConnection(origin + OPAMP_PATH, fleet.id, group.id, None if fleet.on_kubernetes else token)
     environment = variables.of_group(group) if group.token_generation else Environment()
     names = sorted(environment.variables)
     _require_apart(options, names, environment.removed)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
     code = _code(caller, group, options, expires_at) if environment.secrets else None
-    stored = Stored(
+    stored = StoredVariables(
         variables_url=link.file_url(origin, VARIABLES) if environment.plain else None,
         secrets_url=link.file_url(origin, SECRETS) if code else None,
         token=token,
@@ -180,11 +180,11 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
 def _command(
     options: Options,
     group: Deployment,
-    connection: Connection,
+    connection: FleetConnection,
     link: Link,
     origin: str,
     token: str,
-    stored: Stored | None,
+    stored: StoredVariables | None,
 ) -> str:
     match options.platform:
         case "docker":
@@ -223,7 +223,7 @@ def _command(
             )
 
 
-def _notes(options: Options, group: Deployment, connection: Connection) -> list[str]:
+def _notes(options: Options, group: Deployment, connection: FleetConnection) -> list[str]:
     notes = ["The command contains the fleet's token; treat it as a secret"]
     if options.platform == "docker":
         image = commands.image()

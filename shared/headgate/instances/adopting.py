@@ -15,7 +15,7 @@ from headgate.foundation.errors import Invalid
 from headgate.foundation.yaml_text import SafeDumper
 from headgate.instances import observed
 from headgate.instances.observed import ShownConfiguration
-from headgate.instances.service import Seen
+from headgate.instances.service import SeenInstance
 
 REDACTED: Final = "[REDACTED]"
 _LONGEST_NAME: Final = 100
@@ -60,7 +60,7 @@ class Adoption:
     difference: str | None
     accepts_remote_config: bool
     notes: list[str]
-    seen: Seen
+    seen: SeenInstance
     sha256: str
 
 

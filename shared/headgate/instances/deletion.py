@@ -16,7 +16,7 @@ from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.instances import store
 from headgate.instances.counting import admission
-from headgate.instances.counting.census import Entry, shard_of
+from headgate.instances.counting.census import CensusEntry, shard_of
 from headgate.instances.model import Instance, InstanceNotFound
 from headgate.instances.reported import components
 from headgate.instances.state.model import STALE_AFTER, day_of, forgotten, mark_of, stale
@@ -62,7 +62,7 @@ def delete_instance(caller: Caller, fleet_id: str, instance_id: str) -> Instance
                 f"can be deleted {_MINUTES} minutes after its last message"
             )
         counted = store.shard(fleet_id, shard_of(instance.id))
-        store.delete(instance, counted, counted.moved(Entry.of(instance), None, at))
+        store.delete(instance, counted, counted.moved(CensusEntry.of(instance), None, at))
         return instance
 
     return retry(once)

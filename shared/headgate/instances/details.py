@@ -16,15 +16,15 @@ from headgate.instances import service
 from headgate.instances.orders.model import Override, PendingOrder
 from headgate.instances.reported import health_tree
 from headgate.instances.reported.health_tree import HealthTree
-from headgate.instances.service import Seen
+from headgate.instances.service import SeenInstance
 from headgate.instances.state.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownInstance:
     """All that is known of an instance; `names` are those of the configurations in `truth`, by id."""
 
-    seen: Seen
+    seen: SeenInstance
     truth: Truth
     names: Mapping[str, str]
     override: Override | None
@@ -32,7 +32,7 @@ class Known:
     health_tree: HealthTree | None = None
 
 
-def instance(caller: Caller, fleet_id: str, instance_id: str) -> Known:
+def instance(caller: Caller, fleet_id: str, instance_id: str) -> KnownInstance:
     """Three reads, one for each configuration, and one if the parts of its collector are known.
 
     Raises FleetNotFound, InstanceNotFound.
@@ -42,7 +42,7 @@ def instance(caller: Caller, fleet_id: str, instance_id: str) -> Known:
     truth = Truth.of(seen.instance, seen.desired)
     moments = (truth.desired, truth.offered, truth.attempted, truth.running)
     override = seen.instance.orders.overridden(at)
-    return Known(
+    return KnownInstance(
         seen=seen,
         truth=truth,
         names=names(caller, (moment.assignment for moment in moments if moment)),

@@ -8,13 +8,13 @@ from typing import Final
 
 from headgate.deployments.mapping import HEALTHY_VERSIONS
 from headgate.fleets import keys
-from headgate.instances.counting.watch import Measured, Watch
-from headgate.instances.desired.model import Outcome, Trials
+from headgate.instances.counting.watch import Measurements, Watch
+from headgate.instances.desired.model import ConfigOutcome, Trials
 from headgate.instances.model import Contact, Instance, Standing
 from headgate.instances.orders.captured import OpenCapture
 from headgate.instances.orders.model import Orders, Override, PendingOrder
 from headgate.instances.reported.effective import Effective
-from headgate.instances.reported.host import Host
+from headgate.instances.reported.host import ReportedHost
 from headgate.instances.reported.model import Health, Reported, ReportedConfig
 from headgate.instances.state.model import day_of, expires, mark_of
 from headgate.storage.items import Item, Value
@@ -42,10 +42,10 @@ Stored(
     absent={"reported_hash": ""},
 )
 # As text: the table has no floating point numbers.
-Stored(Host, unless_default=["can"], forms={"counters": JSON})
+Stored(ReportedHost, unless_default=["can"], forms={"counters": JSON})
 Stored(Trials, names={"healthy": "healthy_versions"}, unless_default=["healthy"], parts=[HEALTHY_VERSIONS])
 Stored(
-    Outcome,
+    ConfigOutcome,
     names={"config_hash": "hash", "text_hash": "text"},
     flat=["assignment"],
     sparse=True,
@@ -56,7 +56,7 @@ Stored(Orders, names={"pending": "orders"}, unless_default=["pending", "labels"]
 Stored(Override, flat=["assignment"])
 Stored(OpenCapture, names={"id": "capture_id"})
 _ORDERS: Final = Stored(PendingOrder)
-Stored(Measured, unless_default=["departures"])
+Stored(Measurements, unless_default=["departures"])
 Stored(Watch, unless_default=["taken_back"])
 
 

@@ -15,7 +15,7 @@ from headgate.instances import service
 if TYPE_CHECKING:
     from headgate.fleets.model import FleetMode
     from headgate.foundation.caller import Caller
-    from headgate.instances.service import Seen
+    from headgate.instances.service import SeenInstance
 
 MOST_HOSTS: Final = 100
 _KEPT: Final = (
@@ -50,7 +50,7 @@ class ModeCheck:
     total: int
     taking: int
     staying: int
-    hosts: Sequence[Seen]
+    hosts: Sequence[SeenInstance]
     notes: Sequence[str]
 
 

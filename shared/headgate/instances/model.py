@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.foundation import errors
 from headgate.foundation.ids import encode_id, new_uuid
-from headgate.instances.counting.watch import NOT_MEASURED, Measured
-from headgate.instances.desired.model import NOTHING_TRIED, Desired, Outcome, Trials
+from headgate.instances.counting.watch import NOT_MEASURED, Measurements
+from headgate.instances.desired.model import NOTHING_TRIED, ConfigOutcome, Desired, Trials
 from headgate.instances.orders.model import NOTHING_ORDERED, Orders
 from headgate.instances.reported.host_key import HostKey
 from headgate.instances.reported.model import NEVER_CONFIGURED, NOTHING_REPORTED, Reported
@@ -59,7 +59,7 @@ class Contact:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class HostIdentity:
     """The identity of the host that reports as an instance.
 
     `token_id` names the token of its last message, None if an earlier release recorded that message; `scope` is the
@@ -83,7 +83,7 @@ class Standing:
 
 
 NEW: Final = Standing()
-UNKNOWN_SENDER: Final = Identity()
+UNKNOWN_SENDER: Final = HostIdentity()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ class Instance:
     fleet_id: str
     deployment_id: str
     contact: Contact
-    identity: Identity = UNKNOWN_SENDER
+    identity: HostIdentity = UNKNOWN_SENDER
     reported: Reported = NOTHING_REPORTED
     trials: Trials = NOTHING_TRIED
     standing: Standing = NEW
     orders: Orders = NOTHING_ORDERED
-    measured: Measured = NOT_MEASURED
+    measured: Measurements = NOT_MEASURED
     noted: Noted = NOTHING_NOTED
     revision: int = field(default=0, compare=False)
 
@@ -141,7 +141,7 @@ class Instance:
             return due.on(group, rollout)
         return Desired(group.assignment, group.assigned_revision, at=group.assigned_at).on(group)
 
-    def running(self) -> Outcome | None:
+    def running(self) -> ConfigOutcome | None:
         """The version that it runs by its reports: the last applied one, unless its host reports another text.
 
         None once it was stopped, and if its host runs a text that it was not offered.
@@ -162,7 +162,7 @@ class Instance:
         offered += [version.variables for version in self.trials.healthy]
         return next((each.revision for each in offered if each and each.digest == self.reported.host.variables), None)
 
-    def runs_another_text(self, offered: Outcome) -> bool:
+    def runs_another_text(self, offered: ConfigOutcome) -> bool:
         """True if its host reports another text than the one that was offered under that config."""
         text_hash = self.reported.host.text_hash
         return None not in (offered.text_hash, text_hash) and offered.text_hash != text_hash

@@ -17,7 +17,7 @@ from headgate.foundation.caller import Caller
 from headgate.instances import service
 from headgate.instances.reported import effective
 from headgate.instances.reported.effective import Effective
-from headgate.instances.service import Seen
+from headgate.instances.service import SeenInstance
 
 _MOST_LINES: Final = 5_000
 """Lines of a text of which a difference is made: its time grows with their square."""
@@ -48,7 +48,7 @@ class ShownConfiguration:
     at: datetime
     former: str | None
     difference: str | None
-    seen: Seen
+    seen: SeenInstance
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def configuration(caller: Caller, fleet_id: str, instance_id: str, sha256: str |
 
 def shared(caller: Caller, fleet_id: str) -> list[SharedConfiguration]:
     """Group collectors by configuration, the largest first; a query for each megabyte of the fleet's instances."""
-    groups: dict[str, list[Seen]] = defaultdict(list)
+    groups: dict[str, list[SeenInstance]] = defaultdict(list)
     for seen in service.those(fleets.get(caller, fleet_id), lambda _: True, clock.now()):
         known = seen.instance.reported.effective
         if known and known.sha256:
@@ -110,7 +110,7 @@ def inventory(caller: Caller, fleet_id: str) -> str:
     return written.getvalue()
 
 
-def _row(seen: Seen) -> Iterable[str | None]:
+def _row(seen: SeenInstance) -> Iterable[str | None]:
     instance, said = seen.instance, seen.instance.reported.description
     known = instance.reported.effective
     return (

@@ -13,7 +13,7 @@ from headgate.deployments.model import FieldRefused
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.instances import service, store
-from headgate.instances.counting.census import Entry, Shard, shard_of
+from headgate.instances.counting.census import CensusEntry, Shard, shard_of
 from headgate.instances.model import InstanceNotFound
 from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from headgate.fleets.model import Fleet
     from headgate.foundation.caller import Caller
     from headgate.instances.model import Instance
-    from headgate.instances.service import Seen
+    from headgate.instances.service import SeenInstance
 
 _GONE: Final = ("silent", "stale", "unknown", "stopped")
 _MOST_NAMED: Final = 10
@@ -40,7 +40,7 @@ class NotReplaceable(errors.Conflict):
     code = "not_replaceable"
 
 
-def successors(fleet: Fleet, gone: Seen) -> Sequence[Seen]:
+def successors(fleet: Fleet, gone: SeenInstance) -> Sequence[SeenInstance]:
     """Instances that may be the host of one that is gone, by its key or else its name; a query for each megabyte.
 
     Each was first heard after the other one was last heard, and reports. None for an instance that reports.
@@ -58,7 +58,7 @@ def successors(fleet: Fleet, gone: Seen) -> Sequence[Seen]:
     return [seen for seen in candidates if _has_key_of(former, seen.instance)] or candidates
 
 
-def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) -> Seen:
+def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) -> SeenInstance:
     """Delete an instance that is gone in favour of the one that its host is now, which gets its override.
 
     Without `by`, it is the only one of `successors`. One transaction. Raises FleetNotFound, InstanceNotFound,
@@ -66,7 +66,7 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
     """
     fleet = fleets.get(caller, fleet_id)
 
-    def once() -> Seen:
+    def once() -> SeenInstance:
         at = clock.now()
         gone = service.one(fleet, instance_id, at)
         if gone.state not in _GONE:
@@ -94,10 +94,10 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
             *notices.writes(["instance.recovered"] if is_well else [], caller.organization_id, former, at),
         ]
         first = store.shard(fleet_id, shard_of(former.id))
-        shards = {first.number: (first, first.moved(Entry.of(former), None, at))}
+        shards = {first.number: (first, first.moved(CensusEntry.of(former), None, at))}
         number = shard_of(before.id)
         counted, moved = shards.get(number) or _twice(store.shard(fleet_id, number))
-        shards[number] = (counted, moved.moved(Entry.of(before), Entry.of(after), at))
+        shards[number] = (counted, moved.moved(CensusEntry.of(before), CensusEntry.of(after), at))
         store.replace(former, before, after, list(shards.values()), events)
         return replace(seen, instance=after)
 
@@ -118,7 +118,7 @@ def _follows(instance: Instance, former: Instance) -> bool:
     return instance.id != former.id and instance.contact.first_seen_at > former.contact.last_seen_at
 
 
-def _named(fleet: Fleet, by: str, at: datetime) -> Seen:
+def _named(fleet: Fleet, by: str, at: datetime) -> SeenInstance:
     try:
         return service.one(fleet, by, at)
     except InstanceNotFound as error:
@@ -126,7 +126,7 @@ def _named(fleet: Fleet, by: str, at: datetime) -> Seen:
         raise
 
 
-def _only(fleet: Fleet, gone: Seen) -> Seen:
+def _only(fleet: Fleet, gone: SeenInstance) -> SeenInstance:
     candidates = successors(fleet, gone)
     called = gone.instance.called
     if not candidates:

@@ -14,7 +14,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances import store
 from headgate.instances.counting import admission
-from headgate.instances.counting.census import Entry, shard_of
+from headgate.instances.counting.census import CensusEntry, shard_of
 from headgate.instances.desired.model import Desired
 from headgate.instances.model import Instance, InstanceNotFound
 from headgate.instances.reported import components
@@ -30,7 +30,7 @@ MOST_READ: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenInstance:
     """An instance as it stands now; `state_message` says why it failed to apply what is assigned.
 
     `token_current` is whether it last reported with the fleet's present token, None if that was not recorded.
@@ -46,7 +46,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class InstanceFilter:
     """Filter of instances; None matches all. `version` is the running number, `host` a part of the name or host name,
     `label` a key with its value, `drifted` whether something was changed on the host, `old_token` whether it last
     reported with another token than the present one, `component` a type or `kind/type` that its collector has,
@@ -62,7 +62,7 @@ class Wanted:
     component: str | None = None
     without_key: bool | None = None
 
-    def has(self, seen: Seen, with_component: Collection[str]) -> bool:
+    def has(self, seen: SeenInstance, with_component: Collection[str]) -> bool:
         """`with_component` are the hashes of the lists of components that have the one that is wanted."""
         instance, host = seen.instance, seen.instance.reported.host
         names = (host.name or "", instance.reported.description.host_name or "")
@@ -79,10 +79,12 @@ class Wanted:
         )
 
 
-ANY: Final = Wanted()
+ANY: Final = InstanceFilter()
 
 
-def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, filters: Wanted = ANY) -> Slice[Seen]:
+def instances(
+    caller: Caller, fleet_id: str, limit: int, after: str | None, filters: InstanceFilter = ANY
+) -> Slice[SeenInstance]:
     """By id, so those that first started first; three reads. Raises FleetNotFound.
 
     With `wanted`, up to `MOST_READ` instances are read, and the slice may have fewer than there are: its position says
@@ -99,7 +101,7 @@ def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, filt
     return Slice(matching, page.position)
 
 
-def those(fleet: Fleet, matches: Callable[[Instance], bool], at: datetime) -> Sequence[Seen]:
+def those(fleet: Fleet, matches: Callable[[Instance], bool], at: datetime) -> Sequence[SeenInstance]:
     """Those that are wanted, of a fleet that the caller is known to see; a query for each megabyte of its instances."""
     return _seen(fleet, [instance for instance in store.each(fleet.id) if matches(instance)], at)
 
@@ -129,7 +131,7 @@ def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Insta
     ]
 
 
-def one(fleet: Fleet, instance_id: str, at: datetime) -> Seen:
+def one(fleet: Fleet, instance_id: str, at: datetime) -> SeenInstance:
     """One instance of a fleet that the caller is known to see; two reads. Raises InstanceNotFound."""
     stored = store.instance(fleet.id, instance_id)
     seen = _seen(fleet, [stored] if stored else [], at)
@@ -138,7 +140,7 @@ def one(fleet: Fleet, instance_id: str, at: datetime) -> Seen:
     return seen[0]
 
 
-def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[Seen]:
+def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[SeenInstance]:
     """The instances as they stand at that time, without those that are forgotten or whose group was deleted.
 
     One read for each hundred groups.
@@ -155,7 +157,7 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[Seen]:
         state = instance.shown_state(desired, at, on_kubernetes=fleet.on_kubernetes)
         running = instance.running()
         seen.append(
-            Seen(
+            SeenInstance(
                 instance=instance,
                 state=state,
                 state_message=instance.standing.message if state == instance.standing.state else None,
@@ -183,7 +185,7 @@ def save(before: Instance | None, after: Instance, entries: Sequence[TimelineEve
     """
     at = after.contact.last_seen_at
     shard = store.shard(after.fleet_id, shard_of(after.id))
-    moved = shard.moved(Entry.of(before) if before else None, Entry.of(after), at)
+    moved = shard.moved(CensusEntry.of(before) if before else None, CensusEntry.of(after), at)
     admitted = None
     if before is None or _forgotten(before, at):
         admitted = admission.admit(after.fleet_id, at, lambda: store.census_by_keys(after.fleet_id).total(at))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
     from headgate.fleets.model import Fleet
     from headgate.foundation.caller import Caller
-    from headgate.instances.service import Seen
+    from headgate.instances.service import SeenInstance
 
 MOST_HOSTS: Final = 100
 
@@ -38,7 +38,7 @@ class TokenStatus:
     current: int
     former: int
     unknown: int
-    hosts: Sequence[Seen]
+    hosts: Sequence[SeenInstance]
 
 
 def of_fleet(caller: Caller, fleet_id: str) -> TokenStatus:

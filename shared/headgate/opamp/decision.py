@@ -26,13 +26,13 @@ from headgate.opamp import intervals
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headgate.captures.hosts import Change
+    from headgate.captures.hosts import CaptureChange
     from headgate.captures.model import Capture
     from headgate.deployments.model import Deployment
-    from headgate.instances.counting.watch import Measured
+    from headgate.instances.counting.watch import Measurements
     from headgate.instances.desired.model import Desired
-    from headgate.instances.model import Identity
-    from headgate.instances.reported.model import Report
+    from headgate.instances.model import HostIdentity
+    from headgate.instances.reported.model import AgentReport
     from headgate.instances.timeline.model import TimelineEvent
     from headgate.instances.timeline.notices import Notice
 
@@ -44,16 +44,16 @@ _SPREAD_SECONDS: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class AgentMessage:
     """A report, and who sent it. `takes_place`: another host takes the instance's place, as a person allowed."""
 
-    report: Report
-    sender: Identity
+    report: AgentReport
+    sender: HostIdentity
     takes_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ConfigText:
     """Known facts of a config's text: its SHA-256 in hex, empty for no text, and whether it runs nothing.
 
     No text at all is what stops a collector on purpose.
@@ -66,7 +66,7 @@ class Text:
 class Texts(Protocol):
     """Look-up of a config's text. A published text never changes, so that the answer depends on nothing else."""
 
-    def __call__(self, config: Desired, /) -> Text: ...
+    def __call__(self, config: Desired, /) -> ConfigText: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Decision:
     gets_uid: bool = False
     events: Sequence[TimelineEvent] = ()
     notices: Sequence[Notice] = ()
-    capture: Change | None = None
+    capture: CaptureChange | None = None
     proves: bool = False
     component_list: Sequence[str] | None = None
     unlisted: str | None = None
@@ -119,7 +119,7 @@ class Decision:
 
 def decide(
     stored: Instance | None,
-    message: Message,
+    message: AgentMessage,
     group: Deployment,
     at: datetime,
     texts: Texts,
@@ -181,7 +181,7 @@ class _Place:
     conflicts: int
 
 
-def _place(before: Instance | None, message: Message, at: datetime) -> _Place:
+def _place(before: Instance | None, message: AgentMessage, at: datetime) -> _Place:
     report = message.report
     if before is None:
         return _Place(asks_full_state=not report.full, conflicts=0)
@@ -199,7 +199,7 @@ def _place(before: Instance | None, message: Message, at: datetime) -> _Place:
     return _Place(asks_full_state=not report.full and incomplete, conflicts=conflicts)
 
 
-def _before(stored: Instance | None, report: Report, group: Deployment, at: datetime) -> Instance:
+def _before(stored: Instance | None, report: AgentReport, group: Deployment, at: datetime) -> Instance:
     """The instance before its message, in the sender's group and without an override whose time is over."""
     if stored is None:
         contact = Contact.first(report.sequence_num, at)
@@ -238,7 +238,7 @@ def _with_offer(instance: Instance, desired: Desired, texts: Texts, at: datetime
 
 
 def _interval(
-    before: Instance, after: Instance, report: Report, place: _Place, group: Deployment, at: datetime
+    before: Instance, after: Instance, report: AgentReport, place: _Place, group: Deployment, at: datetime
 ) -> int | None:
     """The heartbeat to tell the agent; None if it knows it."""
     interval = intervals.to_tell(after, group.rollout, at)
@@ -247,13 +247,13 @@ def _interval(
     return interval if report.takes_interval and (unsure or before.contact.told_seconds != interval) else None
 
 
-def _identified(before: Identity, sender: Identity, at: datetime) -> Identity:
+def _identified(before: HostIdentity, sender: HostIdentity, at: datetime) -> HostIdentity:
     """The sender, with the time at which its key was first seen."""
     same = before.key is not None and sender.key is not None and before.key.public == sender.key.public
     return replace(sender, key_since=before.key_since if same else at if sender.key else None)
 
 
-def _contact(before: Contact, report: Report, place: _Place, interval: int | None, at: datetime) -> Contact:
+def _contact(before: Contact, report: AgentReport, place: _Place, interval: int | None, at: datetime) -> Contact:
     return Contact(
         sequence_num=report.sequence_num,
         first_seen_at=before.first_seen_at,
@@ -264,7 +264,7 @@ def _contact(before: Contact, report: Report, place: _Place, interval: int | Non
     )
 
 
-def _component_list(after: Instance, report: Report) -> Sequence[str] | None:
+def _component_list(after: Instance, report: AgentReport) -> Sequence[str] | None:
     """The list of components that the message brings, if the host was asked for it."""
     asked = any(order.do == "components" for order in after.orders.pending)
     return report.host.component_list if report.host and after.reported.host.components and asked else None
@@ -274,18 +274,18 @@ def _measured(
     stored: Instance | None,
     before: Instance,
     after: Instance,
-    report: Report,
+    report: AgentReport,
     group: Deployment,
     desired: Desired,
     at: datetime,
-) -> Measured:
+) -> Measurements:
     known = before.measured
     if group.rollout is None and not (known.watch or known.departures):
         return known
     return measuring.measured(stored, before, after, report.host, group.rollout, desired, at)
 
 
-def _unlisted(before: Instance, after: Instance, report: Report, at: datetime) -> str | None:
+def _unlisted(before: Instance, after: Instance, report: AgentReport, at: datetime) -> str | None:
     """The hash of the host's list of components, if it has others than before and was not asked for them."""
     host, now = report.host, after.reported.host
     if host is None or now.components is None or "components" not in now.can:

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from headgate.instances.reported.host import ABILITIES, MOST_LABELS, Counters, CrashLoop, Exporter, HostReport, Platform
+from headgate.instances.reported.host import (
+    ABILITIES,
+    MOST_LABELS,
+    CrashLoop,
+    Exporter,
+    HostCounters,
+    HostReport,
+    Platform,
+)
 from headgate.instances.series.model import QUEUE, Totals
 
 if TYPE_CHECKING:
@@ -74,9 +82,9 @@ def _report(said: Mapping[str, Any], components: Mapping[str, Any]) -> HostRepor
     )
 
 
-def _counters(said: Mapping[str, Any]) -> Counters:
+def _counters(said: Mapping[str, Any]) -> HostCounters:
     exporters = {name: Exporter(**each) for name, each in said.get("exporters", {}).items()}
-    return Counters(**{**said, "exporters": exporters})
+    return HostCounters(**{**said, "exporters": exporters})
 
 
 @cache

@@ -14,7 +14,7 @@ from headgate.foundation import errors
 from headgate.foundation.log import logger
 from headgate.instances.orders.captured import CaptureNews
 from headgate.instances.reported.host import HostReport
-from headgate.instances.reported.model import Description, Health, Report, ReportedConfig, Status
+from headgate.instances.reported.model import AgentReport, Health, HostDescription, ReportedConfig, Status
 from headgate.opamp import health_reports, host_captures, host_reports, scan
 from headgate.opamp.reasons import cause, reason
 from headgate_opamp import opamp_pb2 as wire
@@ -133,7 +133,7 @@ def refusal(detail: str, retry_after: int) -> bytes:
     return message.SerializeToString()
 
 
-def decode(body: bytes) -> Report:
+def decode(body: bytes) -> AgentReport:
     """Raises NotOpamp."""
     try:
         message = wire.AgentToServer.FromString(scan.needed(body))
@@ -146,7 +146,7 @@ def decode(body: bytes) -> Report:
     config = _config(message)
     description = _description(message)
     reports_config = bool(message.capabilities & wire.AgentCapabilities_ReportsRemoteConfig)
-    return Report(
+    return AgentReport(
         uid=message.instance_uid,
         sequence_num=message.sequence_num,
         accepts_config=bool(message.capabilities & wire.AgentCapabilities_AcceptsRemoteConfig),
@@ -217,7 +217,7 @@ def _is_ours(message: wire.AgentToServer) -> bool:
     return message.custom_message.capability == host_reports.CAPABILITY
 
 
-def _description(message: wire.AgentToServer) -> Description | None:
+def _description(message: wire.AgentToServer) -> HostDescription | None:
     if not message.HasField("agent_description"):
         return None
     described = message.agent_description
@@ -227,7 +227,7 @@ def _description(message: wire.AgentToServer) -> Description | None:
         for attribute in attributes
         if attribute.value.string_value
     }
-    return Description(
+    return HostDescription(
         host_name=texts.get("host.name"),
         os=texts.get("os.type"),
         arch=texts.get("host.arch"),

@@ -50,7 +50,7 @@ class _Account:
     promised: float
 
 
-class Pace:
+class SenderPace:
     """The accounts of senders. Those that were not heard for longest are forgotten first, and begin anew."""
 
     def __init__(self) -> None:
@@ -89,8 +89,8 @@ class Pace:
         return account
 
 
-_tokens: Final = Pace()
-_instances: Final = Pace()
+_tokens: Final = SenderPace()
+_instances: Final = SenderPace()
 
 
 def require_turn_of_token(credential: str) -> None:

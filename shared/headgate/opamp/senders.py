@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headgate.fleets.model import FleetToken
-    from headgate.instances.model import Identity, Instance
+    from headgate.instances.model import HostIdentity, Instance
     from headgate.instances.reported.host_key import HostKey
 
 Stranger = Literal["scope", "key", "start", "unsigned"]
@@ -47,7 +47,7 @@ _newest: dict[str, HostKey] = {}
 _noted: dict[tuple[str, str], int] = {}
 
 
-def accepted(instance: Instance | None, sender: Identity, token: FleetToken, at: datetime) -> bool | None:
+def accepted(instance: Instance | None, sender: HostIdentity, token: FleetToken, at: datetime) -> bool | None:
     """True if a person allowed the sender to take the instance's place; None for another host, which gets a uid.
 
     False for a new instance. A refusal is in the instance's history, each kind once an hour. Raises HostCutOff,
@@ -80,7 +80,7 @@ def answered(instance_id: str, key: HostKey | None) -> None:
         remember(_newest, instance_id, key, _MOST_INSTANCES)
 
 
-def _stranger(known: HostKey | None, scope: str, sender: Identity) -> Stranger | None:
+def _stranger(known: HostKey | None, scope: str, sender: HostIdentity) -> Stranger | None:
     """The reason why a sender is not the host of an instance with that key and scope; None if it is.
 
     A key proves a host with whichever token. Raises MessageRepeated.
@@ -102,7 +102,7 @@ def _with_newest(instance: Instance) -> HostKey | None:
     return newest if stored == newest and newest and stored and newest.number > stored.number else stored
 
 
-def _scope_of_earlier(instance: Instance, sender: Identity, token: FleetToken) -> str:
+def _scope_of_earlier(instance: Instance, sender: HostIdentity, token: FleetToken) -> str:
     """The scope of an instance that an earlier release stored, by the token that it last reported with.
 
     One read if that was another token.

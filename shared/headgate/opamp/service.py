@@ -20,13 +20,13 @@ from headgate.foundation.ids import is_id
 from headgate.foundation.log import logger
 from headgate.instances import model
 from headgate.instances import service as instances
-from headgate.instances.model import Identity
+from headgate.instances.model import HostIdentity
 from headgate.instances.orders.model import NOTHING_ORDERED, PendingOrder
 from headgate.instances.reported import components, effective, health_tree
 from headgate.instances.reported.effective import UNREAD
 from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
-from headgate.instances.reported.model import Report
+from headgate.instances.reported.model import AgentReport
 from headgate.instances.timeline import notices
 from headgate.opamp import (
     health_reports,
@@ -40,7 +40,7 @@ from headgate.opamp import (
     texts,
     to_fetch,
 )
-from headgate.opamp.decision import Decision, Message, decide
+from headgate.opamp.decision import AgentMessage, Decision, decide
 from headgate.opamp.messages import Offer, Reply
 from headgate.storage import table
 from headgate.storage.retry import retry
@@ -134,7 +134,7 @@ def _group_of(token_hash: str) -> str:
     return group
 
 
-def _answer(sender: _Sender, report: Report) -> Reply:
+def _answer(sender: _Sender, report: AgentReport) -> Reply:
     """Raises LostRace if another message of the same instance, or of its counters, was first."""
     at = clock.now()
     instance_id = model.instance_id(report.uid)
@@ -152,11 +152,11 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     if report.wants_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
     report = _without_secrets(report, group)
-    identity = Identity(tokens.id_of(sender.token_hash), token.scope, sender.key)
+    identity = HostIdentity(tokens.id_of(sender.token_hash), token.scope, sender.key)
     takes_place = senders.accepted(stored.instance, identity, token, at)
     if takes_place is None:
         return Reply(report.uid, new_uid=model.new_uid(at))
-    message = Message(report, identity, takes_place=takes_place)
+    message = AgentMessage(report, identity, takes_place=takes_place)
     asked = stored.instance is not None and stored.instance.orders.capture is not None
     capture = captures.concerned(stored.instance, report.capture, at) if stored.instance and asked else None
     decision = _with_order(decide(stored.instance, message, group, at, texts.known, capture), at)
@@ -173,7 +173,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     return replace(_reply(decision, report, offer, group, token, at), variables=variables)
 
 
-def _without_secrets(report: Report, group: Deployment) -> Report:
+def _without_secrets(report: AgentReport, group: Deployment) -> AgentReport:
     """The report with error and effective configuration of an observed collector redacted.
 
     The configuration of every other one is dropped.
@@ -198,7 +198,7 @@ def _with_order(decision: Decision, at: datetime) -> Decision:
     return decision.ordering(PendingOrder.new("components", at))
 
 
-def _write(decision: Decision, report: Report, organization_id: str, at: datetime) -> None:
+def _write(decision: Decision, report: AgentReport, organization_id: str, at: datetime) -> None:
     """Store all that was decided, in one transaction. Raises LostRace."""
     before, after = decision.before, decision.instance
     beside: list[Write] = []
@@ -229,7 +229,7 @@ def _write(decision: Decision, report: Report, organization_id: str, at: datetim
 
 
 def _reply(
-    decision: Decision, report: Report, offer: Offer | None, group: Deployment, token: FleetToken, at: datetime
+    decision: Decision, report: AgentReport, offer: Offer | None, group: Deployment, token: FleetToken, at: datetime
 ) -> Reply:
     after, sent = decision.instance, decision.offer
     return Reply(

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 from headgate.configurations import published
 from headgate.foundation import errors
-from headgate.opamp.decision import Text
+from headgate.opamp.decision import ConfigText
 
 if TYPE_CHECKING:
     from headgate.instances.desired.model import Desired
 
 
-def known(config: Desired) -> Text:
+def known(config: Desired) -> ConfigText:
     """The known facts of a config's text; a read for one that this process does not know."""
     assignment = config.assignment
-    return _known(assignment.configuration_id, assignment.version_number) if assignment else Text("", False)
+    return _known(assignment.configuration_id, assignment.version_number) if assignment else ConfigText("", False)
 
 
 @lru_cache(maxsize=1_000)
-def _known(configuration_id: str, n: int) -> Text:
+def _known(configuration_id: str, n: int) -> ConfigText:
     # Imported here: the parser would slow every cold start, and most messages do not need it.
     from headgate.opamp.pipelines import runs_nothing
 
     text = _version_text(configuration_id, n)
-    return Text(hashlib.sha256(text.encode()).hexdigest(), runs_nothing(text))
+    return ConfigText(hashlib.sha256(text.encode()).hexdigest(), runs_nothing(text))
 
 
 def text_of(config: Desired) -> str | None:

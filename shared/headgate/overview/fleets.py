@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from headgate.instances import service as instances
-from headgate.instances.service import Wanted
+from headgate.instances.service import InstanceFilter
 from headgate.overview.model import Notice, NoticeKind, Recent
 from headgate.rollouts import service as rollouts
 
 if TYPE_CHECKING:
     from headgate.foundation.caller import Caller
     from headgate.instances.counting.fleets import CountedFleet
-    from headgate.instances.service import Seen
+    from headgate.instances.service import SeenInstance
     from headgate.instances.state.model import InstanceState
     from headgate.rollouts.model import Rollout, Status
 
@@ -38,7 +38,7 @@ _GROUPS: Final = 20
 # By group and its revision: a rollout that begins or ends changes the group.
 _newest: Recent[tuple[str, int], Rollout | None] = Recent(1_000)
 # By fleet, with the number of its failed collectors: to find these is to read up to a megabyte.
-_failed: Recent[tuple[str, int], tuple[datetime, Sequence[Seen]]] = Recent(200)
+_failed: Recent[tuple[str, int], tuple[datetime, Sequence[SeenInstance]]] = Recent(200)
 
 
 def notices(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
@@ -126,13 +126,15 @@ def _failures_in(caller: Caller, counted: CountedFleet, at: datetime) -> list[No
     number = counted.instances["apply_failed"]
     found_at, failed = _failed.get((counted.fleet.id, number)) or (None, ())
     if found_at is None or at - found_at > _KEPT:
-        failed = instances.instances(caller, counted.fleet.id, _HOSTS, None, Wanted(state="apply_failed")).entries
+        failed = instances.instances(
+            caller, counted.fleet.id, _HOSTS, None, InstanceFilter(state="apply_failed")
+        ).entries
         _failed.put((counted.fleet.id, number), (at, failed))
     notices = [_of_host(counted, seen) for seen in failed]
     return notices if number <= len(notices) else [*notices, _only_counted(counted)]
 
 
-def _of_host(counted: CountedFleet, seen: Seen) -> Notice:
+def _of_host(counted: CountedFleet, seen: SeenInstance) -> Notice:
     instance = seen.instance
     failure = instance.trials.failure_of(seen.desired)
     since = failure.at if failure else None

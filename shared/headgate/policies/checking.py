@@ -10,16 +10,18 @@ from headgate.checker import Asker, verdicts
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.policies import service as policies
-from headgate_engine.policies.model import Settings
+from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
-from headgate_engine.validation.checking import Checked, Parts, Request
+from headgate_engine.validation.checking import CheckRequest, CheckResult, Parts
 from headgate_engine.validation.model import NotChecked
 
 # The last of several texts begins before this: its check may then take as long as that of one text.
 _SECONDS_OF_MANY: Final = 8.0
 
 
-def check_all(caller: Caller, requests: Sequence[Request], parts: Parts) -> Iterator[Checked | Invalid | Unavailable]:
+def check_all(
+    caller: Caller, requests: Sequence[CheckRequest], parts: Parts
+) -> Iterator[CheckResult | Invalid | Unavailable]:
     """`check` for each, in order, or the error of one that was not checked, also because no time was left."""
     begun = time.monotonic()
     settings = _settings(caller, parts)
@@ -33,16 +35,18 @@ def check_all(caller: Caller, requests: Sequence[Request], parts: Parts) -> Iter
             yield problem
 
 
-def check(caller: Caller, request: Request, parts: Parts) -> Checked:
+def check(caller: Caller, request: CheckRequest, parts: Parts) -> CheckResult:
     """The verdict and the parts that are asked for; with policies one read. Raises what `validate` does."""
     return _check(caller, request, parts, _settings(caller, parts), None)
 
 
-def _settings(caller: Caller, parts: Parts) -> Settings:
-    return policies.stored(caller).settings if parts.policies else Settings()
+def _settings(caller: Caller, parts: Parts) -> PolicyChoices:
+    return policies.stored(caller).settings if parts.policies else PolicyChoices()
 
 
-def _check(caller: Caller, request: Request, parts: Parts, settings: Settings, ends: float | None) -> Checked:
+def _check(
+    caller: Caller, request: CheckRequest, parts: Parts, settings: PolicyChoices, ends: float | None
+) -> CheckResult:
     checked = checking.check(request, parts, settings, asker=Asker.of(caller), ends=ends)
     if not (request.env or request.files or request.feature_gates):
         verdicts.remember(caller.organization_id, request.yaml, checked.verdict)

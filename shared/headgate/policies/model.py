@@ -10,14 +10,14 @@ from pydantic import TypeAdapter
 from headgate.foundation import errors
 from headgate.foundation.errors import FieldError
 from headgate.foundation.principal import Principal
-from headgate_engine.policies.model import Settings
+from headgate_engine.policies.model import PolicyChoices
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredPolicies:
     """The settings as they are stored; `revision` counts their changes and is 0 if there was none."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: PolicyChoices = field(default_factory=PolicyChoices)
     revision: int = 0
     updated_at: datetime | None = None
     updated_by: Principal | None = None
@@ -26,18 +26,18 @@ class Stored:
     def etag(self) -> str:
         return f'"policies-{self.revision}"'
 
-    def changed(self, settings: Settings, by: Principal, at: datetime) -> "Stored":
-        return Stored(settings, self.revision + 1, at, by)
+    def changed(self, settings: PolicyChoices, by: Principal, at: datetime) -> "StoredPolicies":
+        return StoredPolicies(settings, self.revision + 1, at, by)
 
 
-def settings_in(text: str) -> Settings:
+def settings_in(text: str) -> PolicyChoices:
     """The settings in the stored text. Raises ValueError."""
     return _settings().validate_json(text)
 
 
 @cache
-def _settings() -> TypeAdapter[Settings]:
-    return TypeAdapter(Settings)
+def _settings() -> TypeAdapter[PolicyChoices]:
+    return TypeAdapter(PolicyChoices)
 
 
 class PoliciesChanged(errors.PreconditionFailed):

@@ -13,18 +13,18 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import FieldError
 from headgate.policies import store
-from headgate.policies.model import PoliciesChanged, PoliciesInvalid, Stored
+from headgate.policies.model import PoliciesChanged, PoliciesInvalid, StoredPolicies
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 from headgate_engine.policies import engine, judging
 from headgate_engine.policies.engine import TriedRule
 from headgate_engine.policies.model import (
+    JudgedText,
     Policy,
+    PolicyChoices,
     PolicyResult,
-    Rule,
-    Settings,
+    PolicyRule,
     Suppression,
-    Text,
 )
 
 # How the collector begins a message about a rule or an example: with the field that it is about.
@@ -32,19 +32,19 @@ _FIELD: Final = re.compile(r"(name|message|severity|examples|expression|yaml): (
 
 
 @dataclass(frozen=True, slots=True)
-class Policies:
+class OrganizationPolicies:
     """The built-in policies of the default collector, and what the organization makes of them and adds."""
 
     built_in: Sequence[Policy]
-    stored: Stored
+    stored: StoredPolicies
 
 
-def get(caller: Caller) -> Policies:
+def get(caller: Caller) -> OrganizationPolicies:
     """One read, and one question to the collector. Raises NotChecked if it could not be asked."""
-    return Policies(engine.built_in(asker=Asker.of(caller)), store.get(caller.organization_id))
+    return OrganizationPolicies(engine.built_in(asker=Asker.of(caller)), store.get(caller.organization_id))
 
 
-def change(caller: Caller, settings: Settings, if_match: frozenset[str] | None) -> Policies:
+def change(caller: Caller, settings: PolicyChoices, if_match: frozenset[str] | None) -> OrganizationPolicies:
     """Replace the settings, after every rule was compiled and run over its examples.
 
     Raises AdminRequired, PoliciesChanged, PoliciesInvalid, TooCostly, and NotChecked if nothing could be tried; nothing
@@ -59,7 +59,7 @@ def change(caller: Caller, settings: Settings, if_match: frozenset[str] | None) 
     if wrong:
         raise PoliciesInvalid(wrong)
 
-    def once() -> Stored:
+    def once() -> StoredPolicies:
         before = store.get(caller.organization_id)
         _refuse_changed(before, if_match)
         after = before.changed(settings, caller.principal, clock.now())
@@ -73,10 +73,10 @@ def change(caller: Caller, settings: Settings, if_match: frozenset[str] | None) 
         store.save(caller.organization_id, before, after, record)
         return after
 
-    return Policies(built_in, retry(once))
+    return OrganizationPolicies(built_in, retry(once))
 
 
-def check(caller: Caller, text: Text, timeout: float | None = None) -> PolicyResult:
+def check(caller: Caller, text: JudgedText, timeout: float | None = None) -> PolicyResult:
     """Judge a text by the organization's policies; one read, and one question to the collector.
 
     Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
@@ -84,32 +84,32 @@ def check(caller: Caller, text: Text, timeout: float | None = None) -> PolicyRes
     return judging.judge(store.get(caller.organization_id).settings, text, asker=Asker.of(caller), timeout=timeout)
 
 
-def suppressions(caller: Caller, text: Text) -> Sequence[Suppression]:
+def suppressions(caller: Caller, text: JudgedText) -> Sequence[Suppression]:
     """The comments of a text that suppress findings. Raises what `check` does."""
     return check(caller, text).suppressions
 
 
-def stored(caller: Caller) -> Stored:
+def stored(caller: Caller) -> StoredPolicies:
     """The organization's settings; one read."""
     return store.get(caller.organization_id)
 
 
-def judge(caller: Caller, settings: Settings, text: Text) -> PolicyResult:
+def judge(caller: Caller, settings: PolicyChoices, text: JudgedText) -> PolicyResult:
     """Judge a text by these settings; one question to the collector. Raises what `check` does."""
     return judging.judge(settings, text, asker=Asker.of(caller))
 
 
-def unchanged(caller: Caller, known: Stored) -> Write:
+def unchanged(caller: Caller, known: StoredPolicies) -> Write:
     """For a transaction that depends on the settings: it fails unless they are still these."""
     return store.unchanged(caller.organization_id, known)
 
 
-def _refuse_changed(current: Stored, if_match: frozenset[str] | None) -> None:
+def _refuse_changed(current: StoredPolicies, if_match: frozenset[str] | None) -> None:
     if if_match is not None and if_match.isdisjoint(("*", current.etag)):
         raise PoliciesChanged(current.etag)
 
 
-def _unknown(settings: Settings, codes: set[str]) -> Iterator[FieldError]:
+def _unknown(settings: PolicyChoices, codes: set[str]) -> Iterator[FieldError]:
     """Errors for policies that the settings name and that do not exist."""
     message = "There is no built-in policy {code}; `GET /policies` lists them"
     for code in settings.severities:
@@ -121,7 +121,7 @@ def _unknown(settings: Settings, codes: set[str]) -> Iterator[FieldError]:
             yield FieldError(("body", "not_suppressible", place), message.format(code=code) + more)
 
 
-def _failures(rules: Sequence[Rule], tried: Sequence[TriedRule]) -> Iterator[FieldError]:
+def _failures(rules: Sequence[PolicyRule], tried: Sequence[TriedRule]) -> Iterator[FieldError]:
     """Errors in the rules and in their examples, by their places in the request."""
     for place, (rule, outcome) in enumerate(zip(rules, tried, strict=True)):
         at = ("body", "rules", place)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Final
 
 from headgate.policies import keys
-from headgate.policies.model import Stored, settings_in
+from headgate.policies.model import StoredPolicies, settings_in
 from headgate.storage import stored, table
 from headgate.storage.items import Item
 from headgate.storage.table import Write
@@ -15,29 +15,29 @@ from headgate.storage.table import Write
 _SETTINGS: Final = stored.Form(
     lambda settings: json.dumps(asdict(settings), ensure_ascii=False), lambda text, _: settings_in(text)
 )
-_POLICIES: Final = stored.Stored(Stored, forms={"settings": _SETTINGS})
+_POLICIES: Final = stored.Stored(StoredPolicies, forms={"settings": _SETTINGS})
 
 
-def get(organization_id: str) -> Stored:
+def get(organization_id: str) -> StoredPolicies:
     """One read. Without an item it is the default, of revision 0."""
     item = table.identity.get(keys.policies(organization_id))
     if item is None:
-        return Stored()
+        return StoredPolicies()
     return _POLICIES.read(item)
 
 
-def save(organization_id: str, before: Stored, after: Stored, *records: Write) -> None:
+def save(organization_id: str, before: StoredPolicies, after: StoredPolicies, *records: Write) -> None:
     """One transaction, with `records` of the change. Raises LostRace if the settings are not as in `before`."""
     item = keys.policies(organization_id) | _POLICIES.item(after)
     table.transact([table.identity.put_if(item, *_as_in(before)), *records])
 
 
-def unchanged(organization_id: str, known: Stored) -> Write:
+def unchanged(organization_id: str, known: StoredPolicies) -> Write:
     """For another change's transaction, which fails unless the settings are still these."""
     return table.identity.check(keys.policies(organization_id), *_as_in(known))
 
 
-def _as_in(known: Stored) -> tuple[str, Item]:
+def _as_in(known: StoredPolicies) -> tuple[str, Item]:
     if known.revision == 0:
         return "attribute_not_exists(pk)", {}
     return "revision = :known", {":known": known.revision}

@@ -21,11 +21,11 @@ from headgate_engine.reference.documents import UnknownForm, asked, unpacked
 from headgate_engine.reference.model import (
     TYPE,
     Component,
-    Document,
     Kind,
     OttlComponent,
     OttlReference,
     ReferenceUnavailable,
+    SchemaDocument,
 )
 
 # A build's components take some 5 MB; an OTTL reference, some 200 KB.
@@ -77,7 +77,7 @@ class _OttlComponents(BaseModel):
 
 _versions: Final[Answers[tuple[InstalledVersion, ...]]] = Answers(1)
 _builds: Final[Answers[Build]] = Answers(_MOST_BUILDS)
-_documents: Final[Answers[Document]] = Answers(_MOST_BUILDS)
+_documents: Final[Answers[SchemaDocument]] = Answers(_MOST_BUILDS)
 _ottl_components: Final[Answers[tuple[OttlComponent, ...]]] = Answers(_MOST_BUILDS)
 _ottl: Final[Answers[OttlReference]] = Answers(_MOST_CONTEXTS)
 
@@ -103,12 +103,12 @@ def build(version: str) -> Build:
     return _builds.get(_key(version), ask)
 
 
-def document(version: str) -> Document:
+def document(version: str) -> SchemaDocument:
     """The schema of a whole configuration of that version. Raises as `answers.asked`."""
 
-    def ask() -> Document:
+    def ask() -> SchemaDocument:
         digest, compressed, _ = unpacked(asked("reference", {"form": "document"}, version, asker=ASKER))
-        return Document(digest, compressed)
+        return SchemaDocument(digest, compressed)
 
     return _documents.get(_key(version), ask)
 

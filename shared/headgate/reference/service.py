@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from headgate import checker
 from headgate.flows import service as flows
-from headgate.flows.model import Example
+from headgate.flows.model import ComponentExample
 from headgate.foundation.errors import Unavailable
 from headgate.foundation.settings import settings
 from headgate.reference import builds
@@ -18,13 +18,13 @@ from headgate_engine.collectors.model import InstalledVersion
 from headgate_engine.reference.model import (
     Component,
     ComponentNotFound,
-    Document,
     Kind,
     NotInOttl,
     NotInThisBuild,
     OttlComponent,
     OttlReference,
     ReferenceUnavailable,
+    SchemaDocument,
 )
 
 
@@ -66,12 +66,12 @@ def component(version: str | None, kind: Kind, type_: str) -> Component:
     return named
 
 
-def example(component: Component) -> Example | None:
+def example(component: Component) -> ComponentExample | None:
     """Returns the component as a flow of the gallery configures it; None if no flow uses it. One read."""
     return flows.example(component.kind, (component.type, *component.aliases))
 
 
-def document(version: str | None) -> Document:
+def document(version: str | None) -> SchemaDocument:
     """The JSON Schema of a whole configuration."""
     return builds.document(_version(version))
 

@@ -10,19 +10,19 @@ from headgate.deployments.running import NOBODY
 from headgate.foundation.principal import Principal
 from headgate.rollouts.going_back import take_back
 from headgate.rollouts.model import AdminHasToApprove, NotNow, OwnRollout, Status, TokenCannotApprove
-from headgate.rollouts.state import State
+from headgate.rollouts.state import RolloutState
 
-Act = Callable[[State], State]
+Act = Callable[[RolloutState], RolloutState]
 _OPEN: Final[tuple[Status, ...]] = ("in_progress", "paused", "waiting_for_approval", "halted", "rolling_back")
 
 
-def pause(state: State) -> State:
+def pause(state: RolloutState) -> RolloutState:
     """Pause: no step begins until it is resumed; the gates go on judging."""
     _require(state, "pausing", "in_progress", "waiting_for_approval")
     return state.with_rollout(status="paused", reason=None)
 
 
-def resume(state: State) -> State:
+def resume(state: RolloutState) -> RolloutState:
     """Go on. What halted is tried again, as by `retry`."""
     _require(state, "resuming", "paused", "halted")
     if state.rollout.status == "halted":
@@ -30,13 +30,13 @@ def resume(state: State) -> State:
     return state.with_rollout(status="in_progress", reason=None)
 
 
-def promote(state: State) -> State:
+def promote(state: RolloutState) -> RolloutState:
     """End the soak of the step as soon as its instances have applied the version. Gates that fail still stop it."""
     _require(state, "promoting", "in_progress")
     return state.with_progress(promoted=True)
 
 
-def retry(state: State) -> State:
+def retry(state: RolloutState) -> RolloutState:
     """Offer the version again where it failed, and judge the step from now on."""
     _require(state, "retrying", "in_progress", "paused", "halted")
     running = replace(state.running, revision=state.group.revision + 1)
@@ -45,7 +45,7 @@ def retry(state: State) -> State:
     return state.with_running(running).with_rollout(status=status, reason=None, failures=(), progress=progress)
 
 
-def abort(state: State) -> State:
+def abort(state: RolloutState) -> RolloutState:
     """Every instance goes back to what the group ran before."""
     _require(state, "aborting", *_OPEN)
     if state.rollout.status == "rolling_back" and state.running.cut == NOBODY:
@@ -61,7 +61,7 @@ def approved_by(person: Principal, *, is_admin: bool = False) -> Act:
     TokenCannotApprove.
     """
 
-    def approve(state: State) -> State:
+    def approve(state: RolloutState) -> RolloutState:
         _require(state, "approving", "waiting_for_approval")
         if person.kind != "user":
             raise TokenCannotApprove
@@ -75,6 +75,6 @@ def approved_by(person: Principal, *, is_admin: bool = False) -> Act:
     return approve
 
 
-def _require(state: State, act: str, *allowed: Status) -> None:
+def _require(state: RolloutState, act: str, *allowed: Status) -> None:
     if state.rollout.status not in allowed:
         raise NotNow(state.rollout.status, act, allowed)

@@ -12,7 +12,7 @@ from headgate.rollouts.model import Rollout
 from headgate.rollouts.service import superseding
 
 if TYPE_CHECKING:
-    from headgate.deployments.assignments import Changed
+    from headgate.deployments.assignments import AssignmentChange
     from headgate.deployments.events import Versions
     from headgate.deployments.model import Deployment
     from headgate.foundation.caller import Caller
@@ -25,7 +25,7 @@ def change(
     deployment_id: str,
     changes: Mapping[str, str | int | None],
     message: str | None = None,
-) -> Changed:
+) -> AssignmentChange:
     """Change a group, as `assignments.change` does. It also stores the rollout, if a version is assigned."""
 
     def rollout(before: Deployment, after: Deployment, versions: Versions) -> Sequence[Write]:

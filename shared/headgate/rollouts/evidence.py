@@ -9,15 +9,15 @@ from typing import Final
 from headgate.instances.counting.watch import Sums, Watch
 from headgate.rollouts import figures
 from headgate.rollouts.figures import Others
-from headgate.rollouts.hosts import Host
-from headgate.rollouts.model import Failure, Gate
+from headgate.rollouts.hosts import RolloutHost
+from headgate.rollouts.model import Gate, HostFailure
 from headgate.rollouts.strategy import Gates
 
 _COUNTED: Final[Sequence[Gate]] = ("apply_failed", "crash_loop", "silent", "left", "delivery", "not_judged")
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class GateEvidence:
     """One gate that is on. `measured` and `before` are of `host`, the worst one; None if nothing is measured yet.
 
     `limit` is how much more than `before` a host may have, or how many hosts there may be for a gate that counts them.
@@ -29,7 +29,7 @@ class Evidence:
     limit: int
     measured: int | None
     before: int | None
-    host: Host | None
+    host: RolloutHost | None
     failing: int
 
     @property
@@ -38,24 +38,24 @@ class Evidence:
         return self.gate in _COUNTED
 
 
-def evidence(gates: Gates, listed: Sequence[Host], failures: Sequence[Failure]) -> list[Evidence]:
+def evidence(gates: Gates, listed: Sequence[RolloutHost], failures: Sequence[HostFailure]) -> list[GateEvidence]:
     """The evidence of each gate that is on, in the order of the gates."""
     having = [host for host in listed if host.counts and host.due and host.instance.measured.watch is not None]
     evidence = [*_counts(gates, failures), *_compared(gates, having, failures)]
     return sorted(evidence, key=lambda each: not each.failing)
 
 
-def _counts(gates: Gates, failures: Sequence[Failure]) -> Iterator[Evidence]:
+def _counts(gates: Gates, failures: Sequence[HostFailure]) -> Iterator[GateEvidence]:
     for gate in _COUNTED:
         allowed = getattr(gates, gate)
         if allowed is None or allowed is False:
             continue
         failing = _failing(gate, failures)
-        yield Evidence(gate, "hosts", 0 if allowed is True else int(allowed), failing, None, None, failing)
+        yield GateEvidence(gate, "hosts", 0 if allowed is True else int(allowed), failing, None, None, failing)
 
 
-def _compared(gates: Gates, having: Sequence[Host], failures: Sequence[Failure]) -> Iterator[Evidence]:
-    rows: Sequence[tuple[Gate, str, int | None, Callable[[Host], tuple[int | None, int | None]]]] = (
+def _compared(gates: Gates, having: Sequence[RolloutHost], failures: Sequence[HostFailure]) -> Iterator[GateEvidence]:
+    rows: Sequence[tuple[Gate, str, int | None, Callable[[RolloutHost], tuple[int | None, int | None]]]] = (
         ("restarts", "times", gates.restarts, lambda host: (host.watch.exits, 0)),
         ("send_failed", "%", gates.send_failed, lambda host: _shares(host.watch, figures.failed)),
         ("refused", "%", gates.refused, lambda host: _shares(host.watch, figures.refused)),
@@ -70,10 +70,10 @@ def _compared(gates: Gates, having: Sequence[Host], failures: Sequence[Failure])
         measured = [(host, *measure(host)) for host in having]
         known = [(host, now, before or 0) for host, now, before in measured if now is not None]
         host, now, before = max(known, key=lambda each: each[1] - each[2], default=(None, None, None))
-        yield Evidence(gate, unit, limit, now, before, host, _failing(gate, failures))
+        yield GateEvidence(gate, unit, limit, now, before, host, _failing(gate, failures))
 
 
-def _failing(gate: Gate, failures: Sequence[Failure]) -> int:
+def _failing(gate: Gate, failures: Sequence[HostFailure]) -> int:
     return len({failure.instance_id for failure in failures if failure.gate == gate})
 
 
@@ -82,13 +82,13 @@ def _shares(watch: Watch, figure: Callable[[Sums], int | None]) -> tuple[int | N
     return (figure(watch.since) if watch.since else None), (figure(watch.before) if watch.before else None)
 
 
-def _dropped(host: Host) -> tuple[int | None, int | None]:
+def _dropped(host: RolloutHost) -> tuple[int | None, int | None]:
     """By how much the throughput fell, at its worst: of what came in, of what was sent, or of one signal."""
     left = [share for _, share, _ in figures.throughput(host, Others(), by_delivery=True)]
     return (max(0, 100 - min(left)), 0) if left else (None, None)
 
 
-def _processor(host: Host) -> tuple[int | None, int | None]:
+def _processor(host: RolloutHost) -> tuple[int | None, int | None]:
     before, since, seconds = host.watch.before, host.watch.since, figures.seconds_since(host)
     if since is None or seconds < figures.SECONDS:
         return None, None

@@ -19,7 +19,7 @@ from headgate.foundation import clock
 from headgate.foundation.log import logger
 from headgate.foundation.settings import settings
 from headgate.rollouts import execution_store as store
-from headgate.rollouts.model import Execution
+from headgate.rollouts.model import RolloutExecution
 from headgate.storage import aws
 
 if TYPE_CHECKING:
@@ -37,17 +37,17 @@ TICKS_WITHIN: Final = LONGEST_WAIT + timedelta(minutes=3)
 _STARTED_WITHIN: Final = timedelta(seconds=30)
 
 
-def new(fleet_id: str, deployment_id: str, rollout_id: str) -> Execution:
+def new(fleet_id: str, deployment_id: str, rollout_id: str) -> RolloutExecution:
     """An execution that is to carry the rollout out, from its transaction on."""
-    return Execution(f"{rollout_id}-{secrets.token_hex(8)}", fleet_id, deployment_id, rollout_id)
+    return RolloutExecution(f"{rollout_id}-{secrets.token_hex(8)}", fleet_id, deployment_id, rollout_id)
 
 
-def write(execution: Execution, at: datetime) -> Write:
+def write(execution: RolloutExecution, at: datetime) -> Write:
     """For the transaction that opens a rollout, or changes what is to happen next. Call `begin` after it."""
     return store.put(execution, at + _STARTED_WITHIN)
 
 
-def begin(execution: Execution) -> None:
+def begin(execution: RolloutExecution) -> None:
     """Start the execution. If that fails, the sweep starts another one; the request does not depend on it."""
     try:
         _start(execution)
@@ -55,17 +55,17 @@ def begin(execution: Execution) -> None:
         logger.warning("rollout_execution_not_started", rollout_id=execution.rollout_id, reason=str(error))
 
 
-def may_tick(execution: Execution) -> bool:
+def may_tick(execution: RolloutExecution) -> bool:
     """Renew the execution until the next tick; True if it still carries its rollout out. One write."""
     return store.postpone(execution, clock.now() + TICKS_WITHIN)
 
 
-def end(execution: Execution) -> None:
+def end(execution: RolloutExecution) -> None:
     """The rollout needs no execution any more; one write."""
     store.delete(execution)
 
 
-def succeed(execution: Execution) -> None:
+def succeed(execution: RolloutExecution) -> None:
     """Start another one in its place: a write, and StartExecution."""
     _replace(execution)
 
@@ -84,7 +84,7 @@ def resume() -> int:
     return _replace_all(rollout.execution for rollout in store.open_rollouts())
 
 
-def _replace_all(lost: Iterable[Execution]) -> int:
+def _replace_all(lost: Iterable[RolloutExecution]) -> int:
     faults: list[BotoCoreError | ClientError] = []
     started = 0
     for execution in lost:
@@ -97,7 +97,7 @@ def _replace_all(lost: Iterable[Execution]) -> int:
     return started
 
 
-def _replace(lost: Execution) -> bool:
+def _replace(lost: RolloutExecution) -> bool:
     """False if another process was first."""
     execution = new(lost.fleet_id, lost.deployment_id, lost.rollout_id)
     if not store.take_over(lost, execution, clock.now() + _STARTED_WITHIN):
@@ -106,7 +106,7 @@ def _replace(lost: Execution) -> bool:
     return True
 
 
-def _start(execution: Execution) -> None:
+def _start(execution: RolloutExecution) -> None:
     rollout = {
         "fleet_id": execution.fleet_id,
         "deployment_id": execution.deployment_id,

@@ -15,9 +15,9 @@ from headgate.deployments.running import RunningRollout
 from headgate.instances.counting import measuring
 from headgate.instances.counting.watch import Sums, Watch
 from headgate.instances.model import Instance
-from headgate.instances.reported.host import Counters
+from headgate.instances.reported.host import HostCounters
 from headgate.instances.state.intervals import longest
-from headgate.rollouts.hosts import Host
+from headgate.rollouts.hosts import RolloutHost
 from headgate.rollouts.model import Rates
 
 # Fewer items than these say little.
@@ -48,7 +48,7 @@ class Others:
     cpu: int = 100
 
     @classmethod
-    def of(cls, rest: Sequence[Host], then: Rates) -> Others:
+    def of(cls, rest: Sequence[RolloutHost], then: Rates) -> Others:
         sums = [Sums().plus(counters) for counters in _counted(rest)]
         now = rates(rest)
         return cls(
@@ -67,7 +67,7 @@ class Others:
         )
 
 
-def rates(rest: Sequence[Host]) -> Rates:
+def rates(rest: Sequence[RolloutHost]) -> Rates:
     """Those of the instances that are not due, by what they reported last."""
     counted = [counters for counters in _counted(rest) if counters.seconds]
     delivered = {
@@ -83,7 +83,7 @@ def rates(rest: Sequence[Host]) -> Rates:
     )
 
 
-def throughput(host: Host, others: Others, *, by_delivery: bool) -> Iterator[tuple[str, int, int]]:
+def throughput(host: RolloutHost, others: Others, *, by_delivery: bool) -> Iterator[tuple[str, int, int]]:
     """The rest of an instance's throughput and of the others', in percent, if there is enough to compare.
 
     `by_delivery`: of what was sent only that counts which was delivered, by signal, if the host reports it.
@@ -104,7 +104,7 @@ def throughput(host: Host, others: Others, *, by_delivery: bool) -> Iterator[tup
             yield what, 100 * now * host.watch.before_seconds // (then * seconds), elsewhere
 
 
-def memory_growth(host: Host, others: Others, allowed: int) -> str | None:
+def memory_growth(host: RolloutHost, others: Others, allowed: int) -> str | None:
     """The words about a collector with more memory than is allowed, in percent above what it had."""
     before, since = host.watch.before, host.watch.since
     if before is None or since is None or not before.memory or since.memory - before.memory < _LITTLE_MEMORY:
@@ -115,7 +115,7 @@ def memory_growth(host: Host, others: Others, allowed: int) -> str | None:
     return f"Its collector has {now}, {then}, {_elsewhere(others.memory)}"
 
 
-def cpu_growth(host: Host, others: Others, allowed: int) -> str | None:
+def cpu_growth(host: RolloutHost, others: Others, allowed: int) -> str | None:
     """The words about a collector that uses more of a processor than is allowed, in percent above before."""
     before, since, seconds = host.watch.before, host.watch.since, seconds_since(host)
     if before is None or since is None or not before.cpu or not host.watch.before_seconds or seconds < SECONDS:
@@ -126,13 +126,13 @@ def cpu_growth(host: Host, others: Others, allowed: int) -> str | None:
     return f"Its collector uses {now} % of a processor, before {then} %, {_elsewhere(others.cpu)}"
 
 
-def seconds_since(host: Host) -> int:
+def seconds_since(host: RolloutHost) -> int:
     """For how long the instance was heard in the version; the service's own time."""
     applied_at = host.watch.applied_at
     return 0 if applied_at is None else int((host.instance.contact.last_seen_at - applied_at).total_seconds())
 
 
-def was_counted(host: Host) -> bool:
+def was_counted(host: RolloutHost) -> bool:
     """True if it reported enough before to be judged by its telemetry."""
     return _was_counted(host.watch)
 
@@ -142,7 +142,7 @@ def _was_counted(watch: Watch) -> bool:
     return before is not None and before.accepted + before.refused + before.sent + before.failed >= FEWEST
 
 
-def unmeasured(listed: Sequence[Host], running: RunningRollout) -> int:
+def unmeasured(listed: Sequence[RolloutHost], running: RunningRollout) -> int:
     """The number that count their traffic, and have not reported enough of it for a comparison.
 
     Little is enough of an instance that told it for an interval.
@@ -160,7 +160,7 @@ def _is_measured(watch: Watch) -> bool:
     return _was_counted(watch) or 2 * watch.before_seconds >= longest(quick=False)
 
 
-def unjudged(listed: Sequence[Host]) -> int:
+def unjudged(listed: Sequence[RolloutHost]) -> int:
     """The number on the version that reported enough before, and may still report their counts in it."""
     applied = [host for host in listed if host.phase == "applied" and host.instance.measured.watch is not None]
     return sum(
@@ -180,7 +180,7 @@ def _share(part: int, whole: int) -> int | None:
     return None if whole < FEWEST else 100 * part // whole
 
 
-def _counted(rest: Sequence[Host]) -> list[Counters]:
+def _counted(rest: Sequence[RolloutHost]) -> list[HostCounters]:
     """The last report of each instance that waits for its turn."""
     counted = (host.instance.reported.host.counters for host in rest if host.phase == "waiting")
     return [counters for counters in counted if counters]

@@ -10,8 +10,8 @@ from typing import Final
 from headgate.instances.counting.watch import Sums, Watch
 from headgate.rollouts import figures
 from headgate.rollouts.figures import Others
-from headgate.rollouts.hosts import Host
-from headgate.rollouts.model import Failure, Gate, Rates
+from headgate.rollouts.hosts import RolloutHost
+from headgate.rollouts.model import Gate, HostFailure, Rates
 from headgate.rollouts.strategy import Gates
 
 _MOST_FAILURES: Final = 10
@@ -19,15 +19,17 @@ _LONGEST_MESSAGE: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     """`reason` says why the rollout cannot go on, in Headgate's own words; None if it can."""
 
     reason: str | None
-    failures: Sequence[Failure]
+    failures: Sequence[HostFailure]
     notes: Sequence[str]
 
 
-def judge(gates: Gates, members: Sequence[Host], rest: Sequence[Host], then: Rates, step: int) -> Verdict:
+def judge(
+    gates: Gates, members: Sequence[RolloutHost], rest: Sequence[RolloutHost], then: Rates, step: int
+) -> GateVerdict:
     """Judge the due instances of a rollout; `then` are the rates of the others when the step began.
 
     Those that are absent are left out.
@@ -45,15 +47,15 @@ def judge(gates: Gates, members: Sequence[Host], rest: Sequence[Host], then: Rat
         counts = Counter(failure.gate for failure in failures)
         listed = ", ".join(f"{gate} ({n})" for gate, n in sorted(counts.items()))
         reason = f"Step {step}: {len(failed)} of {len(members)} instances failed gates, {tolerated} may: {listed}"
-    return Verdict(reason, failures[:_MOST_FAILURES], [*_not_judged(members, gates)])
+    return GateVerdict(reason, failures[:_MOST_FAILURES], [*_not_judged(members, gates)])
 
 
-def _failures(host: Host, gates: Gates, others: Others) -> Iterator[Failure]:
+def _failures(host: RolloutHost, gates: Gates, others: Others) -> Iterator[HostFailure]:
     for gate, message in _problems(host, gates, others):
-        yield Failure(host.instance.id, gate, message[:_LONGEST_MESSAGE])
+        yield HostFailure(host.instance.id, gate, message[:_LONGEST_MESSAGE])
 
 
-def _problems(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:
+def _problems(host: RolloutHost, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:
     if host.phase == "silent":
         if gates.silent:
             yield "silent", host.message
@@ -97,7 +99,7 @@ def _telemetry(watch: Watch, gates: Gates, others: Others) -> Iterator[tuple[Gat
             yield gate, f"{now} % {what}, before {_percent(then)}, elsewhere {_percent(elsewhere)}"
 
 
-def _delivery(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:
+def _delivery(host: RolloutHost, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:
     """Signals that do not arrive any more, or whose arrival cannot be seen."""
     before, since = host.watch.before, host.watch.since
     if gates.not_judged and since is None and figures.was_counted(host):
@@ -118,7 +120,7 @@ def _delivery(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, 
                 yield "throughput_drop", f"{left} % is left of what it {what} before, elsewhere {elsewhere} %"
 
 
-def _not_judged(members: Sequence[Host], gates: Gates) -> Iterator[str]:
+def _not_judged(members: Sequence[RolloutHost], gates: Gates) -> Iterator[str]:
     """Notes about gates that could not be judged."""
     if gates.send_failed is gates.refused is gates.queue_growth is gates.throughput_drop is None:
         return

@@ -10,16 +10,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from headgate.deployments.running import Place, RunningRollout
-from headgate.rollouts.hosts import Host, apply_within, quiet_after
-from headgate.rollouts.model import Failure, Status
-from headgate.rollouts.state import State
+from headgate.deployments.running import RolloutPlace, RunningRollout
+from headgate.rollouts.hosts import RolloutHost, apply_within, quiet_after
+from headgate.rollouts.model import HostFailure, Status
+from headgate.rollouts.state import RolloutState
 
 _MOST_FAILURES: Final = 10
 _LONGEST_MESSAGE: Final = 300
 
 
-def take_back(state: State, cut: Place, ends_as: Status) -> State:
+def take_back(state: RolloutState, cut: RolloutPlace, ends_as: Status) -> RolloutState:
     """Instances after `cut` go back to what they ran; the rollout ends as that once they have."""
     running = replace(state.running, cut=cut, watched=max(state.running.cut, state.running.watched))
     progress = replace(state.progress, target=cut, grown_at=state.at, soaking_since=None, promoted=False)
@@ -29,12 +29,12 @@ def take_back(state: State, cut: Place, ends_as: Status) -> State:
     return going_back.with_running(running)
 
 
-def may_wait_longer(state: State) -> bool:
+def may_wait_longer(state: RolloutState) -> bool:
     """True if hosts get more time to go back for an interruption: not without end, however often there is one."""
     return state.progress.awake_since - state.progress.grown_at < _back_within(state.running)
 
 
-def gone_back(state: State) -> State:
+def gone_back(state: RolloutState) -> RolloutState:
     """End a rollout whose instances have gone back; after some time also without the others, which are named."""
     still = [host for host in state.hosts() if host.phase == "going_back"]
     if still and state.at - state.since < _back_within(state.running):
@@ -50,9 +50,10 @@ def _back_within(running: RunningRollout) -> timedelta:
     return apply_within(running) + quiet_after(quick=True)
 
 
-def _with_failures(state: State, still: Sequence[Host]) -> State:
+def _with_failures(state: RolloutState, still: Sequence[RolloutHost]) -> RolloutState:
     failures = [
-        Failure(host.instance.id, "rollback_failed", host.message[:_LONGEST_MESSAGE]) for host in still[:_MOST_FAILURES]
+        HostFailure(host.instance.id, "rollback_failed", host.message[:_LONGEST_MESSAGE])
+        for host in still[:_MOST_FAILURES]
     ]
     minutes = _back_within(state.running).total_seconds() / 60
     instances = "1 instance has" if len(still) == 1 else f"{len(still)} instances have"

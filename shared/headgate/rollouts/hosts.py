@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from headgate.deployments.model import Deployment
-from headgate.deployments.running import Place, RunningRollout
+from headgate.deployments.running import RolloutPlace, RunningRollout
 from headgate.instances.counting.watch import Watch
 from headgate.instances.desired.model import Desired
 from headgate.instances.desired.offers import obstacle
@@ -33,7 +33,7 @@ _STOPPED: Final = "It stopped before it had run the version in health for its so
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class RolloutHost:
     """An instance in a rollout. `absent` ones, and those with an override, count nowhere.
 
     `not_moved`: the rollout upgrades collectors and cannot upgrade this one, so that it counts nowhere either.
@@ -43,7 +43,7 @@ class Host:
     """
 
     instance: Instance
-    place: Place
+    place: RolloutPlace
     due: bool
     phase: Phase
     message: str = ""
@@ -87,7 +87,7 @@ def of_rollout(group: Deployment, running: RunningRollout) -> Desired:
     return desired.on(group, running)
 
 
-def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime) -> list[Host]:
+def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime) -> list[RolloutHost]:
     """The instances in the order of the rollout, with those that left the group after their turn came.
 
     Before `awake_since` they may have had nobody to report to, and some try again only `BACK_OFF` later.
@@ -96,37 +96,37 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
     assert running is not None
     desired = of_rollout(group, running)
 
-    def host(instance: Instance) -> Host:
+    def host(instance: Instance) -> RolloutHost:
         labels = instance.labels
         here = instance.deployment_id == group.id
         place, due = running.place(instance.id, labels), here and running.is_due(instance.id, labels)
         if instance.orders.overridden(at) or instance.reported.uninstalled:
             # Somebody pinned it to another version, or removed it: it is not the rollout's.
-            return Host(instance, place, due, "absent")
+            return RolloutHost(instance, place, due, "absent")
         goes_back = here and rollout.status == "rolling_back"
         departure = None if due or goes_back else instance.measured.departure_from(running)
         if departure is not None:
             phase, message = _of_left(departure.well_since, departure.at, departure.words, place, rollout, at)
-            return Host(instance, place, True, phase, message)
+            return RolloutHost(instance, place, True, phase, message)
         if not here:
-            return Host(instance, place, False, "absent")
+            return RolloutHost(instance, place, False, "absent")
         why = obstacle(instance, desired)
         if why and not instance.reported.stopped and at - instance.contact.last_seen_at <= STALE_AFTER:
-            return Host(instance, place, due, "not_moved", why)
+            return RolloutHost(instance, place, due, "not_moved", why)
         if due:
-            return Host(instance, place, due, *_of_due(instance, running, desired, rollout, place, at))
+            return RolloutHost(instance, place, due, *_of_due(instance, running, desired, rollout, place, at))
         if _was_told(instance, running):
             back = _of_taken_back(instance, instance.desired(group, at), rollout, at)
             if back is not None:
-                return Host(instance, place, due, "going_back", back)
-        return Host(instance, place, due, "waiting" if _is_there(instance, at) else "absent")
+                return RolloutHost(instance, place, due, "going_back", back)
+        return RolloutHost(instance, place, due, "waiting" if _is_there(instance, at) else "absent")
 
     # Those of a group that was observed stay so if they take no configuration.
     own = [each for each in instances if not group.adopted or each.reported.accepts_remote_config]
     return sorted(map(host, own), key=lambda host: host.place)
 
 
-def lost(listed: Sequence[Host], at: datetime) -> list[Host]:
+def lost(listed: Sequence[RolloutHost], at: datetime) -> list[RolloutHost]:
     """Those that are not due and ceased to report, as hosts whose network is gone: they may be back at any moment."""
     return [
         host
@@ -137,7 +137,7 @@ def lost(listed: Sequence[Host], at: datetime) -> list[Host]:
     ]
 
 
-def unheard(listed: Sequence[Host], since: datetime) -> int:
+def unheard(listed: Sequence[RolloutHost], since: datetime) -> int:
     """The number on the version, or due for it, that were not heard since then and may not be silent yet."""
     running = [host.instance for host in listed if host.phase in ("applied", "pending")]
     return sum(1 for instance in running if not instance.reported.stopped and instance.contact.last_seen_at < since)
@@ -150,7 +150,7 @@ def _is_there(instance: Instance, at: datetime) -> bool:
 
 
 def _of_due(
-    instance: Instance, running: RunningRollout, desired: Desired, rollout: Rollout, place: Place, at: datetime
+    instance: Instance, running: RunningRollout, desired: Desired, rollout: Rollout, place: RolloutPlace, at: datetime
 ) -> tuple[Phase, str]:
     watch, progress = instance.measured.watch, rollout.progress
     was_told = watch is not None and watch.rollout_id == running.id and watch.revision == running.revision
@@ -186,7 +186,7 @@ def _of_due(
 
 
 def _of_left(
-    well_since: datetime | None, left_at: datetime, words: str, place: Place, rollout: Rollout, at: datetime
+    well_since: datetime | None, left_at: datetime, words: str, place: RolloutPlace, rollout: Rollout, at: datetime
 ) -> tuple[Phase, str]:
     """The phase of an instance that left at that time: absent if it was well for the soak of its step before."""
     step, strategy = rollout.progress.step_of(place), rollout.strategy

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from headgate.rollouts import execution_store, store
-from headgate.rollouts.model import Execution, Rollout
+from headgate.rollouts.model import Rollout, RolloutExecution
 from headgate.storage.items import Item
 
 _HALTED: Final = "The rollout was under way when its organization was exported; retry it once its hosts report here"
@@ -27,6 +27,6 @@ def to_carry_out(item: Item, at: datetime) -> Item | None:
     return None if rollout.is_final else execution_store.to_item(_execution(rollout), at)
 
 
-def _execution(rollout: Rollout) -> Execution:
+def _execution(rollout: Rollout) -> RolloutExecution:
     """The same for each try to import it."""
-    return Execution(f"{rollout.id}-imported", rollout.fleet_id, rollout.deployment_id, rollout.id)
+    return RolloutExecution(f"{rollout.id}-imported", rollout.fleet_id, rollout.deployment_id, rollout.id)

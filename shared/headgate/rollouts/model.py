@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from headgate.deployments.running import NOBODY, Place
+from headgate.deployments.running import NOBODY, RolloutPlace
 from headgate.deployments.versions import NamedVersion
 from headgate.foundation import errors
 from headgate.foundation.principal import Principal
@@ -115,7 +115,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Hosts:
+class RolloutHosts:
     """Instances of the group that report: all, those that are to run the new version, and how those fare.
 
     Those that are `not_moved` are none of the others: Headgate cannot bring them its collector or variables.
@@ -154,7 +154,7 @@ class VariablesChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class HostFailure:
     """The reason why a gate counts an instance. `message` may quote its host."""
 
     instance_id: str
@@ -181,7 +181,7 @@ class Begun:
     """A step that began, by its number from 1, and the cut before it."""
 
     step: int
-    previous: Place
+    previous: RolloutPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class Progress:
     grown_at: datetime = _NEVER
     soaking_since: datetime | None = None
     promoted: bool = False
-    target: Place = NOBODY
+    target: RolloutPlace = NOBODY
     rates: Rates = Rates()
     ticked_at: datetime | None = None
     awake_since: datetime = _NEVER
@@ -211,12 +211,12 @@ class Progress:
         """The number of the step under way; 0 before the first one began."""
         return self.begun[-1].step if self.begun else 0
 
-    def step_of(self, place: Place) -> int:
+    def step_of(self, place: RolloutPlace) -> int:
         """The number of the step that an instance at this place came with; 0 if its step has not begun."""
         return next((begun.step for begun in reversed(self.begun) if place > begun.previous), 0)
 
     @property
-    def previous(self) -> Place:
+    def previous(self) -> RolloutPlace:
         return self.begun[-1].previous if self.begun else NOBODY
 
 
@@ -245,10 +245,10 @@ class Rollout:
     updated_at: datetime
     finished_at: datetime | None = None
     progress: Progress = Progress()
-    hosts: Hosts | None = None
+    hosts: RolloutHosts | None = None
     reason: str | None = None
     notes: Sequence[str] = ()
-    failures: Sequence[Failure] = ()
+    failures: Sequence[HostFailure] = ()
     upgrade: Upgrade | None = None
     not_moved: Sequence[NotMoved] = ()
     ends_as: Status | None = None
@@ -269,7 +269,7 @@ class Rollout:
         return frozenset({self.created_by.id}) if self.created_by.kind == "user" else None
 
     @property
-    def not_back(self) -> Sequence[Failure]:
+    def not_back(self) -> Sequence[HostFailure]:
         """The first of the instances that were to go back and did not."""
         return [failure for failure in self.failures if failure.gate == "rollback_failed"]
 
@@ -283,7 +283,7 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class RolloutExecution:
     """An execution of the state machine of rollouts, by its name, and the rollout that it carries out."""
 
     name: str

@@ -12,14 +12,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from headgate.deployments.running import EVERYONE, NOBODY, Place
+from headgate.deployments.running import EVERYONE, NOBODY, RolloutPlace
 from headgate.instances.state.intervals import longest
 from headgate.instances.state.model import STALE_AFTER
 from headgate.rollouts import figures, gates
 from headgate.rollouts.going_back import gone_back, may_wait_longer, take_back
-from headgate.rollouts.hosts import Host, lost, of_rollout, quiet_after, unheard
-from headgate.rollouts.model import Begun, Hosts, NotMoved, Status
-from headgate.rollouts.state import State
+from headgate.rollouts.hosts import RolloutHost, lost, of_rollout, quiet_after, unheard
+from headgate.rollouts.model import Begun, NotMoved, RolloutHosts, Status
+from headgate.rollouts.state import RolloutState
 from headgate.rollouts.strategy import Strategy
 
 _MOST_NOT_MOVED: Final = 20
@@ -28,7 +28,7 @@ _LATE: Final = timedelta(seconds=10)
 _JUDGED: Final[frozenset[Status]] = frozenset({"in_progress", "paused", "waiting_for_approval"})
 
 
-def advance(state: State) -> State:
+def advance(state: RolloutState) -> RolloutState:
     """The rollout and its group after a judgement. It changes nothing of a rollout that has ended."""
     if state.rollout.is_final or state.group.rollout is None:
         return state
@@ -50,7 +50,7 @@ def wait() -> timedelta:
     return timedelta(seconds=longest(quick=True))
 
 
-def _judged(state: State) -> State:
+def _judged(state: RolloutState) -> RolloutState:
     listed = state.hosts()
     due, rest = [host for host in listed if host.due], [host for host in listed if not host.due]
     verdict = gates.judge(state.gates, due, rest, state.progress.rates, state.progress.step)
@@ -66,14 +66,14 @@ def _judged(state: State) -> State:
     return _in_progress(_noted(state, verdict.notes) if _is_soaked(state) else state, listed)
 
 
-def _noted(state: State, notes: Sequence[str]) -> State:
+def _noted(state: RolloutState, notes: Sequence[str]) -> RolloutState:
     """With these notes on the step, instead of those that it had; what was said of other steps stays."""
     mark = f"Step {state.progress.step}: "
     others = [note for note in state.rollout.notes if not note.startswith(mark)]
     return state.with_rollout(notes=(*others, *(mark + note for note in notes)))
 
 
-def _in_progress(state: State, listed: Sequence[Host]) -> State:
+def _in_progress(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutState:
     if state.is_waking:
         return state.with_rollout(reason="Waits for the instances to report, after an interruption")
     if state.progress.step == 0:
@@ -99,7 +99,7 @@ def _in_progress(state: State, listed: Sequence[Host]) -> State:
     return _next(state, listed) if _is_soaked(state) else state.with_rollout(reason=None)
 
 
-def _is_soaked(state: State) -> bool:
+def _is_soaked(state: RolloutState) -> bool:
     progress = state.progress
     if progress.soaking_since is None or progress.step == 0:
         return False
@@ -107,7 +107,7 @@ def _is_soaked(state: State) -> bool:
     return progress.promoted or state.at - progress.soaking_since >= soak
 
 
-def _next(state: State, listed: Sequence[Host]) -> State:
+def _next(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutState:
     """Begin the next step that adds instances, or end, unless something holds it.
 
     If most of the instances were lost, they would get the version unjudged; one that stopped may be back.
@@ -166,7 +166,7 @@ def _next(state: State, listed: Sequence[Host]) -> State:
     return _grown(begun.with_running(replace(state.running, watched=max(watched, state.running.cut))), listed)
 
 
-def _unheard(state: State, listed: Sequence[Host]) -> int:
+def _unheard(state: RolloutState, listed: Sequence[RolloutHost]) -> int:
     """The number not heard since a soak that is shorter than the time after which they would be silent."""
     progress = state.progress
     if progress.soaking_since is None or progress.step == 0 or not state.gates.silent:
@@ -175,7 +175,7 @@ def _unheard(state: State, listed: Sequence[Host]) -> int:
     return unheard(listed, progress.soaking_since + soak) if soak <= quiet_after() else 0
 
 
-def _approvals(state: State, number: int | None) -> list[int]:
+def _approvals(state: RolloutState, number: int | None) -> list[int]:
     """The steps whose approvals hold step `number`, or the end: its own, and those of the steps that are left out."""
     until = number or len(state.strategy.steps)
     steps = range(state.progress.step + 1, until + 1)
@@ -206,7 +206,7 @@ def _instances(count: int) -> str:
     return "1 instance" if count == 1 else f"{count:,} instances"
 
 
-def _next_step(state: State, listed: Sequence[Host], step: int) -> int | None:
+def _next_step(state: RolloutState, listed: Sequence[RolloutHost], step: int) -> int | None:
     """The number of the next step after `step` that adds instances; None if all are due."""
     if not any(not host.due for host in _present(listed)):
         return None
@@ -219,14 +219,14 @@ def _next_step(state: State, listed: Sequence[Host], step: int) -> int | None:
     return None
 
 
-def _reached(state: State, listed: Sequence[Host], step: int) -> Place:
+def _reached(state: RolloutState, listed: Sequence[RolloutHost], step: int) -> RolloutPlace:
     """The place of the cut, now or when `step` has begun."""
     if step <= state.progress.step:
         return state.running.cut
     return max(state.running.cut, _target(state, listed, step))
 
 
-def _target(state: State, listed: Sequence[Host], number: int) -> Place:
+def _target(state: RolloutState, listed: Sequence[RolloutHost], number: int) -> RolloutPlace:
     step = state.strategy.steps[number - 1]
     if step.is_last:
         return EVERYONE
@@ -235,21 +235,21 @@ def _target(state: State, listed: Sequence[Host], number: int) -> Place:
     return present[share - 1].place if present else NOBODY
 
 
-def _present(listed: Sequence[Host]) -> list[Host]:
+def _present(listed: Sequence[RolloutHost]) -> list[RolloutHost]:
     """Those that a step can reach, or has reached."""
     return [host for host in listed if host.counts and host.phase not in ("left", "silent")]
 
 
-def _is_tried(listed: Iterable[Host]) -> bool:
+def _is_tried(listed: Iterable[RolloutHost]) -> bool:
     """True if the version runs on one of the instances, or did in health, or is about to."""
     return any(host.due and (host.phase in ("pending", "applied", "failed", "leaving") or host.ran) for host in listed)
 
 
-def _is_canary(host: Host) -> bool:
+def _is_canary(host: RolloutHost) -> bool:
     return host.place.tier == 0
 
 
-def _grown(state: State, listed: Sequence[Host], least: Place = NOBODY) -> State:
+def _grown(state: RolloutState, listed: Sequence[RolloutHost], least: RolloutPlace = NOBODY) -> RolloutState:
     """Let the cut grow to the step's target, at least to `least`, as far as instances may be unavailable."""
     state = state.with_rollout(reason=None)
     if not _may_begin(state.strategy, state.at):
@@ -275,7 +275,7 @@ def _grown(state: State, listed: Sequence[Host], least: Place = NOBODY) -> State
     return state
 
 
-def _with_cut(state: State, cut: Place) -> State:
+def _with_cut(state: RolloutState, cut: RolloutPlace) -> RolloutState:
     return state.with_running(replace(state.running, cut=cut)).with_progress(grown_at=state.at)
 
 
@@ -289,7 +289,9 @@ def _closed(strategy: Strategy, number: int | None) -> str:
     return f"{_what(number).capitalize()} waits for the window from {window.start} to {window.end}, {window.time_zone}"
 
 
-def _with_failed_step_last(state: State, due: Sequence[Host], rest: Sequence[Host]) -> State:
+def _with_failed_step_last(
+    state: RolloutState, due: Sequence[RolloutHost], rest: Sequence[RolloutHost]
+) -> RolloutState:
     """Without the steps after the one whose instances fail: they go back together with it."""
     begun = state.progress.begun
     while len(begun) > 1:
@@ -300,7 +302,7 @@ def _with_failed_step_last(state: State, due: Sequence[Host], rest: Sequence[Hos
     return state.with_progress(begun=begun)
 
 
-def _failed(state: State, reason: str) -> State:
+def _failed(state: RolloutState, reason: str) -> RolloutState:
     state = state.with_rollout(reason=reason)
     previous = state.progress.previous
     match state.strategy.on_failure:
@@ -314,7 +316,7 @@ def _failed(state: State, reason: str) -> State:
     return take_back(state, NOBODY, "rolled_back")
 
 
-def _completed(state: State, listed: Sequence[Host]) -> State:
+def _completed(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutState:
     """Assign the version to the group: for instances that run it already, nothing changes."""
     running = state.running
     if not _present(listed):
@@ -337,13 +339,13 @@ def _completed(state: State, listed: Sequence[Host]) -> State:
     return replace(done, group=group)
 
 
-def _counted(state: State) -> State:
+def _counted(state: RolloutState) -> RolloutState:
     """With the number of instances, as they are to be shown."""
     listed = state.hosts()
     present = [host for host in listed if host.counts]
     due = [host for host in present if host.due]
     others = [host for host in listed if host.phase == "not_moved"]
-    counts = Hosts(
+    counts = RolloutHosts(
         total=len(present),
         due=len(due),
         applied=sum(1 for host in due if host.phase == "applied"),
@@ -353,7 +355,7 @@ def _counted(state: State) -> State:
     return state.with_rollout(hosts=counts, not_moved=tuple(map(_not_moved, others[:_MOST_NOT_MOVED])))
 
 
-def _not_moved(host: Host) -> NotMoved:
+def _not_moved(host: RolloutHost) -> NotMoved:
     instance = host.instance
     name = instance.called
     return NotMoved(instance.id, name, host.message)

@@ -26,15 +26,15 @@ from headgate.rollouts import acts, executions, store, upgrading
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import NothingDelivered, Order, Rollout, RolloutNotFound, Status, Tick
 from headgate.rollouts.progress import advance, wait
-from headgate.rollouts.state import State
+from headgate.rollouts.state import RolloutState
 from headgate.storage.retry import LostRace
 from headgate.storage.retry import retry as again
 
 if TYPE_CHECKING:
-    from headgate.deployments.assignments import Check
+    from headgate.deployments.assignments import CheckedAssignment
     from headgate.deployments.environment import Environment
     from headgate.foundation.caller import Caller
-    from headgate.rollouts.hosts import Host
+    from headgate.rollouts.hosts import RolloutHost
     from headgate.storage.page import Slice
     from headgate.storage.table import Write
 
@@ -46,7 +46,7 @@ _EVENTS: Final[Mapping[Status, EventType]] = {
 }
 
 
-def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tuple[Rollout, Check]:
+def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tuple[Rollout, CheckedAssignment]:
     """Start a rollout of a published version; the one that is open in the group ends as superseded.
 
     Returns what the collector says of the version as well. Raises FleetNotFound, DeploymentNotFound, FieldRefused,
@@ -55,7 +55,7 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
     """
     fleets.get(caller, fleet_id)
 
-    def once() -> tuple[Rollout, assignments.Target, Deployment]:
+    def once() -> tuple[Rollout, assignments.AssignmentTarget, Deployment]:
         before = deployments.of_fleet(fleet_id, deployment_id)
         target = assignments.target(caller, before, order.configuration_id, order.version_number)
         if order.gates.delivery and (signals := assignments.undelivered(caller, before, target)):
@@ -133,7 +133,7 @@ def get(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> R
     return _of_group(deployment_id, rollout_id)
 
 
-def hosts(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> tuple[Rollout, Sequence[Host]]:
+def hosts(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> tuple[Rollout, Sequence[RolloutHost]]:
     """A rollout with its group's instances in their order, none once it has ended; what a judgement reads.
 
     Raises as `get` does.
@@ -229,7 +229,7 @@ def _act(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str, act
         if not rollout.is_final and (group.rollout is None or group.rollout.id != rollout_id):
             # Another one took its place between the two reads.
             raise LostRace
-        state = State(rollout, group, (), clock.now())
+        state = RolloutState(rollout, group, (), clock.now())
         after = act(state)
         execution = executions.new(fleet_id, deployment_id, rollout_id)
         saved = _save(state, after, executions.write(execution, state.at), *beside)
@@ -246,7 +246,7 @@ def _of_group(deployment_id: str, rollout_id: str) -> Rollout:
     return stored
 
 
-def _state(fleet_id: str, deployment_id: str, rollout_id: str) -> State | None:
+def _state(fleet_id: str, deployment_id: str, rollout_id: str) -> RolloutState | None:
     """None if there is nothing left to do."""
     rollout = store.rollout(deployment_id, rollout_id)
     if rollout is None or rollout.is_final:
@@ -257,10 +257,10 @@ def _state(fleet_id: str, deployment_id: str, rollout_id: str) -> State | None:
         return None
     if group.rollout is None or group.rollout.id != rollout_id:
         return None
-    return State(rollout, group, instances.of_rollout(fleet_id, deployment_id, rollout_id), clock.now())
+    return RolloutState(rollout, group, instances.of_rollout(fleet_id, deployment_id, rollout_id), clock.now())
 
 
-def _save(before: State, after: State, *writes: Write) -> Rollout:
+def _save(before: RolloutState, after: RolloutState, *writes: Write) -> Rollout:
     """Store what changed; one transaction. Raises LostRace."""
     rollout, group = after.rollout, after.group
     if rollout == before.rollout and group == before.group and not writes:
@@ -305,7 +305,7 @@ def _event(type: EventType, rollout: Rollout, at: datetime) -> Write:
     return events.write(type, rollout.organization_id, about, at)
 
 
-def _tick(after: State) -> Tick:
+def _tick(after: RolloutState) -> Tick:
     if after.rollout.is_final:
         return Tick(done=True)
     return Tick(done=False, wait_seconds=int(wait().total_seconds()))

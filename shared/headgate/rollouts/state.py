@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Final, TypedDict, Unpack
 
 from headgate.deployments.model import Deployment
-from headgate.deployments.running import Place, RunningRollout
+from headgate.deployments.running import RolloutPlace, RunningRollout
 from headgate.instances.model import Instance
-from headgate.rollouts.hosts import APPLY_WITHIN, BACK_OFF, Host, apply_within, hosts, quiet_after
-from headgate.rollouts.model import Begun, Failure, Hosts, NotMoved, Progress, Rollout, Status
+from headgate.rollouts.hosts import APPLY_WITHIN, BACK_OFF, RolloutHost, apply_within, hosts, quiet_after
+from headgate.rollouts.model import Begun, HostFailure, NotMoved, Progress, Rollout, RolloutHosts, Status
 from headgate.rollouts.strategy import Gates, Strategy
 
 SETTLED_WITHIN: Final = timedelta(minutes=10)
@@ -25,10 +25,10 @@ class _RolloutChanges(TypedDict, total=False):
     status: Status
     finished_at: datetime
     progress: Progress
-    hosts: Hosts
+    hosts: RolloutHosts
     reason: str | None
     notes: Sequence[str]
-    failures: Sequence[Failure]
+    failures: Sequence[HostFailure]
     not_moved: Sequence[NotMoved]
     ends_as: Status | None
 
@@ -40,13 +40,13 @@ class _ProgressChanges(TypedDict, total=False):
     grown_at: datetime
     soaking_since: datetime | None
     promoted: bool
-    target: Place
+    target: RolloutPlace
     ticked_at: datetime
     awake_since: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RolloutState:
     """A rollout with its group as they are stored, and what the group's instances last reported.
 
     Instances that left the group after their turn came are among them.
@@ -99,20 +99,20 @@ class State:
         watched = self.running.is_watched(instance.id, instance.labels)
         return watched and not instance.reported.stopped and instance.contact.last_seen_at < self.progress.awake_since
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[RolloutHost]:
         return hosts(self.instances, self.group, self.rollout, self.at)
 
-    def with_rollout(self, **changes: Unpack[_RolloutChanges]) -> State:
+    def with_rollout(self, **changes: Unpack[_RolloutChanges]) -> RolloutState:
         rollout, running = replace(self.rollout, **changes), self.group.rollout
         changed = replace(self, rollout=rollout)
         return changed.with_running(replace(running, rests=rollout.status in _RESTS)) if running else changed
 
-    def with_progress(self, **changes: Unpack[_ProgressChanges]) -> State:
+    def with_progress(self, **changes: Unpack[_ProgressChanges]) -> RolloutState:
         return self.with_rollout(progress=replace(self.progress, **changes))
 
-    def with_running(self, running: RunningRollout) -> State:
+    def with_running(self, running: RunningRollout) -> RolloutState:
         return replace(self, group=replace(self.group, rollout=running))
 
-    def with_notes(self, *notes: str) -> State:
+    def with_notes(self, *notes: str) -> RolloutState:
         """With these notes as well, each once."""
         return self.with_rollout(notes=tuple(dict.fromkeys([*self.rollout.notes, *notes])))

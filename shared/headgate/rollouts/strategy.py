@@ -13,7 +13,7 @@ OnFailure = Literal["roll_back_step", "roll_back", "halt"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RolloutStep:
     """Up to so many instances of the group run the new version; exactly one of `hosts`, `percent`, `canaries` is given.
 
     The step lasts `soak_seconds` from when they run it. With `approval` somebody else has to agree before it begins.
@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ChangeWindow:
     """Hours of each day, such as 22:00 to 05:00, on the clocks of a time zone."""
 
     start: str
@@ -64,10 +64,10 @@ class Strategy:
     halt.
     """
 
-    steps: Sequence[Step]
+    steps: Sequence[RolloutStep]
     canaries: Mapping[str, str] = field(default_factory=dict)
     max_unavailable: int | None = None
-    window: Window | None = None
+    window: ChangeWindow | None = None
     on_failure: OnFailure = "roll_back_step"
 
 
@@ -102,28 +102,28 @@ _MINUTE: Final = 60
 # A collector that ends three times within ten minutes is a crash loop.
 _SOAK: Final = 10 * _MINUTE
 
-PRESETS: Final[Mapping[Preset, Sequence[Step]]] = {
+PRESETS: Final[Mapping[Preset, Sequence[RolloutStep]]] = {
     "canary": (
-        Step(_SOAK, hosts=1),
-        Step(_SOAK, percent=10),
-        Step(_SOAK, percent=50),
-        Step(_SOAK, percent=100),
+        RolloutStep(_SOAK, hosts=1),
+        RolloutStep(_SOAK, percent=10),
+        RolloutStep(_SOAK, percent=50),
+        RolloutStep(_SOAK, percent=100),
     ),
     "careful": (
-        Step(60 * _MINUTE, hosts=1),
-        Step(60 * _MINUTE, percent=5),
-        Step(60 * _MINUTE, percent=25, approval=True),
-        Step(60 * _MINUTE, percent=50),
-        Step(60 * _MINUTE, percent=100),
+        RolloutStep(60 * _MINUTE, hosts=1),
+        RolloutStep(60 * _MINUTE, percent=5),
+        RolloutStep(60 * _MINUTE, percent=25, approval=True),
+        RolloutStep(60 * _MINUTE, percent=50),
+        RolloutStep(60 * _MINUTE, percent=100),
     ),
-    "fast": (Step(2 * _MINUTE, percent=10), Step(2 * _MINUTE, percent=100)),
-    "all_at_once": (Step(5 * _MINUTE, percent=100),),
+    "fast": (RolloutStep(2 * _MINUTE, percent=10), RolloutStep(2 * _MINUTE, percent=100)),
+    "all_at_once": (RolloutStep(5 * _MINUTE, percent=100),),
 }
 
 
-def preset(name: Preset, canaries: Mapping[str, str]) -> Sequence[Step]:
+def preset(name: Preset, canaries: Mapping[str, str]) -> Sequence[RolloutStep]:
     """The steps of a preset. With labels of canaries, all that have them are the first step."""
     first, *others = PRESETS[name]
     if not canaries or not others:
         return PRESETS[name]
-    return (Step(first.soak_seconds, canaries=True), *(step for step in others))
+    return (RolloutStep(first.soak_seconds, canaries=True), *(step for step in others))

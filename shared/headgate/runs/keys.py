@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from headgate.storage.table import Index, Key
+from headgate.storage.table import Key, TableIndex
 
 # Runs and jobs of an organization. Both attributes are older than the index, which therefore has earlier runs too.
-OF_ORGANIZATION: Final = Index("of_organization", "organization_id", "run_id")
+OF_ORGANIZATION: Final = TableIndex("of_organization", "organization_id", "run_id")
 RUNS: Final = "run_"
 
 

@@ -166,7 +166,7 @@ class Run(TestRun, Changeable, RecordedStandIns):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunFilter:
     """Filter of a list of runs; None matches all."""
 
     configuration_id: str | None = None

@@ -33,7 +33,7 @@ class TooManyRuns(errors.TooManyRequests):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePlace:
     """A place among the runs that are running, and since when the run has it."""
 
     run_id: str
@@ -50,10 +50,10 @@ class Queue:
 
     organization_id: str
     revision: int = 0
-    places: tuple[Place, ...] = ()
+    places: tuple[QueuePlace, ...] = ()
     waiting: tuple[str, ...] = ()
 
-    def place(self, run_id: str) -> Place | None:
+    def place(self, run_id: str) -> QueuePlace | None:
         return next((place for place in self.places if place.run_id == run_id), None)
 
     def holds(self, run_id: str) -> bool:
@@ -89,4 +89,4 @@ class Queue:
     def begin(self, run_id: str, at: datetime) -> Self:
         """Give the run a place."""
         left = self.leave(run_id)
-        return replace(left, places=(*left.places, Place(run_id, at)))
+        return replace(left, places=(*left.places, QueuePlace(run_id, at)))

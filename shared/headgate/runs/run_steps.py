@@ -12,7 +12,7 @@ from headgate.runs.execution import RunGone
 from headgate.runs.model import CASE, RuleResult, Run, RunRule
 from headgate.runs.steps import Evaluation, Stage, Steps
 from headgate_engine.collector import Signal
-from headgate_engine.rules.engine import ComponentError, RunNote, Sample, Verdict
+from headgate_engine.rules.engine import ComponentError, RuleVerdict, RunNote, Sample
 from headgate_engine.testing.cases import Ready
 from headgate_engine.testing.model import Case
 from headgate_engine.testing.outcome import Left
@@ -26,7 +26,7 @@ class _Result(BaseModel):
     executed: bool
     ran: bool
     reason: str
-    verdicts: list[Verdict]
+    verdicts: list[RuleVerdict]
     records: dict[Signal, int]
     stderr: str
     component_errors: list[ComponentError]
@@ -124,5 +124,5 @@ def _stderr_if_there(run: Run) -> str:
         return _NO_STDERR
 
 
-def _rule_result(rule: RunRule, verdict: Verdict) -> RuleResult:
+def _rule_result(rule: RunRule, verdict: RuleVerdict) -> RuleResult:
     return RuleResult(rule.rule, rule.api_owned, verdict.passed, verdict.matched, verdict.total, verdict.message)

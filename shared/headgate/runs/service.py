@@ -13,7 +13,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.runs import files, runner, store, tracing, turns
 from headgate.runs.lifecycle import Lifecycle
-from headgate.runs.model import CASE, ListedRun, NoSavedRules, OutputNotReady, Run, RunNotFound, RunRule, Wanted
+from headgate.runs.model import CASE, ListedRun, NoSavedRules, OutputNotReady, Run, RunFilter, RunNotFound, RunRule
 from headgate.runs.rules import service as rule_sets
 from headgate.storage.page import Slice
 from headgate_engine.collector import DISTRIBUTION, Signal
@@ -174,7 +174,7 @@ def get(caller: Caller, run_id: str) -> Run:
     return run
 
 
-def listed(caller: Caller, filters: Wanted, limit: int, after: str | None) -> Slice[ListedRun]:
+def listed(caller: Caller, filters: RunFilter, limit: int, after: str | None) -> Slice[ListedRun]:
     """The runs that the caller sees, newest first; one query or a few. On the way, those that are lost end as Error.
 
     Where many runs of others stand between the caller's, or few are wanted, a slice may be short, also empty, and still
@@ -189,7 +189,7 @@ def listed(caller: Caller, filters: Wanted, limit: int, after: str | None) -> Sl
 def newest(caller: Caller, most: int) -> list[ListedRun]:
     """Those that the caller sees of the organization's newest runs; one query, which reads `most` of them."""
     seen_by = None if caller.is_admin else caller.principal
-    return list(store.listed(caller.organization_id, seen_by, Wanted(), clock.now(), most, None, most).entries)
+    return list(store.listed(caller.organization_id, seen_by, RunFilter(), clock.now(), most, None, most).entries)
 
 
 def output(caller: Caller, run_id: str) -> str:

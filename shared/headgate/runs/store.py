@@ -11,7 +11,7 @@ from typing import Final, cast
 from headgate.foundation.principal import Principal
 from headgate.runs import keys
 from headgate.runs.execution import AlreadyFinal
-from headgate.runs.model import ListedRun, RuleResult, Run, RunRule, Wanted
+from headgate.runs.model import ListedRun, RuleResult, Run, RunFilter, RunRule
 from headgate.runs.queue import Queue
 from headgate.storage import idempotent_create, table
 from headgate.storage.items import Item, Value
@@ -80,7 +80,7 @@ def update(after: Run, /) -> None:
 def listed(
     organization_id: str,
     seen_by: Principal | None,
-    filters: Wanted,
+    filters: RunFilter,
     at: datetime,
     limit: int,
     after: str | None,

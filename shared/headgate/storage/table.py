@@ -54,7 +54,7 @@ class ConditionFailed(ClientError):
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class TableIndex:
     """A secondary index: its name, and the attributes that are its partition and sort key.
 
     Sort values must be unique in a partition: the position in a list is one of them.
@@ -106,7 +106,7 @@ class Table:
         after: str | None = None,
         *,
         newest_first: bool = False,
-        index: Index | None = None,
+        index: TableIndex | None = None,
     ) -> Slice[Item]:
         """Up to `limit` items whose sort keys begin with `prefix`, after the sort key `after`; one query.
 
@@ -132,7 +132,15 @@ class Table:
         return Slice(entries, items.text(entries[-1], sort) if more and entries else None)
 
     def matching(
-        self, pk: str, prefix: str, condition: str, values: Item, limit: int, after: str | None, index: Index, most: int
+        self,
+        pk: str,
+        prefix: str,
+        condition: str,
+        values: Item,
+        limit: int,
+        after: str | None,
+        index: TableIndex,
+        most: int,
     ) -> Slice[Item]:
         """Up to `limit` items of the index whose sort keys begin with `prefix` and that meet the condition, newest
         first, after the sort key `after`.
@@ -163,7 +171,7 @@ class Table:
         for page in aws.dynamodb().get_paginator("query").paginate(**request):
             yield from map(items.unmarshal, page["Items"])
 
-    def between(self, pk: str, low: str, high: str, index: Index | None = None) -> Iterator[Item]:
+    def between(self, pk: str, low: str, high: str, index: TableIndex | None = None) -> Iterator[Item]:
         """Every item, of the index if there is one, with a sort key from `low` to `high`, in order.
 
         One query for each megabyte.
@@ -233,7 +241,7 @@ class Table:
             ExpressionAttributeNames=_names(projection),
         )
 
-    def _query(self, pk: str, first: str, last: str, index: Index | None) -> dict[str, Any]:
+    def _query(self, pk: str, first: str, last: str, index: TableIndex | None) -> dict[str, Any]:
         """The items of a partition from the sort key `first` to `last`. An index cannot be read consistently."""
         keys = index or self
         return _without_empty(

@@ -13,7 +13,7 @@ from headgate_engine.validation.model import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedUse:
     """A configuration, the verdict on its latest version, None if it was not seen, and the groups that use it."""
 
     configuration: Configuration
@@ -21,7 +21,7 @@ class Described:
     uses: Sequence[CountedUse]
 
 
-def described(caller: Caller, listed: Sequence[Configuration]) -> list[Described]:
+def described(caller: Caller, listed: Sequence[Configuration]) -> list[DescribedUse]:
     """The configurations, of which the caller sees the latest version.
 
     Three batch reads for each hundred, and what `service.by_groups` costs.
@@ -29,4 +29,4 @@ def described(caller: Caller, listed: Sequence[Configuration]) -> list[Described
     fingerprints = search.fingerprints(listed)
     seen = verdicts.remembered(caller.organization_id, fingerprints)
     uses = service.by_groups(caller, [configuration.id for configuration in listed])
-    return [Described(configuration, seen.get(configuration.id), uses[configuration.id]) for configuration in listed]
+    return [DescribedUse(configuration, seen.get(configuration.id), uses[configuration.id]) for configuration in listed]

@@ -15,7 +15,7 @@ MOST_NAMED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ConfigurationUse:
     """A group that is assigned a version or that a rollout takes to one, or an instance with an override.
 
     `host` names the instance; `until` is when its override ends.
@@ -47,7 +47,7 @@ class Use:
 class CountedUse:
     """A use by a group, and the group's collectors that were last offered this version, by state."""
 
-    use: Use
+    use: ConfigurationUse
     instances: Mapping[InstanceState, int]
 
 
@@ -56,7 +56,7 @@ class ConfigurationInUse(errors.Conflict):
 
     code = "configuration_in_use"
 
-    def __init__(self, uses: Sequence[Use]) -> None:
+    def __init__(self, uses: Sequence[ConfigurationUse]) -> None:
         more = f" (and {len(uses) - 1} more)" if len(uses) > 1 else ""
         super().__init__(
             f"This configuration is in use: {uses[0].sentence()}{more}. Assign another version there, or end the "

@@ -14,7 +14,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances import service as instances
 from headgate.instances.counting import fleets as counting
-from headgate.usage.model import ConfigurationInUse, CountedUse, Kind, Use
+from headgate.usage.model import ConfigurationInUse, ConfigurationUse, CountedUse, Kind
 from headgate_engine.threads import Threads
 
 _AT_ONCE: Final = 8
@@ -35,7 +35,7 @@ def archive(caller: Caller, configuration_id: str) -> Configuration:
     return configurations.archive(caller, configuration_id, require_unused)
 
 
-def uses(caller: Caller, configuration_id: str) -> Sequence[Use]:
+def uses(caller: Caller, configuration_id: str) -> Sequence[ConfigurationUse]:
     """Everything that makes hosts of the organization run a version of the configuration, whoever may see that.
 
     A query for each megabyte of each fleet.
@@ -73,7 +73,7 @@ def by_groups(caller: Caller, configuration_ids: Collection[str]) -> Mapping[str
     return by_configuration
 
 
-def _revision(group: Deployment, use: Use) -> int:
+def _revision(group: Deployment, use: ConfigurationUse) -> int:
     return group.rollout.revision if use.kind == "rollout" and group.rollout else group.assigned_revision
 
 
@@ -87,14 +87,14 @@ def _fleets(caller: Caller) -> Iterator[Fleet]:
             return
 
 
-def _of_fleet(fleet: Fleet, configuration_id: str) -> Iterator[Use]:
+def _of_fleet(fleet: Fleet, configuration_id: str) -> Iterator[ConfigurationUse]:
     groups = {group.id: group for group in deployments.each(fleet.id)}
     for group in groups.values():
         yield from _uses(fleet, group, {configuration_id})
     for instance in instances.overridden(fleet.id, configuration_id, clock.now()):
         override = instance.orders.override
         if override is not None and instance.deployment_id in groups:
-            yield Use(
+            yield ConfigurationUse(
                 "override",
                 override.assignment.configuration_id,
                 override.assignment.version_number,
@@ -108,7 +108,7 @@ def _of_fleet(fleet: Fleet, configuration_id: str) -> Iterator[Use]:
             )
 
 
-def _uses(fleet: Fleet, group: Deployment, configuration_ids: Collection[str]) -> Iterator[Use]:
+def _uses(fleet: Fleet, group: Deployment, configuration_ids: Collection[str]) -> Iterator[ConfigurationUse]:
     """Uses of these configurations by the group itself."""
     assigned, rollout = group.assignment, group.rollout
     if assigned and assigned.configuration_id in configuration_ids:
@@ -117,7 +117,7 @@ def _uses(fleet: Fleet, group: Deployment, configuration_ids: Collection[str]) -
         yield _use("rollout", rollout.to, fleet, group)
 
 
-def _use(kind: Kind, assignment: Assignment, fleet: Fleet, group: Deployment) -> Use:
-    return Use(
+def _use(kind: Kind, assignment: Assignment, fleet: Fleet, group: Deployment) -> ConfigurationUse:
+    return ConfigurationUse(
         kind, assignment.configuration_id, assignment.version_number, fleet.id, fleet.label, group.id, group.name
     )

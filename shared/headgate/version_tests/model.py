@@ -91,7 +91,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedTest:
     """A test in the list of its version."""
 
     name: str
@@ -112,7 +112,7 @@ class Listed:
 class VersionTests:
     """All tests of a version by name. `revision` counts their changes and is 0 if there was none."""
 
-    tests: tuple[Listed, ...] = ()
+    tests: tuple[ListedTest, ...] = ()
     revision: int = 0
 
     @cached_property
@@ -120,10 +120,10 @@ class VersionTests:
         """The content of all tests, by name."""
         return digest([(test.name, test.content.sha256) for test in self.tests])
 
-    def named(self, name: str) -> Listed | None:
+    def named(self, name: str) -> ListedTest | None:
         return next((test for test in self.tests if test.name == name), None)
 
-    def put(self, test: Listed) -> "VersionTests":
+    def put(self, test: ListedTest) -> "VersionTests":
         """With the test added or replaced. Raises NameTakenInOtherCase, TooManyTests, TestsTooLarge."""
         others = [each for each in self.tests if each.name != test.name]
         same = next((each.name for each in others if each.name.lower() == test.name.lower()), None)

@@ -9,10 +9,10 @@ from headgate.storage.items import Item
 from headgate.storage.stored import Stored
 from headgate.storage.table import Write
 from headgate.version_tests import keys
-from headgate.version_tests.model import Content, Evidence, Listed, Recorded, VersionTests, text_digest
+from headgate.version_tests.model import Content, Evidence, ListedTest, Recorded, VersionTests, text_digest
 
 _TESTS: Final = Stored(VersionTests)
-Stored(Listed, flat=["content"], sparse=True)
+Stored(ListedTest, flat=["content"], sparse=True)
 Stored(Content, names={"compressed": "content", "key": "content_key"})
 _RECORDED: Final = Stored(Recorded, names={"entries": "evidence"})
 Stored(Evidence, sparse=True)

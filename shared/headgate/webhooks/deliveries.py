@@ -26,8 +26,8 @@ from headgate.webhooks.model import (
     Delivery,
     DeliveryStatus,
     DeliveryUnderWay,
-    Target,
     Webhook,
+    WebhookTarget,
     delivery_id,
     next_delay,
 )
@@ -165,13 +165,13 @@ def _record(held: Delivery, attempt: Attempt, ticket: Ticket) -> int | None:
     return delay
 
 
-def seal_target(webhook_id: str, target: Target) -> bytes:
+def seal_target(webhook_id: str, target: WebhookTarget) -> bytes:
     """One call of KMS."""
     return sealed.seal(json.dumps(asdict(target)), webhook_id=webhook_id)
 
 
-def _target(closed: bytes, webhook_id: str) -> Target:
-    return Target(**json.loads(_opened(closed, webhook_id)))
+def _target(closed: bytes, webhook_id: str) -> WebhookTarget:
+    return WebhookTarget(**json.loads(_opened(closed, webhook_id)))
 
 
 @lru_cache(maxsize=200)

@@ -99,7 +99,7 @@ class Webhook:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class WebhookTarget:
     """The destination of a webhook's messages. `routing_key` is PagerDuty's, which it takes in the body; else empty."""
 
     url: str

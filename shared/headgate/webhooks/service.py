@@ -20,7 +20,15 @@ from headgate.storage import sealed
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 from headgate.webhooks import addresses, deliveries, signing, store
-from headgate.webhooks.model import ROTATION, Delivery, DeliveryNotFound, Format, Target, Webhook, WebhookNotFound
+from headgate.webhooks.model import (
+    ROTATION,
+    Delivery,
+    DeliveryNotFound,
+    Format,
+    Webhook,
+    WebhookNotFound,
+    WebhookTarget,
+)
 
 
 class RoutingKeyMisplaced(Invalid):
@@ -34,7 +42,7 @@ class RoutingKeyMisplaced(Invalid):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class WebhookSettings:
     """The settings of a new webhook. No types or fleets: all of them."""
 
     name: str
@@ -80,7 +88,7 @@ def deliver(webhook: Webhook, message: Message) -> Delivery:
     return deliveries.send(webhook, message)
 
 
-def create(caller: Caller, requested: Settings) -> tuple[Webhook, str]:
+def create(caller: Caller, requested: WebhookSettings) -> tuple[Webhook, str]:
     """A new webhook, and the secret that signs its deliveries, which is never shown again.
 
     Raises AdminRequired, UrlRefused, RoutingKeyMisplaced, FleetNotFound, WebhookLimitReached.
@@ -99,7 +107,7 @@ def create(caller: Caller, requested: Settings) -> tuple[Webhook, str]:
         types=requested.types,
         fleet_ids=requested.fleet_ids,
         enabled=requested.enabled,
-        target=deliveries.seal_target(webhook_id, Target(requested.url, requested.routing_key or "")),
+        target=deliveries.seal_target(webhook_id, WebhookTarget(requested.url, requested.routing_key or "")),
         secret=sealed.seal(secret, webhook_id=webhook_id),
         previous_secret=None,
         previous_until=None,
@@ -123,7 +131,7 @@ def change(caller: Caller, webhook_id: str, changes: Changes) -> Webhook:
         if changes.url is not None:
             _require_routing_key(before.format, changes.routing_key)
             address = addresses.parse(changes.url, loopback=settings().webhooks_to_loopback)
-            target = deliveries.seal_target(webhook_id, Target(changes.url, changes.routing_key or ""))
+            target = deliveries.seal_target(webhook_id, WebhookTarget(changes.url, changes.routing_key or ""))
             fields |= {"host": address.origin, "target": target}
         elif changes.routing_key is not None:
             raise RoutingKeyMisplaced("This changes together with url: give both")

@@ -19,7 +19,7 @@ from headgate.configurations import store as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.deployments import delivery_store, history_store, selector_store, variable_store
 from headgate.deployments import store as deployments
-from headgate.deployments.environment import Environment, InstallCode, Variable
+from headgate.deployments.environment import Environment, GroupVariable, InstallCode
 from headgate.deployments.events import GroupEvent
 from headgate.deployments.model import Deployment
 from headgate.deployments.selection import Selectors
@@ -38,14 +38,14 @@ from headgate.instances.model import Instance
 from headgate.instances.timeline import store as timeline_store
 from headgate.instances.timeline.model import TimelineEvent
 from headgate.policies import store as policies
-from headgate.policies.model import Stored
+from headgate.policies.model import StoredPolicies
 from headgate.rollouts import execution_store
 from headgate.rollouts import store as rollouts
-from headgate.rollouts.model import Execution, Rollout
+from headgate.rollouts.model import Rollout, RolloutExecution
 from headgate.runs import store as runs
 from headgate.runs.jobs import store as jobs
 from headgate.runs.jobs.model import Job
-from headgate.runs.model import Run, Wanted
+from headgate.runs.model import Run, RunFilter
 from headgate.runs.queue import Queue
 from headgate.runs.rules import store as rules
 from headgate.runs.rules.model import RuleSet
@@ -161,8 +161,8 @@ def _read_fleets(start: str) -> Mapping[str, object]:
 def _write_groups(make: Make) -> None:
     group = make(Deployment)
     table.transact(deployments.writes_of_new(group))
-    secret = {"secret": make(Variable, value=None)} if make.has_all else {}
-    variables = {"plain": make(Variable, secret=None, value="text"), **secret}
+    secret = {"secret": make(GroupVariable, value=None)} if make.has_all else {}
+    variables = {"plain": make(GroupVariable, secret=None, value="text"), **secret}
     variable_store.put(group, Environment(), Environment(variables, 1))
     delivery_store.put(f"{make.start}-code", make(InstallCode))
     table.transact(
@@ -212,7 +212,7 @@ def _read_instances(start: str) -> Mapping[str, object]:
 
 
 def _write_rollouts(make: Make) -> None:
-    execution = make(Execution)
+    execution = make(RolloutExecution)
     table.transact([*rollouts.created(make(Rollout)), execution_store.put(execution, AT)])
 
 
@@ -252,7 +252,7 @@ def _read_runs(start: str) -> Mapping[str, object]:
     organization_id = f"{start}-organization_id"
     return {
         "run": runs.find(f"run_{start}"),
-        "listed": runs.listed(organization_id, None, Wanted(), AT - timedelta(days=900), 9, None).entries,
+        "listed": runs.listed(organization_id, None, RunFilter(), AT - timedelta(days=900), 9, None).entries,
         "queue": runs.queue(organization_id),
         "job": jobs.find(f"{start}-job"),
     }
@@ -276,8 +276,8 @@ def _read_events(start: str) -> Mapping[str, object]:
 
 
 def _write_policies(make: Make) -> None:
-    stored = make(Stored, revision=1, updated_at=AT, updated_by=make(Principal))
-    policies.save(make.start, Stored(), stored)
+    stored = make(StoredPolicies, revision=1, updated_at=AT, updated_by=make(Principal))
+    policies.save(make.start, StoredPolicies(), stored)
 
 
 def _read_policies(start: str) -> Mapping[str, object]:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headgate.deployments.versions import HealthyVersion
-from headgate.instances.counting.watch import Departure, Measured, Watch
-from headgate.instances.desired.model import Outcome, Trials
-from headgate.instances.model import Contact, Identity, Instance, Standing
+from headgate.instances.counting.watch import Departure, Measurements, Watch
+from headgate.instances.desired.model import ConfigOutcome, Trials
+from headgate.instances.model import Contact, HostIdentity, Instance, Standing
 from headgate.instances.orders.captured import OpenCapture
 from headgate.instances.orders.model import Orders, Override, PendingOrder
-from headgate.instances.reported.host import UNKNOWN, Host
+from headgate.instances.reported.host import UNKNOWN, ReportedHost
 from headgate.instances.reported.host_key import HostKey
 from headgate.instances.reported.model import (
     NEVER_CONFIGURED,
     UNDESCRIBED,
-    Description,
     Health,
+    HostDescription,
     Reported,
     ReportedConfig,
 )
@@ -35,18 +35,18 @@ class RecordedInstance:
     first_seen_at: datetime
     last_seen_at: datetime
     full_state_at: datetime
-    description: Description = UNDESCRIBED
+    description: HostDescription = UNDESCRIBED
     accepts_config: bool = False
     health: Health | None = None
     reported: ReportedConfig = NEVER_CONFIGURED
-    outcomes: Sequence[Outcome] = ()
+    outcomes: Sequence[ConfigOutcome] = ()
     state: InstanceState = "pending_pickup"
     state_message: str | None = None
     state_revision: int = 0
     applying_since: datetime | None = None
     stopped: bool = False
     uninstalled: bool = False
-    host: Host = UNKNOWN
+    host: ReportedHost = UNKNOWN
     noted: Noted = NOTHING_NOTED
     orders: Sequence[PendingOrder] = ()
     override: Override | None = None
@@ -117,7 +117,7 @@ class RecordedInstance:
                 self.conflicts,
                 self.told_seconds,
             ),
-            Identity(self.token_id, self.scope, self.key),
+            HostIdentity(self.token_id, self.scope, self.key),
             Reported(
                 self.description,
                 self.accepts_config,
@@ -131,7 +131,7 @@ class RecordedInstance:
             Trials(self.outcomes, self.healthy, self.well_since),
             Standing(self.state, self.state_message, self.state_revision),
             Orders(self.orders, self.override, self.capture, self.move_until),
-            Measured(self.watch, self.departures),
+            Measurements(self.watch, self.departures),
             self.noted,
             self.revision,
         )

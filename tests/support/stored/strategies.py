@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from headgate.instances.counting.census import Entry
+from headgate.instances.counting.census import CensusEntry
 from headgate.storage.stored import HEX, declared
 
 _BEGIN: Final = datetime(2020, 1, 1, tzinfo=UTC)
@@ -24,7 +24,7 @@ _PLAIN: Final[Mapping[type, st.SearchStrategy[Any]]] = {
 
 
 # Instances whose hosts sign are counted apart from entries, by day.
-_FIXED: Final[Mapping[tuple[type, str], st.SearchStrategy[Any]]] = {(Entry, "keyed"): st.just(False)}
+_FIXED: Final[Mapping[tuple[type, str], st.SearchStrategy[Any]]] = {(CensusEntry, "keyed"): st.just(False)}
 
 
 def of(hint: Any) -> st.SearchStrategy[Any]:

@@ -11,7 +11,7 @@ from headgate.configurations import service as configurations
 from headgate.configurations.differences import Change, differences
 from headgate.deployments import assignments
 from headgate.deployments import service as deployments
-from headgate.deployments.assignments import Target
+from headgate.deployments.assignments import AssignmentTarget
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.foundation.caller import Caller
@@ -82,7 +82,7 @@ def show_review(
     return page(frame(who, caller, "fleets"), "Review", content)
 
 
-def review(caller: Caller, fleet: str, group: Deployment, target: Target) -> Html:
+def review(caller: Caller, fleet: str, group: Deployment, target: AssignmentTarget) -> Html:
     """The changes of the assignment, without the collector's findings in the text. Five reads."""
     counted = counting.group(caller, group.fleet_id, group.id)
     hosts = sum(counted.instances.values())
@@ -117,7 +117,7 @@ def _ends(caller: Caller, group: Deployment, rollout: Rollout) -> Html:
     return html(_ENDS, version=named(rollout.to), status=rollout.status.replace("_", " "), rollout=link)
 
 
-def _warnings(caller: Caller, group: Deployment, target: Target) -> Iterable[str]:
+def _warnings(caller: Caller, group: Deployment, target: AssignmentTarget) -> Iterable[str]:
     """Warnings for somebody who picked the wrong entry."""
     if group.assignment and group.assignment.configuration_id != target.configuration.id:
         yield "It is another configuration than the group runs"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from headgate.deployments.environment import Environment, Variable
+from headgate.deployments.environment import Environment, GroupVariable
 from headgate.deployments.model import Deployment
 from headgate.rollouts.variable_hosts import VariableHosts
 from headgate.storage.sealed import MAX_BYTES
@@ -103,7 +103,7 @@ def _revision(revision: int | None) -> str:
     return "the variables of the install" if revision is None else f"revision {revision}"
 
 
-def _row(path: str, csrf: Html, name: str, variable: Variable) -> Sequence[Cell]:
+def _row(path: str, csrf: Html, name: str, variable: GroupVariable) -> Sequence[Cell]:
     remove = _removal(path, csrf, name)
     value = tag("secret") if variable.secret is not None else html("<code>{value}</code>", value=variable.value)
     return html("<code>{name}</code>", name=name), value, moment(variable.set_at), remove

@@ -8,13 +8,13 @@ from typing import Final
 
 from fleets.pages.parts import state_tag, version
 from headgate.foundation.caller import Caller
-from headgate.instances.details import Known
+from headgate.instances.details import KnownInstance
 from headgate.instances.reported.health_tree import HealthTree, PartHealth
-from headgate.instances.reported.host import Counters
-from headgate.instances.service import Seen
+from headgate.instances.reported.host import HostCounters
+from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import InstanceState
-from headgate.instances.state.truth import Attempt
-from headgate.instances.timeline.history import Listed, Then
+from headgate.instances.state.truth import LastAttempt
+from headgate.instances.timeline.history import ListedEvent, Then
 from headgate.instances.timeline.model import InstanceEvent, Moment
 from web.html import NOTHING, Html, html, separated
 from web.parts import empty, second, tag
@@ -85,7 +85,7 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
 }
 
 
-def truth_card(caller: Caller, known: Known) -> Html:
+def truth_card(caller: Caller, known: KnownInstance) -> Html:
     """The desired, offered, tried and running versions, each with its time."""
     truth, names = known.truth, known.names
     offered, attempted, running = truth.offered, truth.attempted, truth.running
@@ -105,7 +105,7 @@ def truth_card(caller: Caller, known: Known) -> Html:
     return html(_TRUTH, table=table(_TRUTH_COLUMNS, rows))
 
 
-def health_card(known: Known) -> Html:
+def health_card(known: KnownInstance) -> Html:
     """The health of the collector by its last report, and of each of its exporters."""
     instance, host = known.seen.instance, known.seen.instance.reported.host
     facts: list[tuple[str, Html | str | list[Html]]] = [
@@ -130,7 +130,7 @@ def health_card(known: Known) -> Html:
     return html(_HEALTH, facts=shown, parts=_parts(known.health_tree), exporters=exporters)
 
 
-def happened(caller: Caller, listed: Listed) -> Html:
+def happened(caller: Caller, listed: ListedEvent) -> Html:
     """An event of the timeline, as a sentence, with the texts of the host and of people beside it."""
     event = listed.event
     about = html(" {version}", version=version(caller, event.version, listed.names)) if event.version else NOTHING
@@ -167,7 +167,7 @@ def then_shown(caller: Caller, then: Then) -> Html:
 
 
 def _row(
-    caller: Caller, what: str, moment: Moment | Attempt, names: Mapping[str, str], more: Html = NOTHING
+    caller: Caller, what: str, moment: Moment | LastAttempt, names: Mapping[str, str], more: Html = NOTHING
 ) -> Sequence[Cell]:
     shown = version(caller, moment.assignment, names)
     if moment.collector_version:
@@ -180,7 +180,7 @@ def _nothing(what: str, instead: str = "nothing yet") -> Sequence[Cell]:
     return what, html('<span class="soft">{text}</span>', text=instead), ""
 
 
-def _health(seen: Seen) -> Html:
+def _health(seen: SeenInstance) -> Html:
     health, loop = seen.instance.reported.health, seen.instance.reported.host.crash_loop
     if loop:
         return html("{tag} ended {n} times with one version", tag=tag("crash loop", "bad"), n=loop.exits)
@@ -233,7 +233,7 @@ def _status(part: PartHealth) -> Html:
     return tag(part.status or words, kind)
 
 
-def _exporters(counters: Counters) -> Html:
+def _exporters(counters: HostCounters) -> Html:
     rows = [
         (
             html("<code>{name}</code> {state}", name=name, state=tag("fails", "bad") if exporter.failed else NOTHING),

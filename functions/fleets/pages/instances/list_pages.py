@@ -21,8 +21,8 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import FleetId
 from headgate.instances import service as instances
-from headgate.instances.reported.host import Counters
-from headgate.instances.service import Seen, Wanted
+from headgate.instances.reported.host import HostCounters
+from headgate.instances.service import InstanceFilter, SeenInstance
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from web import charts
 from web.commands import Operation, carry_out
@@ -98,7 +98,7 @@ async def _filters(
     host: Annotated[str, Query(max_length=255)] = "",
     version: Annotated[str, Query(max_length=20)] = "",
     label: Annotated[str, Query(max_length=319)] = "",
-) -> Filters[Wanted]:
+) -> Filters[InstanceFilter]:
     typed = {"state": state, "deployment_id": deployment_id, "host": host, "version": version, "label": label}
     typed = {name: value.strip() for name, value in typed.items()}
     problems = {
@@ -112,8 +112,8 @@ async def _filters(
         if not is_right
     }
     if problems:
-        return Filters(typed, Wanted(), problems)
-    filters = Wanted(
+        return Filters(typed, InstanceFilter(), problems)
+    filters = InstanceFilter(
         state=cast("InstanceState | None", state or None),
         deployment_id=deployment_id or None,
         version=int(typed["version"]) if typed["version"] else None,
@@ -123,7 +123,7 @@ async def _filters(
     return Filters(typed, filters, {})
 
 
-WithFilters = Annotated[Filters[Wanted], Depends(_filters)]
+WithFilters = Annotated[Filters[InstanceFilter], Depends(_filters)]
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/collectors")
@@ -131,7 +131,7 @@ def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, view: Viewed,
     fleet = fleets.get(caller, fleet_id)
     path = f"{home(caller)}/fleets/{fleet_id}/collectors"
     groups = {group.id: group.name for group in deployments.deployments(caller, fleet_id, ENTRIES, None).entries}
-    listed: Listed[Seen] = Listed([])
+    listed: Listed[SeenInstance] = Listed([])
     if not filters.problems:
         listed = read(
             view,
@@ -212,16 +212,16 @@ def _by_version(assignment: Assignment | None) -> tuple[str, int]:
     return (assignment.configuration_id, assignment.version_number) if assignment else ("", 0)
 
 
-def _rate(counters: Counters | None) -> float:
+def _rate(counters: HostCounters | None) -> float:
     return counters.accepted * 60 / counters.seconds if counters and counters.seconds else -1
 
 
-def _failed(counters: Counters | None) -> float:
+def _failed(counters: HostCounters | None) -> float:
     """The share of what exporters tried to send and could not."""
     return counters.failed / (counters.sent + counters.failed) if counters and counters.sent + counters.failed else -1
 
 
-def _fields(filters: Filters[Wanted], groups: Mapping[str, str]) -> dict[str, Html]:
+def _fields(filters: Filters[InstanceFilter], groups: Mapping[str, str]) -> dict[str, Html]:
     typed, problems = filters.typed, filters.problems
     states = [("", "Any"), *((state, state.replace("_", " ")) for state in INSTANCE_STATES)]
     return {
@@ -262,7 +262,7 @@ def _list(
     caller: Caller,
     shown: Frame,
     view: View,
-    listed: Listed[Seen],
+    listed: Listed[SeenInstance],
     typed: Mapping[str, str],
     groups: Mapping[str, str],
 ) -> Html:
@@ -296,7 +296,9 @@ def _labels(path: str, labels: Mapping[str, str]) -> list[Html]:
     return [html(" {tag}", tag=each) for each in tags] + ([html(" {n} more", n=more)] if more > 0 else [])
 
 
-def _row(caller: Caller, path: str, seen: Seen, groups: Mapping[str, str], names: Mapping[str, str], line: Html) -> Row:
+def _row(
+    caller: Caller, path: str, seen: SeenInstance, groups: Mapping[str, str], names: Mapping[str, str], line: Html
+) -> Row:
     instance = seen.instance
     described, counters = instance.reported.description, instance.reported.host.counters
     rate, failed = _rate(counters), _failed(counters)

@@ -12,7 +12,7 @@ from headgate.deployments import service as deployments
 from headgate.deployments.events import LONGEST_MESSAGE
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.instances.details import Known
+from headgate.instances.details import KnownInstance
 from headgate.instances.orders.acts import LONGEST
 from web.commands import Posted
 from web.forms import number_of, read_minute
@@ -64,7 +64,7 @@ def override_of(posted: Posted) -> Mapping[str, object]:
 
 
 def order_card(
-    caller: Caller, path: str, csrf: Html, known: Known, typed: Mapping[str, str], problems: Mapping[str, str]
+    caller: Caller, path: str, csrf: Html, known: KnownInstance, typed: Mapping[str, str], problems: Mapping[str, str]
 ) -> Html:
     """The card; after a refusal, with what was typed and the problem at its field."""
     visible = configurations.visible(caller, ENTRIES, None).entries
@@ -126,21 +126,21 @@ def order_card(
     )
 
 
-def _move(path: str, csrf: Html, known: Known) -> Html:
+def _move(path: str, csrf: Html, known: KnownInstance) -> Html:
     until = known.seen.instance.orders.move_allowed(clock.now())
     if until is not None:
         return html(_MOVE, until=second(until))
     return action(f"{path}/allow-move", csrf, "Allow it for an hour", "plain", of=known.seen.instance.called)
 
 
-def _cut_off(path: str, csrf: Html, known: Known) -> Html:
+def _cut_off(path: str, csrf: Html, known: KnownInstance) -> Html:
     called, since = known.seen.instance.called, known.seen.instance.orders.cut_off_at
     if since is None:
         return action(f"{path}/cut-off", csrf, "Cut it off", "danger small", of=called)
     return html(_CUT_OFF, since=second(since), let_in=action(f"{path}/let-in", csrf, "Let it in", "plain", of=called))
 
 
-def _override(caller: Caller, path: str, csrf: Html, known: Known) -> Html:
+def _override(caller: Caller, path: str, csrf: Html, known: KnownInstance) -> Html:
     override = known.override
     if override is None:
         return NOTHING

@@ -13,12 +13,12 @@ from headgate.foundation import clock
 from headgate.instances.series import service
 from headgate.instances.series.model import ACCEPTED, FAILED, MINUTE, QUEUE, REFUSED, SENT, SLOT
 from headgate.instances.series.service import Point, Range, Series
-from headgate.rollouts.evidence import Evidence, evidence
-from headgate.rollouts.hosts import Host, Phase
+from headgate.rollouts.evidence import GateEvidence, evidence
+from headgate.rollouts.hosts import Phase, RolloutHost
 from headgate.rollouts.model import Gate, Rollout
-from headgate.rollouts.strategy import OnFailure, Step, Strategy
+from headgate.rollouts.strategy import OnFailure, RolloutStep, Strategy
 from web import charts
-from web.charts import Part
+from web.charts import ChartPart
 from web.html import NOTHING, Html, html
 from web.parts import tag, until
 from web.table import Cell, table
@@ -70,7 +70,7 @@ def failed_before(rollout: Rollout) -> frozenset[str]:
     return frozenset(failure.instance_id for failure in rollout.failures) if stands else frozenset()
 
 
-def progress(rollout: Rollout, hosts: Sequence[Host]) -> Html:
+def progress(rollout: Rollout, hosts: Sequence[RolloutHost]) -> Html:
     """One bar for all hosts, step by step, and when the step is judged; nothing if no host is known any more."""
     counting = [host for host in hosts if host.counts]
     if rollout.hosts is None or rollout.strategy is None or (not counting and not rollout.is_final):
@@ -89,7 +89,9 @@ def progress(rollout: Rollout, hosts: Sequence[Host]) -> Html:
     )
 
 
-def _parts(rollout: Rollout, strategy: Strategy, hosts: Sequence[Host], named: frozenset[str]) -> list[Part]:
+def _parts(
+    rollout: Rollout, strategy: Strategy, hosts: Sequence[RolloutHost], named: frozenset[str]
+) -> list[ChartPart]:
     """The hosts of each step by how they fare; a host that a halted rollout took back stays failed."""
     counts: Counter[tuple[int, str]] = Counter()
     for at, host in enumerate(hosts):
@@ -98,14 +100,14 @@ def _parts(rollout: Rollout, strategy: Strategy, hosts: Sequence[Host], named: f
         name = next((name for name, _, phases in _NAMES if host.phase in phases), "waiting")
         counts[step, "failed" if host.instance.id in named else name] += 1
     return [
-        Part(f"{name} in step {step}", counts[step, name], kind)
+        ChartPart(f"{name} in step {step}", counts[step, name], kind)
         for step in range(1, len(strategy.steps) + 1)
         for name, kind, _ in _NAMES
         if counts[step, name]
     ]
 
 
-def _planned(steps: Sequence[Step], at: int, total: int) -> int:
+def _planned(steps: Sequence[RolloutStep], at: int, total: int) -> int:
     """The step in which the host at that place of the order will come, as far as sizes say."""
     for number, step in enumerate(steps, start=1):
         size = step.hosts if step.hosts is not None else max(1, total * step.percent // 100) if step.percent else 0
@@ -127,7 +129,7 @@ def _judged(rollout: Rollout, strategy: Strategy) -> Html:
     return html('<p class="last">Step {step} ends {at}, if no gate fails before.</p>', step=step, at=until(ends))
 
 
-def gates(rollout: Rollout, hosts: Sequence[Host], collectors: str, acts: Html) -> Html:
+def gates(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str, acts: Html) -> Html:
     """A row for each gate that is on, those that fail first, and what can be done, `acts`, below them.
 
     `collectors` is the path of the list of collectors.
@@ -161,7 +163,7 @@ class _Counted:
     hosts: int
 
 
-def _counted(rollout: Rollout, hosts: Sequence[Host]) -> _Counted | None:
+def _counted(rollout: Rollout, hosts: Sequence[RolloutHost]) -> _Counted | None:
     """From a while before the rollout began until it ended; None if that is not kept any more, or nothing counted."""
     now = clock.now()
     end = min(now, rollout.finished_at + _AFTER) if rollout.finished_at else now
@@ -207,7 +209,7 @@ _OF_POINT: Final[Mapping[Gate, tuple[str, Callable[[Point], float | None]]]] = {
 }
 
 
-def _gate(gate: Evidence, collectors: str, counted: _Counted | None) -> Sequence[Cell]:
+def _gate(gate: GateEvidence, collectors: str, counted: _Counted | None) -> Sequence[Cell]:
     state = tag(f"{gate.failing} failed", "bad") if gate.failing else tag("holds", "good")
     if not gate.failing and not gate.is_counted and gate.measured is None:
         state = tag("not judged yet")
@@ -224,7 +226,7 @@ def _gate(gate: Evidence, collectors: str, counted: _Counted | None) -> Sequence
     )
 
 
-def _bullet(evidence: Evidence) -> Html:
+def _bullet(evidence: GateEvidence) -> Html:
     """A bar that compares the figure with its limit, for figures in percent."""
     if evidence.measured is None or evidence.unit != "%":
         return NOTHING

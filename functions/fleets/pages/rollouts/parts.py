@@ -11,7 +11,7 @@ from headgate.foundation.caller import Caller
 from headgate.instances.state.model import InstanceState
 from headgate.rollouts import reach as rollout_reach
 from headgate.rollouts.model import Rollout, Status
-from headgate.rollouts.strategy import Step
+from headgate.rollouts.strategy import RolloutStep
 from web.html import NOTHING, Html, html
 from web.parts import action, confirmed, moment, tag
 
@@ -128,7 +128,7 @@ def gate_words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def step_size(step: Step) -> str:
+def step_size(step: RolloutStep) -> str:
     """The share of collectors that a step reaches."""
     if step.hosts is not None:
         return "1 collector" if step.hosts == 1 else f"{step.hosts} collectors"

@@ -21,7 +21,7 @@ from headgate.http.parameters import DeploymentId, FleetId, RolloutId
 from headgate.http.statuses import status_of
 from headgate.instances.counting import fleets as counting
 from headgate.rollouts import service as rollouts
-from headgate.rollouts.hosts import Host, Phase
+from headgate.rollouts.hosts import Phase, RolloutHost
 from headgate.rollouts.model import Rollout
 from headgate.rollouts.strategy import Strategy
 from web.commands import Posted, command
@@ -195,7 +195,7 @@ def _not_moved(rollout: Rollout, collectors: str) -> Html:
     return html(_NOT_MOVED, count=count, rows=rows) if rows else NOTHING
 
 
-def _failures(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
+def _failures(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str) -> Html:
     """The collectors that the last judgement named, by the names of their hosts where these are still known."""
     names = {host.instance.id: host.instance.called for host in hosts}
     rows = [
@@ -236,24 +236,24 @@ def _step_state(rollout: Rollout, number: int) -> Html:
     return tag("stopped here" if rollout.is_final or rollout.status == "rolling_back" else "under way")
 
 
-def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str, view: View) -> Html:
+def _hosts(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str, view: View) -> Html:
     """Those of the step under way and the worst first if no column sorts them, up to a page of them."""
     step, named = rollout.progress.step, cockpit.failed_before(rollout)
 
-    def rank(host: Host) -> tuple[bool, int, bool]:
+    def rank(host: RolloutHost) -> tuple[bool, int, bool]:
         return (
             host.instance.id not in named,
             _PHASES.index(host.phase),
             rollout.progress.step_of(host.place) != step,
         )
 
-    def phase(host: Host) -> tuple[str, str]:
+    def phase(host: RolloutHost) -> tuple[str, str]:
         """Return the tag of a host. One that went back keeps its failure, which shows why the rollout halted."""
         if host.instance.id in named and host.phase in _BACK:
             return "failed, went back", "bad"
         return _PHASE_TAGS[host.phase]
 
-    def step_of(host: Host) -> int | None:
+    def step_of(host: RolloutHost) -> int | None:
         return rollout.progress.step_of(host.place) if host.due else None
 
     keys: Keys = {

@@ -24,7 +24,7 @@ SHARDS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CensusEntry:
     """The cell that an instance is counted in. `mark` is when it was last heard, in the units of `mark_of`.
 
     `quick` is whether its host reports quickly, so that it is silent sooner.
@@ -39,7 +39,7 @@ class Entry:
     """True if its host signs: counted apart, by day."""
 
     @classmethod
-    def of(cls, instance: Instance) -> Entry:
+    def of(cls, instance: Instance) -> CensusEntry:
         mark, keyed = mark_of(instance.contact.last_seen_at), instance.identity.key is not None
         standing = instance.standing
         return cls(mark, instance.deployment_id, standing.revision, standing.state, instance.is_quick, keyed)
@@ -64,12 +64,12 @@ class Shard:
     """
 
     number: int
-    heard: Mapping[Entry, int] = field(default_factory=dict)
+    heard: Mapping[CensusEntry, int] = field(default_factory=dict)
     days: Mapping[Day, int] = field(default_factory=dict)
     keyed: Mapping[Day, int] = field(default_factory=dict)
     revision: int = 0
 
-    def moved(self, before: Entry | None, after: Entry | None, at: datetime) -> Shard:
+    def moved(self, before: CensusEntry | None, after: CensusEntry | None, at: datetime) -> Shard:
         """The shard with one instance counted under `after` instead of `before`, and without those long stale.
 
         None is an instance that was not known before, or is deleted.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from headgate.fleets import keys
-from headgate.instances.counting.census import Day, Entry, Shard
+from headgate.instances.counting.census import CensusEntry, Day, Shard
 from headgate.storage.stored import Form, Stored
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def shard_item(fleet_id: str, shard: Shard) -> Item:
     """`heard` counts all, `quick` those of them that report quickly."""
-    heard: dict[Entry, int] = {}
+    heard: dict[CensusEntry, int] = {}
     for entry, n in shard.heard.items():
         every = replace(entry, quick=False)
         heard[every] = heard.get(every, 0) + n
@@ -36,7 +36,7 @@ def shard(item: Item) -> Shard:
     return _SHARDS.read(item, heard={entry: n for entry, n in {**slow, **fast}.items() if n})
 
 
-def _heard_items(counted: Mapping[Entry, int]) -> Item:
+def _heard_items(counted: Mapping[CensusEntry, int]) -> Item:
     """Nested by group, then assignment and state, then mark, so that what entries share is stored once."""
     nested: dict[str, dict[str, dict[str, Value]]] = {}
     for entry, n in counted.items():
@@ -45,13 +45,13 @@ def _heard_items(counted: Mapping[Entry, int]) -> Item:
     return {**nested}
 
 
-def _heard(value: Value) -> dict[Entry, int]:
-    heard: dict[Entry, int] = {}
+def _heard(value: Value) -> dict[CensusEntry, int]:
+    heard: dict[CensusEntry, int] = {}
     for deployment_id, of_group in _map(value).items():
         for what, marks in _map(of_group).items():
             revision, _, state = what.partition("#")
             for mark, n in _map(marks).items():
-                heard[Entry(int(mark), deployment_id, int(revision), cast("InstanceState", state))] = _whole(n)
+                heard[CensusEntry(int(mark), deployment_id, int(revision), cast("InstanceState", state))] = _whole(n)
     return heard
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from headgate.instances.counting.watch import Departure, Measured, Sums, Watch
+from headgate.instances.counting.watch import Departure, Measurements, Sums, Watch
 
 if TYPE_CHECKING:
     from headgate.deployments.running import RunningRollout
     from headgate.instances.desired.model import Desired
     from headgate.instances.model import Instance
-    from headgate.instances.reported.host import Counters, HostReport
+    from headgate.instances.reported.host import HostCounters, HostReport
 
 # Longer ago says little of now, so what was before counts half from then on.
 _BEFORE_SECONDS: Final = 900
@@ -28,7 +28,7 @@ def measured(
     rollout: RunningRollout | None,
     desired: Desired,
     at: datetime,
-) -> Measured:
+) -> Measurements:
     """Measure after a message: for the `rollout` of the instance's present group, if there is one.
 
     `stored` is the instance before the message, `before` the same in that group.
@@ -36,7 +36,7 @@ def measured(
     watch = None
     if rollout is not None and is_measured(before, after, rollout):
         watch = watched(before, after, said, rollout, desired, at)
-    return Measured(watch, departures(stored, after, rollout, watch, at))
+    return Measurements(watch, departures(stored, after, rollout, watch, at))
 
 
 def departures(
@@ -129,7 +129,7 @@ def begun(before: Instance, rollout: RunningRollout) -> Watch:
     return _waited(watch, counters, counters.seconds)
 
 
-def _are_of_what_runs(counters: Counters, instance: Instance, at: datetime) -> bool:
+def _are_of_what_runs(counters: HostCounters, instance: Instance, at: datetime) -> bool:
     """True if all was counted since the instance applied what it runs, and not in a version that was taken back."""
     applied = instance.trials.last_applied()
     return (
@@ -139,7 +139,7 @@ def _are_of_what_runs(counters: Counters, instance: Instance, at: datetime) -> b
     )
 
 
-def _waited(watch: Watch, counters: Counters | None, seconds: int) -> Watch:
+def _waited(watch: Watch, counters: HostCounters | None, seconds: int) -> Watch:
     if counters is None and watch.before is None:
         return watch
     sums = watch.before or Sums()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from headgate.instances import mapping
-from headgate.instances.counting.census import Entry, Shard, shard_of
+from headgate.instances.counting.census import CensusEntry, Shard, shard_of
 from headgate.instances.counting.mapping import shard_item
 from headgate.storage.items import Item
 
@@ -20,5 +20,5 @@ def counters(fleet_id: str, instances: Iterable[Item], at: datetime) -> list[Ite
     for item in instances:
         instance = mapping.INSTANCES.read(item)
         number = shard_of(instance.id)
-        shards[number] = shards.get(number, Shard(number)).moved(None, Entry.of(instance), at)
+        shards[number] = shards.get(number, Shard(number)).moved(None, CensusEntry.of(instance), at)
     return [shard_item(fleet_id, shard) | {"revision": 1} for _, shard in sorted(shards.items())]

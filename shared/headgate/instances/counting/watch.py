@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from headgate.deployments.running import RunningRollout
-    from headgate.instances.reported.host import Counters
+    from headgate.instances.reported.host import HostCounters
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Sums:
     memory: int = 0
     cpu: int = 0
 
-    def plus(self, counters: Counters) -> Sums:
+    def plus(self, counters: HostCounters) -> Sums:
         """With one more report; of the queue the last one counts."""
         return Sums(
             self.accepted + counters.accepted,
@@ -42,7 +42,7 @@ class Sums:
             self.cpu + (counters.cpu or 0),
         )
 
-    def _delivered(self, counters: Counters) -> Mapping[str, int] | None:
+    def _delivered(self, counters: HostCounters) -> Mapping[str, int] | None:
         if counters.delivered is None:
             return self.delivered
         before = self.delivered or {}
@@ -122,7 +122,7 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurements:
     """Rollouts' measurements of an instance. `departures` are the newest ones that it left after its turn came."""
 
     watch: Watch | None = field(default=None, compare=False)
@@ -136,4 +136,4 @@ class Measured:
         )
 
 
-NOT_MEASURED: Final = Measured()
+NOT_MEASURED: Final = Measurements()

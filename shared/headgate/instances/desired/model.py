@@ -66,7 +66,7 @@ class Desired:
             adopted=group.adopted,
         )
 
-    def forgets(self, version: HealthyVersion | Outcome) -> bool:
+    def forgets(self, version: HealthyVersion | ConfigOutcome) -> bool:
         """True if the group took the version back, or was cleared since it ran; revision 0 is of another group."""
         cleared = 0 < version.revision < self.cleared_revision
         return cleared or version.identity in self.taken_back
@@ -92,7 +92,7 @@ _PATIENCE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ConfigOutcome:
     """The result of a config on this instance. `revision` is that of the assignment under which it was offered.
 
     `text_hash` is the SHA-256 in hex of its text, None if that was not read since; `at` is when it was applied or
@@ -131,7 +131,7 @@ class Outcome:
         revision: int | None = None,
         offered_at: datetime | None = None,
         at: datetime | None = None,
-    ) -> Outcome:
+    ) -> ConfigOutcome:
         """Add the result of a config, under its own assignment if no other `revision` is given."""
         return cls(
             config_hash=config.config_hash,
@@ -172,27 +172,27 @@ class Trials:
     is healthy with what it reports, None if it is not.
     """
 
-    outcomes: Sequence[Outcome] = ()
+    outcomes: Sequence[ConfigOutcome] = ()
     healthy: Sequence[HealthyVersion] = ()
     well_since: datetime | None = None
 
-    def outcome_of(self, config_hash: str) -> Outcome | None:
+    def outcome_of(self, config_hash: str) -> ConfigOutcome | None:
         return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)
 
-    def failure_of(self, desired: Desired) -> Outcome | None:
+    def failure_of(self, desired: Desired) -> ConfigOutcome | None:
         """The failure of that config under its assignment; None if it did not fail."""
         outcome = self.outcome_of(desired.config_hash)
         return outcome if outcome is not None and outcome.is_failure_of(desired) else None
 
-    def last_offered(self) -> Outcome | None:
+    def last_offered(self) -> ConfigOutcome | None:
         """The last offer; None if there was none since times are recorded."""
         sent = ((outcome.offered_at, outcome) for outcome in self.outcomes if outcome.offered_at)
         return max(sent, key=lambda pair: pair[0], default=(None, None))[1]
 
-    def last_applied(self) -> Outcome | None:
+    def last_applied(self) -> ConfigOutcome | None:
         return next((outcome for outcome in self.outcomes if outcome.status == "applied"), None)
 
-    def with_outcome(self, outcome: Outcome) -> Trials:
+    def with_outcome(self, outcome: ConfigOutcome) -> Trials:
         """With this outcome before all others, in the place of the one of the same config."""
         others = [each for each in self.outcomes if each.config_hash != outcome.config_hash]
         # What was applied last stays, however many have failed since: the instance goes back to it.
@@ -202,7 +202,7 @@ class Trials:
             first[-1] = applied
         return replace(self, outcomes=(outcome, *first))
 
-    def with_changed(self, outcome: Outcome) -> Trials:
+    def with_changed(self, outcome: ConfigOutcome) -> Trials:
         """With this outcome of a config whose outcome is known, in its place."""
         changed = (outcome if each.config_hash == outcome.config_hash else each for each in self.outcomes)
         return replace(self, outcomes=tuple(changed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headgate.instances.desired.model import Desired, Outcome
+from headgate.instances.desired.model import ConfigOutcome, Desired
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -45,7 +45,7 @@ def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) 
     if known is not None and again and known is trials.last_offered():
         # Sent once more, because the host has not said yet that it has it.
         at = known.offered_at or at
-    offered = Outcome.of(sent, "offered", "", text_hash, offered_at=at)
+    offered = ConfigOutcome.of(sent, "offered", "", text_hash, offered_at=at)
     if known is not None and again and known.status == "offered" and reported.status == "failed":
         offered = replace(offered, returns=known.returns, unclear_since=known.unclear_since)
     if known is None or known.status != "applied":
@@ -139,7 +139,7 @@ def _is_wanting(instance: Instance, config: Desired) -> bool:
 def _back(instance: Instance, desired: Desired) -> Desired | None:
     """The version to run instead of a failed one. None to let the supervisor go on trying what it has."""
     known = _known(instance, desired)
-    failures: list[tuple[Desired, Outcome]] = []
+    failures: list[tuple[Desired, ConfigOutcome]] = []
     for config in known:
         failure = _failure(instance, config)
         if failure is None or failure.returned_in_vain:
@@ -160,12 +160,12 @@ def _back(instance: Instance, desired: Desired) -> Desired | None:
     return None if stays else Desired(None, desired.revision)
 
 
-def _failure(instance: Instance, config: Desired) -> Outcome | None:
+def _failure(instance: Instance, config: Desired) -> ConfigOutcome | None:
     outcome = instance.trials.outcome_of(config.config_hash)
     return outcome if outcome is not None and outcome.status == "failed" else None
 
 
-def _runs_on(instance: Instance) -> Outcome | None:
+def _runs_on(instance: Instance) -> ConfigOutcome | None:
     """The healthy version by the host's report while another one was refused; None if its supervisor names none."""
     running, text_hash = instance.running(), instance.reported.host.text_hash
     if running is None or text_hash is None or not instance.reported.is_healthy:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.deployments.versions import HealthyVersion
 from headgate.foundation.settings import settings
-from headgate.instances.desired.model import NOTHING, Desired, Outcome, Trials
+from headgate.instances.desired.model import NOTHING, ConfigOutcome, Desired, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headgate.deployments.model import Deployment
     from headgate.instances.model import Instance
-    from headgate.instances.reported.model import Cause, Health, Report, ReportedConfig
+    from headgate.instances.reported.model import AgentReport, Cause, Health, ReportedConfig
 
 NEVER_HEALTHY: Final = "Its collector did not become healthy within a minute"
 _MESSAGE: Final = 2_000
@@ -31,7 +31,7 @@ def healthy_for() -> timedelta:
 
 
 def ended(
-    trials: Trials, before: ReportedConfig, report: Report, health: Health | None, desired: Desired, at: datetime
+    trials: Trials, before: ReportedConfig, report: AgentReport, health: Health | None, desired: Desired, at: datetime
 ) -> Trials:
     """The trials after a message. `before` is what was reported until then, `health` what is known of it by now."""
     config = report.config or _judged_again(trials, before)
@@ -43,7 +43,7 @@ def ended(
         if config.config_hash not in (desired.config_hash, NOTHING):
             return trials
         offered = desired if config.config_hash == desired.config_hash else Desired(None, 0)
-        known = Outcome.of(offered, "offered", revision=0)
+        known = ConfigOutcome.of(offered, "offered", revision=0)
     healthy = health is not None and health.healthy
     status: Literal["applied", "failed"] = "applied" if config.status == "applied" else "failed"
     if status == "applied" and known.assignment is not None and known.status != "applied" and not healthy:
@@ -73,7 +73,7 @@ def ended(
     return trials.with_outcome(replace(outcome, at=at))
 
 
-def proved(before: Instance, after: Instance, report: Report, desired: Desired, at: datetime) -> Trials:
+def proved(before: Instance, after: Instance, report: AgentReport, desired: Desired, at: datetime) -> Trials:
     """The trials with the versions that it has proved good by this message, without those that were taken back."""
     trials, config = after.trials, after.reported.config
     if desired.assignment is None and config.config_hash == NOTHING and config.status == "applied":
@@ -107,7 +107,7 @@ def proves(after: Instance, group: Deployment, desired: Desired) -> bool:
     return proven and after.standing.state == "applied" and desired.assignment == group.assignment
 
 
-def _open(known: Outcome, cause: Cause | None, at: datetime, *, healthy: bool) -> Outcome | None:
+def _open(known: ConfigOutcome, cause: Cause | None, at: datetime, *, healthy: bool) -> ConfigOutcome | None:
     """The outcome of a config that failed for a reason which does not count against it yet; None if it has failed.
 
     One whose collector was killed is offered again if it was applied before, one that the host could not try always.
@@ -141,7 +141,7 @@ def _not_taken_back(versions: Sequence[HealthyVersion], desired: Desired) -> Seq
     return remaining[places[0] :] if places else remaining
 
 
-def _runs_well(instance: Instance) -> Outcome | None:
+def _runs_well(instance: Instance) -> ConfigOutcome | None:
     """The running version, if its collector is healthy with it."""
     config, running = instance.reported.config, instance.running()
     well = instance.reported.is_healthy and config.status == "applied"
@@ -152,7 +152,7 @@ def _ended(before: Instance, after: Instance) -> bool:
     return (after.reported.host.exits or 0) > (before.reported.host.exits or 0)
 
 
-def _passes_on(report: Report) -> bool:
+def _passes_on(report: AgentReport) -> bool:
     """True if most of what the collector counts was sent, if it counted nothing, or if it serves no metrics."""
     counters = report.host.counters if report.host else None
     return counters is None or counters.sent > counters.failed or not (counters.accepted or counters.failed)

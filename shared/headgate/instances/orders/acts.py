@@ -24,7 +24,7 @@ from headgate.instances.counting.measuring import departures
 from headgate.instances.model import Instance
 from headgate.instances.orders.model import MOVE_ALLOWED_FOR, Override, PendingOrder
 from headgate.instances.reported.host import LARGEST_NAMES, MOST_LABELS, Order
-from headgate.instances.service import Seen
+from headgate.instances.service import SeenInstance
 from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
 from headgate.storage.retry import retry
@@ -94,7 +94,7 @@ def restart(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
     Raises FleetNotFound, InstanceNotFound, InstanceNotReporting, OrderNotSupported.
     """
 
-    def allow(seen: Seen) -> None:
+    def allow(seen: SeenInstance) -> None:
         host = seen.instance.reported.host
         if "restart" not in host.can:
             raise OrderNotSupported("restart", host.supervisor_version)
@@ -108,7 +108,7 @@ def try_again(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
     Raises FleetNotFound, InstanceNotFound, InstanceNotReporting, NothingToRetry.
     """
 
-    def allow(seen: Seen) -> None:
+    def allow(seen: SeenInstance) -> None:
         if seen.state != "apply_failed":
             raise NothingToRetry
 
@@ -121,7 +121,7 @@ def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program:
     Raises FleetNotFound, InstanceNotFound, InstanceNotReporting, OrderNotSupported, SupervisorIsCurrent.
     """
 
-    def allow(seen: Seen) -> None:
+    def allow(seen: SeenInstance) -> None:
         host = seen.instance.reported.host
         if "upgrade_supervisor" not in host.can or seen.instance.reported.description.arch not in program.files:
             raise OrderNotSupported("upgrade_supervisor", host.supervisor_version)
@@ -293,7 +293,7 @@ def _order(
     fleet_id: str,
     instance_id: str,
     do: Order,
-    allow: Callable[[Seen], None],
+    allow: Callable[[SeenInstance], None],
     program: Program | None = None,
 ) -> PendingOrder:
     at = clock.now()

@@ -41,7 +41,7 @@ class Exporter:
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
+class HostCounters:
     """The collector's counts of `seconds`: log records, spans and data points together.
 
     `delivered` is what it sent by signal, without what went to exporters that deliver nothing; `memory` is in bytes,
@@ -70,7 +70,7 @@ class CrashLoop:
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class ReportedHost:
     """All that is known of a host. None: it never said, as hosts with an older supervisor.
 
     `text_hash` is the SHA-256 in hex of the assigned text that runs, empty for nothing; `drifted` are the top-level
@@ -92,11 +92,11 @@ class Host:
     can: Sequence[Ability] = ()
     platform: Platform | None = None
     components: str | None = None
-    counters: Counters | None = field(default=None, compare=False)
+    counters: HostCounters | None = field(default=None, compare=False)
     variables: str | None = None
 
 
-UNKNOWN: Final = Host()
+UNKNOWN: Final = ReportedHost()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class HostReport:
     can: Sequence[Ability] | None = None
     platform: Platform | None = None
     components: str | None = None
-    counters: Counters | None = None
+    counters: HostCounters | None = None
     totals: Totals | None = None
     collector_version: str | None = None
     done: Sequence[str] = ()
@@ -128,7 +128,7 @@ class HostReport:
     uninstalled: bool = False
     variables: str | None = None
 
-    def after(self, before: Host) -> Host:
+    def after(self, before: ReportedHost) -> ReportedHost:
         """Merge this report into the host."""
         known = before
         # A report with the supervisor's version is a full one: what it leaves out is not so any more.

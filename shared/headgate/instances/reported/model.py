@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from headgate.instances.orders.captured import CaptureNews
 from headgate.instances.reported.effective import Effective, RedactedText
 from headgate.instances.reported.health_tree import HealthTree, TreeNote
-from headgate.instances.reported.host import UNKNOWN, Host, HostReport
+from headgate.instances.reported.host import UNKNOWN, HostReport, ReportedHost
 from headgate.instances.series.model import Totals
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Cause = Literal["version", "killed", "host", "unclear"]
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class HostDescription:
     """The agent's description of its host; each text unchanged, cut to length."""
 
     host_name: str | None = None
@@ -41,7 +41,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AgentReport:
     """One message of an agent. A field that is None has not changed since the previous message.
 
     `cause` is why the config in it failed, None if it did not. `files` are its effective configuration as it came,
@@ -52,7 +52,7 @@ class Report:
     sequence_num: int
     accepts_config: bool
     takes_interval: bool
-    description: Description | None = None
+    description: HostDescription | None = None
     health: Health | None = None
     config: ReportedConfig | None = None
     cause: Cause | None = None
@@ -75,7 +75,7 @@ class ReportedConfig:
     message: str = ""
 
 
-UNDESCRIBED: Final = Description()
+UNDESCRIBED: Final = HostDescription()
 NEVER_CONFIGURED: Final = ReportedConfig("", "unset")
 
 
@@ -89,14 +89,14 @@ class Reported:
     are not compared, and they stay when a message says nothing of its host.
     """
 
-    description: Description = UNDESCRIBED
+    description: HostDescription = UNDESCRIBED
     accepts_config: bool = False
     health: Health | None = None
     config: ReportedConfig = NEVER_CONFIGURED
     applying_since: datetime | None = None
     stopped: bool = False
     uninstalled: bool = False
-    host: Host = UNKNOWN
+    host: ReportedHost = UNKNOWN
     effective: Effective | None = None
     health_tree: TreeNote | None = None
     accepts_remote_config: bool = False
@@ -119,7 +119,7 @@ class Reported:
         """True if the process that its host sees has that revision in its environment, None for none of them."""
         return (self.host.variables or "") == (variables.digest if variables else "")
 
-    def after(self, report: Report, at: datetime, *, late: bool, sends: bool) -> Reported:
+    def after(self, report: AgentReport, at: datetime, *, late: bool, sends: bool) -> Reported:
         """Merge a message into the report. `late`: it was sent before the one which said that the supervisor stops.
 
         `sends` is True if its group sends it configurations.
@@ -148,7 +148,7 @@ class Reported:
             totals=self._totals(report),
         )
 
-    def _totals(self, report: Report) -> Totals | None:
+    def _totals(self, report: AgentReport) -> Totals | None:
         now = report.host.totals if report.host else None
         if now is None or (self.totals and not now.follows(self.totals, starts=report.sequence_num == 0)):
             return self.totals

@@ -35,7 +35,7 @@ class Unsuited:
 
 
 @dataclass(frozen=True, slots=True)
-class Hosts:
+class UnsuitedHosts:
     """The collectors of a group that report; `among` says how many were read, `lists` what they have."""
 
     hosts: Sequence[Instance] = ()
@@ -53,7 +53,7 @@ class Hosts:
         ]
 
 
-def hosts_of(fleet_id: str, deployment_id: str) -> Hosts:
+def hosts_of(fleet_id: str, deployment_id: str) -> UnsuitedHosts:
     """The hosts of a group of a fleet that the caller is known to see; two reads.
 
     In a large fleet it looks at the first 1,000 instances.
@@ -66,10 +66,10 @@ def hosts_of(fleet_id: str, deployment_id: str) -> Hosts:
         if each.deployment_id == deployment_id and not stale(mark_of(each.contact.last_seen_at), at)
     ]
     if not hosts:
-        return Hosts()
+        return UnsuitedHosts()
     collectors = "1 collector" if len(hosts) == 1 else f"{len(hosts):,} collectors"
     among = f"the {collectors} that were looked at" if read.position else f"this group's {collectors}"
-    return Hosts(
+    return UnsuitedHosts(
         hosts, among, components.known(fleet_id) if any(host.reported.host.components for host in hosts) else {}
     )
 
@@ -112,7 +112,7 @@ def _plain(gate: str) -> str:
     return gate.removeprefix("+")
 
 
-def _lacking(known: Hosts, version: Version) -> Iterable[Unsuited]:
+def _lacking(known: UnsuitedHosts, version: Version) -> Iterable[Unsuited]:
     having = Counter(host.reported.host.components for host in known.hosts if host.reported.host.components)
     lists = known.lists
     lacking = 0

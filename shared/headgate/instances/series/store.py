@@ -22,7 +22,7 @@ _PARTS: Final = Stored(HostsPart, forms={"hosts": COMPRESSED_JSON})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BucketPlace:
     """The place of a bucket: its beginning, and its seconds."""
 
     start: int
@@ -36,13 +36,13 @@ def hosts_parts(deployment_id: str, start: int, count: int | None) -> dict[int, 
     return {part.number: part for part in map(_PARTS.read, rows)}
 
 
-def buckets(deployment_id: str, places: Iterable[Place]) -> dict[Place, Bucket]:
+def buckets(deployment_id: str, places: Iterable[BucketPlace]) -> dict[BucketPlace, Bucket]:
     """The buckets, new ones for those that do not exist; one read for each hundred."""
     places = [*places]
     rows = table.get_all([_bucket_key(deployment_id, place) for place in places])
     known = [_BUCKETS.read(row) for row in rows]
     return {place: Bucket(place.start, place.seconds) for place in places} | {
-        Place(bucket.start, bucket.seconds): bucket for bucket in known
+        BucketPlace(bucket.start, bucket.seconds): bucket for bucket in known
     }
 
 
@@ -52,14 +52,14 @@ def save(deployment_id: str, parts: Iterable[HostsPart], changed: Iterable[Bucke
         _put(_part_key(deployment_id, part.start, part.number), _part_item(part), part.revision) for part in parts
     ]
     for bucket in changed:
-        key = _bucket_key(deployment_id, Place(bucket.start, bucket.seconds))
+        key = _bucket_key(deployment_id, BucketPlace(bucket.start, bucket.seconds))
         writes.append(_put(key, _BUCKETS.item(bucket) | {"expires": bucket.expires}, bucket.revision))
     transact(writes)
 
 
 def between(deployment_id: str, seconds: int, begin: int, end: int) -> Iterator[Bucket]:
     """The buckets of so many seconds that begin from `begin` to `end`, in order; one query for each megabyte."""
-    first, last = (_bucket_key(deployment_id, Place(start, seconds)) for start in (begin, end))
+    first, last = (_bucket_key(deployment_id, BucketPlace(start, seconds)) for start in (begin, end))
     return map(_BUCKETS.read, table.between(str(first["pk"]), str(first["sk"]), str(last["sk"])))
 
 
@@ -98,7 +98,7 @@ def _part_key(deployment_id: str, start: int, number: int) -> Key:
     return keys.series_hosts(deployment_id, start)
 
 
-def _bucket_key(deployment_id: str, place: Place) -> Key:
+def _bucket_key(deployment_id: str, place: BucketPlace) -> Key:
     key = keys.series_slot if place.seconds == SLOT else keys.series_hour
     return key(deployment_id, place.start)
 

@@ -27,7 +27,7 @@ from headgate.instances.series.model import (
     Totals,
     spread,
 )
-from headgate.instances.series.store import Place
+from headgate.instances.series.store import BucketPlace
 from headgate.storage import items
 from headgate.storage.retry import retry
 from headgate.storage.stored import COMPRESSED_JSON, Stored
@@ -160,7 +160,7 @@ def _parts(deployment_id: str, slot: int, hosts: int) -> list[HostsPart]:
 
 def _with(deployment_id: str, changes: Sequence[Saved]) -> Iterable[Bucket]:
     """The group's buckets with the changes added."""
-    added: dict[Place, list[tuple[str, int, Sequence[int], int]]] = {}
+    added: dict[BucketPlace, list[tuple[str, int, Sequence[int], int]]] = {}
     for change in changes:
         span = change.at - change.begin
         for place, key, at, numbers in _pieces(change):
@@ -173,7 +173,7 @@ def _with(deployment_id: str, changes: Sequence[Saved]) -> Iterable[Bucket]:
     return buckets.values()
 
 
-def _pieces(change: Saved) -> Iterator[tuple[Place, str, int, Sequence[int]]]:
+def _pieces(change: Saved) -> Iterator[tuple[BucketPlace, str, int, Sequence[int]]]:
     """Numbers that a change adds to the cells of buckets: by hours, and by minutes in the last three hours."""
     begin, end = change.begin, change.at
     first = end - end % SLOT - (MOST_SPREAD_SLOTS - 1) * SLOT
@@ -183,7 +183,7 @@ def _pieces(change: Saved) -> Iterator[tuple[Place, str, int, Sequence[int]]]:
         queue = [numbers[QUEUE]] if key != COVERED else []
         counted = numbers[:QUEUE]
         for at, share in spread(counted, begin, end, HOUR):
-            yield Place(at, HOUR), key, at, share + queue
+            yield BucketPlace(at, HOUR), key, at, share + queue
         for at, share in spread(counted, begin, end, MINUTE):
             if at >= first:
-                yield Place(at - at % SLOT, SLOT), key, at, share + queue
+                yield BucketPlace(at - at % SLOT, SLOT), key, at, share + queue

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from headgate.instances.desired import trials
-from headgate.instances.desired.model import Outcome
+from headgate.instances.desired.model import ConfigOutcome
 from headgate.instances.desired.offers import obstacle
 from headgate.instances.model import Standing
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headgate.instances.model import Instance
     from headgate.instances.orders.model import PendingOrder
     from headgate.instances.reported.host import HostReport
-    from headgate.instances.reported.model import Report
+    from headgate.instances.reported.model import AgentReport
     from headgate.instances.state.model import InstanceState
 
 WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
@@ -53,7 +53,9 @@ def with_orders(
     return replace(before, orders=orders), done
 
 
-def after_report(before: Instance, report: Report, desired: Desired, at: datetime, *, sends: bool = True) -> Instance:
+def after_report(
+    before: Instance, report: AgentReport, desired: Desired, at: datetime, *, sends: bool = True
+) -> Instance:
     """The instance after a message: what it reported, how its configs ended, and its state.
 
     `sends` is whether its group sends it configurations.
@@ -69,7 +71,7 @@ def after_report(before: Instance, report: Report, desired: Desired, at: datetim
 
 def with_failure(instance: Instance, config: Desired, desired: Desired, message: str, at: datetime) -> Instance:
     """The instance with `config` counted as failed, whatever the agent reported."""
-    outcome = Outcome.of(config, "failed", message, revision=desired.revision, at=at)
+    outcome = ConfigOutcome.of(config, "failed", message, revision=desired.revision, at=at)
     return judged(replace(instance, trials=instance.trials.with_outcome(outcome)), desired)
 
 
@@ -88,7 +90,7 @@ def with_text(instance: Instance, desired: Desired, text_hash: str, at: datetime
     """The instance with the hash of the text that it reports as applied."""
     known = instance.trials.outcome_of(desired.config_hash)
     if known is None:
-        changed = instance.trials.with_outcome(Outcome.of(desired, "applied", "", text_hash, at=at))
+        changed = instance.trials.with_outcome(ConfigOutcome.of(desired, "applied", "", text_hash, at=at))
     else:
         changed = instance.trials.with_changed(replace(known, text_hash=text_hash))
     return judged(replace(instance, trials=changed), desired)

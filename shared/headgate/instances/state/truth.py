@@ -17,7 +17,7 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class LastAttempt:
     """The last attempt, and its result; `reason` says why it failed."""
 
     assignment: Assignment | None
@@ -33,7 +33,7 @@ class Truth:
 
     desired: Moment
     offered: Moment | None
-    attempted: Attempt | None
+    attempted: LastAttempt | None
     running: Moment | None
 
     @classmethod
@@ -54,15 +54,17 @@ def _offered(instance: Instance) -> Moment | None:
     return Moment(last.assignment, last.offered_at, last.collector) if last else None
 
 
-def _attempted(instance: Instance) -> Attempt | None:
+def _attempted(instance: Instance) -> LastAttempt | None:
     reported = instance.reported
     applying = instance.trials.outcome_of(reported.config.config_hash) if reported.config.status == "applying" else None
     if applying is not None:
-        return Attempt(applying.assignment, instance.reported.applying_since, "applying", None, applying.collector)
+        return LastAttempt(applying.assignment, instance.reported.applying_since, "applying", None, applying.collector)
     ended = [outcome for outcome in instance.trials.outcomes if outcome.status != "offered"]
     # The newest is the first one where times are not known.
     last = max(ended, key=lambda outcome: outcome.at or _NEVER, default=None)
     if last is None:
         return None
     failed = last.status == "failed"
-    return Attempt(last.assignment, last.at, "failed" if failed else "applied", last.message or None, last.collector)
+    return LastAttempt(
+        last.assignment, last.at, "failed" if failed else "applied", last.message or None, last.collector
+    )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from headgate.deployments.versions import Assignment
     from headgate.fleets.model import Fleet
     from headgate.foundation.caller import Caller
-    from headgate.instances.service import Seen
+    from headgate.instances.service import SeenInstance
     from headgate.instances.state.model import InstanceState
     from headgate.instances.timeline.model import TimelineEvent
 
@@ -87,17 +87,17 @@ def _of_hosts(caller: Caller, fleet: Fleet, deployment_id: str | None) -> LastDa
     return LastDay(standings, len(known), len(changed) - len(read), details.names(caller, versions))
 
 
-def _changed(seen: Seen, begin: datetime) -> bool:
+def _changed(seen: SeenInstance, begin: datetime) -> bool:
     """True if its timeline may have an event since that time: the hour of the last one is noted."""
     return (seen.instance.noted.hour + 1) * _HOUR > begin.timestamp() or not seen.instance.noted.hour
 
 
-def _as_always(seen: Seen) -> TimelineEvent:
+def _as_always(seen: SeenInstance) -> TimelineEvent:
     """The event that the host's stored item follows from, which is older than the day."""
     return events.entry(seen.instance, "first_seen", seen.instance.contact.first_seen_at)
 
 
-def _standing(at: datetime, known: Sequence[tuple[Seen, Sequence[TimelineEvent]]]) -> HostsThen:
+def _standing(at: datetime, known: Sequence[tuple[SeenInstance, Sequence[TimelineEvent]]]) -> HostsThen:
     states: Counter[InstanceState] = Counter()
     versions: Counter[Assignment | None] = Counter()
     for seen, newest in known:
@@ -109,7 +109,7 @@ def _standing(at: datetime, known: Sequence[tuple[Seen, Sequence[TimelineEvent]]
     return HostsThen(at, states, versions)
 
 
-def _state(seen: Seen, last: TimelineEvent, at: datetime) -> InstanceState:
+def _state(seen: SeenInstance, last: TimelineEvent, at: datetime) -> InstanceState:
     """The state after the event, unless the host has been silent since: silence is written when it ends."""
     quiet = seen.state in _NOT_HEARD and at > silent_from(seen.instance.contact.last_seen_at)
     return seen.state if quiet else last.state

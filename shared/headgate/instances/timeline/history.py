@@ -18,7 +18,7 @@ from headgate.storage.page import Slice
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedEvent:
     """An event, with the names of the configurations that it names, by id."""
 
     event: TimelineEvent
@@ -34,14 +34,14 @@ class Then:
 
     at: datetime
     state: InstanceState
-    last: Listed
+    last: ListedEvent
 
     @property
     def covered(self) -> bool:
         return not self.last.event.is_followed_by_others
 
 
-def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[Listed]:
+def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[ListedEvent]:
     """Newest first; two reads, one for each configuration, and two more if there are none.
 
     Raises FleetNotFound, InstanceNotFound.
@@ -74,10 +74,10 @@ def then(caller: Caller, fleet_id: str, instance_id: str, at: datetime) -> Then:
     return Then(at, _state(fleet_id, instance_id, last, at, on_kubernetes=fleet.on_kubernetes), listed)
 
 
-def _listed(caller: Caller, entries: Sequence[TimelineEvent]) -> list[Listed]:
+def _listed(caller: Caller, entries: Sequence[TimelineEvent]) -> list[ListedEvent]:
     moments = [event.running.assignment for event in entries if event.running]
     names = details.names(caller, [*moments, *(event.version for event in entries)])
-    return [Listed(event, names) for event in entries]
+    return [ListedEvent(event, names) for event in entries]
 
 
 def _state(fleet_id: str, instance_id: str, last: TimelineEvent, at: datetime, *, on_kubernetes: bool) -> InstanceState:

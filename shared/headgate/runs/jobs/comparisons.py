@@ -13,7 +13,7 @@ from headgate.runs.jobs.model import Job
 from headgate.runs.suites import service as suites
 from headgate_engine.collectors import service as collectors
 from headgate_engine.testing import comparison
-from headgate_engine.testing.comparison import Side, SideName
+from headgate_engine.testing.comparison import ComparisonSide, SideName
 from headgate_engine.testing.named_test import NamedTest
 
 
@@ -27,7 +27,7 @@ class NothingToCompare(Invalid):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SideSource:
     """A stored version, or a text; and the collector that runs it, without one the version's own or the default one."""
 
     yaml: str | None = None
@@ -43,8 +43,8 @@ class Ask:
     `names` chooses among these.
     """
 
-    left: Source
-    right: Source
+    left: SideSource
+    right: SideSource
     tests: Mapping[str, NamedTest] | None = None
     names: Sequence[str] | None = None
     ignore: Sequence[str] | None = None
@@ -52,7 +52,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    side: Side
+    side: ComparisonSide
     published: bool
 
 
@@ -64,7 +64,7 @@ def start(caller: Caller, asked: Ask) -> Job:
     """
     service.require_room(caller)
     asker = Asker.of(caller)
-    sources: dict[SideName, Source] = {"left": asked.left, "right": asked.right}
+    sources: dict[SideName, SideSource] = {"left": asked.left, "right": asked.right}
     resolved = {name: _resolve(caller, name, source) for name, source in sources.items()}
     for name, source in sources.items():
         field = "collector_version" if source.collector_version else "version_number"
@@ -85,16 +85,16 @@ def start(caller: Caller, asked: Ask) -> Job:
     )
 
 
-def _resolve(caller: Caller, name: SideName, source: Source) -> _Resolved:
+def _resolve(caller: Caller, name: SideName, source: SideSource) -> _Resolved:
     if source.configuration_id is None or source.n is None:
         version = source.collector_version or settings().collector_version
-        return _Resolved(Side(yaml=source.yaml or "", collector_version=version), published=False)
+        return _Resolved(ComparisonSide(yaml=source.yaml or "", collector_version=version), published=False)
     try:
         stored = configurations.get_version(caller, source.configuration_id, source.n)
     except NotFound as error:
         error.named_by(name)
         raise
-    side = Side(
+    side = ComparisonSide(
         yaml=stored.yaml or "",
         collector_version=source.collector_version or stored.collector_version,
         configuration_id=source.configuration_id,

@@ -45,7 +45,7 @@ def evidence(job: Job, request: JsonValue, result: JsonValue) -> Evidence | None
     """
     if job.kind != "suite" or job.configuration_id is None or job.version_number is None:
         return None
-    asked = suite.Request.model_validate(request)
+    asked = suite.SuiteRequest.model_validate(request)
     if asked.all_tests_sha256 is None:
         return None
     return Evidence(

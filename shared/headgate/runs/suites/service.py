@@ -14,7 +14,7 @@ from headgate.foundation.settings import settings
 from headgate.runs.suites.model import NoTests, TestsNotFound
 from headgate.storage.retry import retry
 from headgate.version_tests import service as version_tests
-from headgate.version_tests.model import BadTestName, Evidence, Listed, NoSuchTest, Verdict, VersionTests
+from headgate.version_tests.model import BadTestName, Evidence, ListedTest, NoSuchTest, Verdict, VersionTests
 from headgate_engine.testing.named_test import NAME, NamedTest, of_text, to_text
 
 
@@ -27,7 +27,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class TestOutcome:
+class PastOutcome:
     """The outcome of a test in one suite, and whether that suite was of the version as it is now."""
 
     __test__ = False
@@ -38,17 +38,17 @@ class TestOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class TestsOverview:
     """A version's tests by name, and the evidence of their suites, newest first."""
 
     tests: VersionTests
     evidence: Sequence[Shown]
 
-    def history(self, name: str) -> Sequence[TestOutcome]:
+    def history(self, name: str) -> Sequence[PastOutcome]:
         """Outcomes of a test in the newest suite of each text, tests, collector and feature gates, newest last."""
         suites = sorted(self.evidence, key=lambda shown: shown.evidence.finished_at)
         return [
-            TestOutcome(verdict.status, suite.evidence.collector_version, suite.evidence.finished_at, suite.current)
+            PastOutcome(verdict.status, suite.evidence.collector_version, suite.evidence.finished_at, suite.current)
             for suite in suites
             for verdict in suite.evidence.tests
             if verdict.name == name
@@ -72,20 +72,22 @@ class Selection:
     n: int | None = None
 
 
-def overview(caller: Caller, configuration_id: str, n: int) -> Overview:
+def overview(caller: Caller, configuration_id: str, n: int) -> TestsOverview:
     """Two reads. Raises ConfigurationNotFound, VersionNotFound."""
     version = configurations.get_version(caller, configuration_id, n)
     return overview_of(configuration_id, version)
 
 
-def overview_of(configuration_id: str, version: Version) -> Overview:
+def overview_of(configuration_id: str, version: Version) -> TestsOverview:
     """The overview of a version that the caller may see; one read."""
     tests, recorded = version_tests.with_evidence(configuration_id, version.n)
     subject = version_tests.subject(version.yaml or "", version.collector_version, version.feature_gates)
-    return Overview(tests, [Shown(each, version_tests.is_current(each, tests, subject)) for each in recorded.entries])
+    return TestsOverview(
+        tests, [Shown(each, version_tests.is_current(each, tests, subject)) for each in recorded.entries]
+    )
 
 
-def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[Listed, NamedTest]:
+def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[ListedTest, NamedTest]:
     """One test; two reads, and a GET if it is large. Raises ConfigurationNotFound, VersionNotFound, NoSuchTest."""
     configurations.get_version_without_text(caller, configuration_id, n)
     listed = version_tests.of_version(configuration_id, n).named(name)
@@ -137,7 +139,7 @@ def of_given_text(yaml: str, tests: Sequence[tuple[str, NamedTest]]) -> Selectio
 
 def put(
     caller: Caller, configuration_id: str, n: int, name: str, test: NamedTest, if_match: frozenset[str] | None
-) -> Listed:
+) -> ListedTest:
     """Add a test to a draft or replace one, by its name. It is not run, and its rules are not compiled.
 
     Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, BadTestName, NameTakenInOtherCase,
@@ -147,7 +149,7 @@ def put(
         raise BadTestName(("path", "name"))
     at = clock.now()
     configurations.changing_draft(caller, configuration_id, n, at)
-    listed = Listed(
+    listed = ListedTest(
         name=name,
         target_pipeline=test.target_pipeline,
         signal_type=test.signal_type,
@@ -158,7 +160,7 @@ def put(
         updated_by=caller.principal,
     )
 
-    def once() -> Listed:
+    def once() -> ListedTest:
         draft = configurations.changing_draft(caller, configuration_id, n, at)
         before = version_tests.of_version(configuration_id, n)
         before.require_match(name, if_match)

@@ -19,7 +19,7 @@ LISTED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class EventGroup:
     """Events that are one message, oldest first."""
 
     events: Sequence[Event]
@@ -29,7 +29,7 @@ class Group:
         return self.events[0]
 
 
-def due(events: Iterable[Event], at: datetime) -> list[Group]:
+def due(events: Iterable[Event], at: datetime) -> list[EventGroup]:
     """The groups whose time has come, in the order of their first events. The others wait for the next sweep."""
     together: dict[tuple[str, ...], list[list[Event]]] = {}
     for event in sorted(events, key=lambda event: (event.at, event.id)):
@@ -38,11 +38,11 @@ def due(events: Iterable[Event], at: datetime) -> list[Group]:
             groups[-1].append(event)
         else:
             groups.append([event])
-    waiting = [Group(group) for groups in together.values() for group in groups]
+    waiting = [EventGroup(group) for groups in together.values() for group in groups]
     return sorted((group for group in waiting if _is_due(group, at)), key=lambda group: group.first.at)
 
 
-def message_of(group: Group, names: Names) -> Message:
+def message_of(group: EventGroup, names: Names) -> Message:
     """The message of the group; a read for each name that is not known yet."""
     first = group.first
     organization_id, about = first.organization_id, first.about
@@ -65,7 +65,7 @@ def _key(event: Event) -> tuple[str, ...]:
     return (event.id,)
 
 
-def _is_due(group: Group, at: datetime) -> bool:
+def _is_due(group: EventGroup, at: datetime) -> bool:
     return len(_key(group.first)) == 1 or group.first.at + WINDOW <= at
 
 

@@ -22,7 +22,7 @@ from headgate.foundation.settings import settings
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.model import Webhook
 from headgate.webhooks.notifications import bus, grouping, store, watching
-from headgate.webhooks.notifications.grouping import Group
+from headgate.webhooks.notifications.grouping import EventGroup
 from headgate.webhooks.notifications.names import Names
 from headgate_engine.threads import Threads
 
@@ -81,8 +81,8 @@ def _swept(since: datetime, at: datetime) -> Swept:
     return Swept(noticed, sent, messages)
 
 
-def _send(group: Group, names: Names, wanting: Callable[[str], Sequence[Webhook]]) -> None:
-    bus.put([grouping.message_of(Group([event]), names) for event in group.events])
+def _send(group: EventGroup, names: Names, wanting: Callable[[str], Sequence[Webhook]]) -> None:
+    bus.put([grouping.message_of(EventGroup([event]), names) for event in group.events])
     message = grouping.message_of(group, names)
     for webhook in wanting(group.first.organization_id):
         if webhook.wants(message):
