@@ -131,6 +131,16 @@ def test_a_refusal_names_the_collector_and_the_option(server: Server, run: Run, 
     ]
 
 
+@pytest.mark.parametrize("command", ["validate", "lint"])
+def test_a_file_without_an_answer_is_an_error_for_programs_too(server: Server, run: Run, command: str) -> None:
+    server.answering = answering()
+    code, out, err = run(f"{command} --json gone.yaml")
+
+    assert (code, json.loads(out)) == (1, [])
+    error = json.loads(err.splitlines()[-1])["error"]
+    assert (error["code"], error["message"]) == ("failed", "cannot read gone.yaml: No such file or directory")
+
+
 @pytest.mark.parametrize("line", ["config create a.yaml", "validate a.yaml"])
 def test_variables_that_an_error_comes_from_are_named_with_the_option(server: Server, run: Run, line: str) -> None:
     error = {**REFUSED["errors"][0], "cause": {"kind": "variable", "names": ["BACKEND", "KEY"], "instead": ""}}

@@ -12,7 +12,7 @@ from headgate_cli.api import Api
 from headgate_cli.checks import findings, fixing, linting, many
 from headgate_cli.checks.findings import Finding, Linted
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.errors import FAILED, Ended, Failed, Unreachable
+from headgate_cli.errors import FAILED, Ended, Failed, Unreachable, show_as_json
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.safe_files import name, read
@@ -109,12 +109,12 @@ def validate(
     files = files_of_folders(files)
     if fix:
         fixing.mend(api, files, request)
-    texts, unread = _read(files)
+    texts, unread = _read(files, output)
     requests = [{"yaml": content, **request} for content in texts.values()]
     parts = {"policies": policies, "start": not no_start}
     query = "&".join(f"{name}=true" for name, is_asked in parts.items() if is_asked)
     asked = many.verdicts(api, requests, f"?{query}" if query else "")
-    answers = dict(_ask(texts, asked, "could not validate"))
+    answers = dict(_ask(texts, asked, "could not validate", output))
     failed = unread or len(answers) < len(texts)
     if policies and _not_checked(answers):
         failed = True
@@ -165,9 +165,9 @@ def lint(
     files = files_of_folders(files)
     if fix:
         fixing.mend(api, files, request)
-    texts, unread = _read(files)
+    texts, unread = _read(files, output)
     asked = (linting.asked(api, {"yaml": content, **request}) for content in texts.values())
-    linted = dict(_ask(texts, asked, "could not lint"))
+    linted = dict(_ask(texts, asked, "could not lint", output))
     failed = unread or len(linted) < len(texts)
     reported = [finding for file, lint in linted.items() for finding in findings.of_lint(file, lint, notes=notes)]
     _show({file: lint.whole for file, lint in linted.items()}, texts, reported, output, complete=not failed)
@@ -208,27 +208,35 @@ def _say_of_policies(file: str, answer: ValidationResult) -> None:
     say(f"{one_line(file)}: {counted}; {shown} finding{'' if shown == 1 else 's'} of policies{more}")
 
 
-def _ask(texts: Mapping[str, str], asked: Iterable[A | Failed], outage: str) -> Iterator[tuple[str, A]]:
+def _ask(texts: Mapping[str, str], asked: Iterable[A | Failed], outage: str, output: str) -> Iterator[tuple[str, A]]:
     """The answers by the files' names; prints a message for each file that could not be checked."""
     for (file, content), answer in zip(texts.items(), asked, strict=False):
         if not isinstance(answer, Failed):
             yield file, answer
             continue
-        say(f"headgate: {outage} {one_line(file)}: {answer.message if content else 'it is empty'}")
+        _tell(answer, f"{outage} {one_line(file)}: {answer.message if content else 'it is empty'}", output)
         # An error may be about this file alone: only an unreachable server ends the loop.
         if isinstance(answer, Unreachable):
             break
 
 
-def _read(files: Sequence[str]) -> tuple[Mapping[str, str], bool]:
+def _read(files: Sequence[str], output: str) -> tuple[Mapping[str, str], bool]:
     """The texts by the files' names, and whether a file could not be read, for which a message is printed."""
     texts: dict[str, str] = {}
     for file in files:
         try:
             texts[name(file)] = read(file)
         except Failed as error:
-            say(f"headgate: {error.message}")
+            _tell(error, error.message, output)
     return texts, len(texts) < len({*map(name, files)})
+
+
+def _tell(error: Failed, message: str, output: str) -> None:
+    """Print why a file has no answer, as errors that end a command are printed."""
+    if output == "json":
+        show_as_json(error, message)
+    else:
+        say(f"headgate: {message}")
 
 
 def _show(
