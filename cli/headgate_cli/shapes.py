@@ -661,7 +661,7 @@ class GroupEventOutPage(TypedDict):
 
 class HappenedOut(TypedDict):
     at: str
-    event: Literal["first_seen", "moved", "silent", "back", "offered", "running", "crash_loop", "exited", "drifted", "restarted", "collector_changed", "configuration_changed", "supervisor_changed", "supervisor_kept", "override", "override_ended", "key_registered", "key_replaced", "scope_changed", "token_renewed", "cut_off", "let_in", "move_allowed", "replaced", "replaces", "refused", "capture", "capture_ended", "pending_pickup", "applying", "applied", "apply_failed", "idle", "healthy", "unhealthy", "stopped", "flapping", "flapping_ended"]
+    event: Literal["first_seen", "moved", "silent", "back", "offered", "running", "crash_loop", "exited", "drifted", "restarted", "collector_changed", "configuration_changed", "variables_sent", "variables_changed", "supervisor_changed", "supervisor_kept", "override", "override_ended", "key_registered", "key_replaced", "scope_changed", "token_renewed", "cut_off", "let_in", "move_allowed", "replaced", "replaces", "refused", "capture", "capture_ended", "pending_pickup", "applying", "applied", "apply_failed", "idle", "healthy", "unhealthy", "stopped", "flapping", "flapping_ended"]
     state: Literal["pending_pickup", "applying", "applied", "apply_failed", "idle", "running", "unhealthy", "stopped", "silent", "stale", "unknown"]
     running: VersionAt | None
     version: VersionOut | None
@@ -674,6 +674,7 @@ class HappenedOut(TypedDict):
     message: str | None
     left_out: int | None
     program_version: str | None
+    variables_revision: int | None
     configuration: str | None
 
 

@@ -1,13 +1,27 @@
 """Stored variables reach running hosts by a rollout: sealed for each host, with gates, and back with the version."""
 
-import pytest
+import base64
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import pytest
+from nacl.exceptions import CryptoError
+from nacl.public import SealedBox
+
+from headgate.deployments import service as deployments
+from headgate.deployments import variable_store, variables
+from headgate.fleets import keys
+from headgate.storage import aws, table
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.members import API
 from tests.support.rolling import no_executions
-from tests.support.sealed_hosts import WRONG, SealedGroup
+from tests.support.sealed_hosts import WRONG, Rollout, SealedGroup, SealedHost
+from tests.support.signing_host import SigningHost
 
 __all__ = ["ann", "fleet", "no_executions", "now"]
 pytestmark = pytest.mark.usefixtures("no_executions")
+SECRETS = ("first", "second", "third")
 
 
 @pytest.fixture
@@ -15,7 +29,30 @@ def group(fleet: Fleet, now: Clock) -> SealedGroup:
     return SealedGroup.of(fleet, now, 2)
 
 
-def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(group: SealedGroup) -> None:
+def to_all(group: SealedGroup, **changes: object) -> Rollout:
+    """A rollout of these changes that has given them to every host."""
+    all_at_once = {"steps": [{"percent": 100, "soak_seconds": 60}]}
+    return group.ends(group.starts(group.stores(**changes), strategy=all_at_once))
+
+
+def revisions(group: SealedGroup) -> list[str]:
+    """The stored revisions of the group."""
+    prefix = f"{keys.ENV_REVISIONS}{group.id}#"
+    return [str(item["sk"]) for item in _items(group.fleet.id) if str(item["sk"]).startswith(prefix)]
+
+
+def _items(fleet_id: str) -> list[dict[str, Any]]:
+    answer = aws.dynamodb().query(
+        TableName=table.fleets.name,
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": keys.of_fleet(fleet_id)}},
+    )
+    return [{name: next(iter(value.values())) for name, value in item.items()} for item in answer["Items"]]
+
+
+def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(
+    group: SealedGroup, capsys: pytest.CaptureFixture[str]
+) -> None:
     revision = group.stores(secrets={"API_KEY": "second"}, variables={"ZONE": None, "LEVEL": "warn"})
     assert [host.digest for host in group.hosts] == ["", ""]
     before = group.of_hosts()
@@ -32,16 +69,203 @@ def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(group: S
     after = group.of_hosts()
     assert (after["rolled_out"], after["running"]) == (2, [{"revision": 2, "hosts": 2}])
     assert group.fleet.member.http.get(group.path).json()["variables_revision"] == 2
+    (shown, _) = group.fleet.instances()
+    path = f"{API}/fleets/{group.fleet.id}/instances/{shown['id']}"
+    known = group.fleet.member.http.get(path).json()
+    assert known["variables_revision"] == 2
+    history = group.fleet.member.http.get(f"{path}/history").json()["items"]
+    events = [(one["event"], one["variables_revision"]) for one in history if one["event"].startswith("variables")]
+    assert events == [("variables_changed", 2), ("variables_sent", 2)]
+    changes = json.dumps(group.fleet.member.http.get(f"{API.replace('public', 'app')}/changes").json())
+    told = capsys.readouterr().out + changes + json.dumps(known) + json.dumps(_items(group.fleet.id), default=repr)
+    assert not [secret for secret in SECRETS if f'"{secret}"' in told]
 
 
 def test_a_wrong_value_fails_the_gate_and_the_former_values_are_back(group: SealedGroup) -> None:
-    group.ends(group.starts(group.stores(secrets={"API_KEY": "second"})))
+    to_all(group, secrets={"API_KEY": "second"})
     good = {host.digest for host in group.hosts}
 
     ended = group.ends(group.starts(group.stores(secrets={"API_KEY": WRONG})))
 
-    assert ended["status"] in ("rolled_back", "halted")
+    assert (ended["status"], ended["failures"][0]["gate"]) == ("rolled_back", "apply_failed")
     assert len([host for host in group.hosts if len(host.files) == 2]) == 1, "only the first step got it"
     assert {host.digest for host in group.hosts} == good
     assert group.of_hosts()["running"] == [{"revision": 2, "hosts": 2}]
     assert all(host.environment["API_KEY"] == "second" for host in group.hosts)
+
+
+def test_a_host_that_says_applied_and_runs_other_values_is_not_applied(group: SealedGroup) -> None:
+    group.hosts[0].keeps = group.hosts[1].keeps = True
+    rollout = group.starts(group.stores(secrets={"API_KEY": "second"}))
+    shown = group.ends(rollout)
+    assert (shown["status"], shown["failures"][0]["gate"]) == ("rolled_back", "apply_failed"), shown
+    assert "has not been seen to run with the variables of revision 2" in str(group.said)
+    assert group.of_hosts()["running"] == [{"revision": None, "hosts": 2}]
+
+
+def test_a_version_that_fails_later_is_taken_back_with_the_values_that_it_was_good_with(group: SealedGroup) -> None:
+    to_all(group, secrets={"API_KEY": "second"})
+    group.beats(120)
+    to_all(group, secrets={"API_KEY": "third"})
+    host = group.hosts[0]
+    good = next(iter(host.files))
+
+    # Before it has proved the third value good.
+    host.fails("crashed")
+
+    assert (host.digest, host.environment["API_KEY"]) == (good, "second")
+
+
+def test_an_earlier_revision_is_rolled_out_again_and_five_are_kept(fleet: Fleet, now: Clock) -> None:
+    group = SealedGroup.of(fleet, now, 1)
+    for n in range(2, 8):
+        group.starts(group.stores(secrets={"API_KEY": f"value {n}"}))
+    assert [int(key[-8:]) for key in revisions(group)] == [3, 4, 5, 6, 7]
+
+    ended = group.ends(group.starts(5))
+
+    assert (ended["status"], ended["variables"]) == ("completed", {"revision": 5, "before": None})
+    (host,) = group.hosts
+    assert host.environment["API_KEY"] == "value 5"
+    for refused in (2, 8):
+        answer = group.asks(refused)
+        assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", "variables_revision"])
+        assert "is not stored; the newest is 7" in answer.json()["detail"]
+    host.agent.leaves()
+    now.moves(days=31)
+    assert fleet.member.http.delete(group.path).status_code == 204
+    assert revisions(group) == []
+
+
+def test_hosts_without_a_key_the_ability_or_the_groups_token_are_listed_before_and_get_nothing(
+    group: SealedGroup,
+) -> None:
+    older = group.join("older", can=("restart",))
+    visitor = group.join("visitor", token=group.fleet.token)
+    unsigned = group.unsigned("unsigned")
+    group.beats()
+    before = group.of_hosts()
+    named = {one["name"]: one["message"] for one in before["not_moved"]}
+    assert (before["hosts"], before["unreached"], sorted(named)) == (5, 3, ["older", "unsigned", "visitor"])
+    assert "its supervisor takes none" in named["older"]
+    assert "it signs in with the fleet's token, not with the group's own" in named["visitor"]
+    assert "it does not sign its messages" in named["unsigned"]
+
+    ended = group.ends(group.starts(group.stores(secrets={"API_KEY": "second"})))
+
+    assert (ended["status"], ended["hosts"]["not_moved"], ended["hosts"]["applied"]) == ("completed", 3, 2)
+    assert sorted(one["name"] for one in ended["not_moved"]) == ["older", "unsigned", "visitor"]
+    assert not [offer for host in (older, visitor, unsigned) for offer in host.offers if "sealed" in offer]
+
+
+def test_a_rollout_that_reaches_no_host_is_refused(fleet: Fleet, now: Clock) -> None:
+    group = SealedGroup.of(fleet, now, 0)
+    group.join("visitor", token=fleet.token)
+
+    answer = group.asks(1)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "no_host_to_upgrade")
+    assert "change the variables of none of the group's 1 hosts" in answer.json()["detail"]
+
+
+def sealed(host: SealedHost, body: bytes) -> bytes | None:
+    """What an answer with that body has for the host."""
+    told = json.loads(body).get("variables", {}) if body else {}
+    return base64.b64decode(told["sealed"]) if "sealed" in told else None
+
+
+def test_nobody_else_gets_or_opens_what_is_sealed_for_a_host(group: SealedGroup) -> None:
+    to_all(group, secrets={"API_KEY": "second"})
+    host = group.hosts[0]
+    # A host refuses what names another configuration than the one that it came with (internal/variables).
+    assert (host.opened() or {})["config"] == host.agent.status.last_remote_config_hash.hex()
+    box = base64.b64decode(host.told["sealed"])
+    for stranger in (group.hosts[1].signing.key, SigningHost.of(group.fleet).key):
+        with pytest.raises(CryptoError):
+            SealedBox(stranger.to_curve25519_private_key()).decrypt(box)
+
+    # The fleet's token with the id of a host of the group, in the group and in another one, with the thief's key.
+    for token, place in ((group.fleet.token, group.id), (group.fleet.token, group.fleet.deployment_id)):
+        thief = SigningHost.of(group.fleet, place, token).agent(uid=host.agent.uid)
+        thief.start()
+        thief.tells(b'{"v":1,"supervisor":{"version":"1"},"can":["variables"]}')
+        assert sealed(host, thief.answer.custom_message.data) is None
+        assert thief.uid != host.agent.uid, "it is another instance"
+    group.clock.moves(seconds=1)
+    # The host's messages again, with its signature, and with another key's under the host's name.
+    body, signature = host.signing.sent[-1]
+    assert host.signing.posts(body, signature).json()["code"] == "message_repeated"
+    forged = SigningHost.of(group.fleet, group.id, host.signing.token).signature(body).split(".")
+    forged[1] = host.signing.signature(body).split(".")[1]
+    assert host.signing.posts(body, ".".join(forged)).json()["code"] == "signature_invalid"
+    # The group's own token and another key under the host's id: another instance.
+    swapped = SigningHost.of(group.fleet, group.id, host.signing.token).agent(uid=host.agent.uid)
+    swapped.start()
+    assert swapped.uid != host.agent.uid
+    assert sealed(host, swapped.answer.custom_message.data) is None
+
+
+def test_an_install_delivers_what_a_rollout_has_proved_and_not_what_was_stored_since(group: SealedGroup) -> None:
+    to_all(group, variables={"ZONE": "proved"})
+    group.stores(variables={"ZONE": "not judged", "NEW": "x"})
+    stored = deployments.of_fleet(group.fleet.id, group.id)
+
+    assert variables.of_group(stored).plain == {"ZONE": "proved"}
+    late = group.join("late")
+    group.beats()
+    assert late.environment["ZONE"] == "proved"
+    asked = {"platform": "linux", "deployment_id": group.id, "env": {"NEW": "mine"}}
+    assert group.fleet.member.http.post(f"{API}/fleets/{group.fleet.id}/install", json=asked).status_code == 200
+
+
+def test_variables_of_the_supervisor_are_not_brought_and_noted(group: SealedGroup) -> None:
+    ended = to_all(group, variables={"HEADGATE_NAME": "x", "LD_PRELOAD": "y", "ZONE": "b"})
+
+    assert ended["notes"][0].startswith("Hosts take HEADGATE_NAME, LD_PRELOAD from an install alone")
+    assert [sorted(host.environment) for host in group.hosts] == [["API_KEY", "ZONE"]] * 2
+
+
+def test_hosts_keep_what_they_have_where_the_secrets_cannot_be_opened(
+    group: SealedGroup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to_all(group, secrets={"API_KEY": "second"})
+    host = group.hosts[0]
+
+    def not_readable(*_: object) -> None:
+        raise variables.NotReadable("API_KEY")
+
+    monkeypatch.setattr(variables, "opened", not_readable)
+    variables.forget()
+    group.fleet.publish_up_to(2)
+    group.fleet.member.http.patch(group.path, json={"version_number": 2})
+    group.beats()
+
+    assert host.told == {"digest": host.digest}
+    assert host.environment["API_KEY"] == "second"
+
+
+def test_changes_and_starts_at_once_pin_one_content_for_each_revision(fleet: Fleet, now: Clock) -> None:
+    group = SealedGroup.of(fleet, now, 0)
+    group.starts(1)
+
+    def change(n: int) -> int:
+        return group.stores(secrets={"API_KEY": f"value {n}"})
+
+    def start(n: int) -> int:
+        return int(group.asks(1 if n % 2 else group.newest()).status_code)
+
+    with ThreadPoolExecutor(8) as pool:
+        stored = [pool.submit(change, n) for n in range(4)]
+        started = [pool.submit(start, n) for n in range(4)]
+        numbers = sorted(each.result() for each in stored)
+        codes = {each.result() for each in started}
+
+    assert numbers == [2, 3, 4, 5], "no revision was lost, or written twice"
+    # One that is not the newest any more is refused.
+    assert 201 in codes <= {201, 422}
+    shown = deployments.of_fleet(fleet.id, group.id)
+    assert shown.rollout is not None
+    assert shown.rollout.variables is not None
+    environment = variable_store.revision(shown, shown.rollout.variables.revision)
+    assert environment is not None
+    assert environment.pinned == shown.rollout.variables

@@ -23,7 +23,10 @@ Rollout = dict[str, Any]
 
 @dataclass
 class SealedHost:
-    """A host as our supervisor is. `files` are what it opened, by digest; its collector has those of `digest`."""
+    """A host as our supervisor is. `files` are what it opened, by digest; its collector has those of `digest`.
+
+    One that `keeps` says that it applied what it is offered, and runs on with the variables that it has.
+    """
 
     signing: SigningHost
     agent: Agent
@@ -32,6 +35,7 @@ class SealedHost:
     digest: str = ""
     told: dict[str, Any] = field(default_factory=dict)
     offers: list[dict[str, Any]] = field(default_factory=list)
+    keeps: bool = False
 
     @property
     def environment(self) -> dict[str, str]:
@@ -58,13 +62,20 @@ class SealedHost:
         if opened:
             assert opened["config"] == answer.remote_config.config_hash.hex()
             self.files[self.told["digest"]] = opened
-        before, self.digest = self.digest, self.told.get("digest", "")
+        before = self.digest
+        if not self.keeps:
+            self.digest = self.told.get("digest", "")
         if WRONG in self.environment.values():
             self.digest = before
             self.agent.report(wire.RemoteConfigStatuses_FAILED, "invalid value")
             self._takes()
             return
         self.agent.applies()
+
+    def fails(self, why: str) -> None:
+        """The collector ends with what it runs."""
+        self.agent.report(wire.RemoteConfigStatuses_FAILED, why)
+        self._takes()
 
     def opened(self) -> dict[str, Any] | None:
         """What the last offer has sealed for it."""
@@ -79,12 +90,16 @@ class SealedHost:
 
 @dataclass
 class SealedGroup:
-    """A group that runs version 1, with a variable and a secret that its hosts were installed with."""
+    """A group that runs version 1, with a variable and a secret that its hosts were installed with.
+
+    `said` are the messages of its hosts' states.
+    """
 
     fleet: Fleet
     clock: Clock
     id: str
     hosts: list[SealedHost] = field(default_factory=list)
+    said: set[object] = field(default_factory=set)
 
     @classmethod
     def of(cls, fleet: Fleet, clock: Clock, hosts: int) -> "SealedGroup":
@@ -105,6 +120,23 @@ class SealedGroup:
         host.starts()
         self.hosts.append(host)
         return host
+
+    def unsigned(self, name: str) -> SealedHost:
+        """A host with the group's own token that does not sign."""
+        signing = SigningHost.of(self.fleet, self.id, tokens.value_of(self.id, 1))
+
+        def post(body: bytes) -> bytes:
+            response = self.fleet.post(body, token=signing.token, group=self.id)
+            assert response.status_code == 200, response.text
+            return response.content
+
+        host = SealedHost(signing, Agent(post, host_name=name))
+        host.starts()
+        self.hosts.append(host)
+        return host
+
+    def newest(self) -> int:
+        return int(self.fleet.member.http.get(f"{self.path}/env").json()["revision"])
 
     def beats(self, seconds: int = 30) -> None:
         self.clock.moves(seconds=seconds)
@@ -138,6 +170,7 @@ class SealedGroup:
             shown = self.now(rollout)
             if shown["status"] in ("completed", "halted", "rolled_back", "aborted", "superseded"):
                 return shown
+            self.said |= {one["state_message"] for one in self.fleet.instances()}
             self.beats()
         raise AssertionError(self.now(rollout))
 

@@ -412,6 +412,8 @@ def _details(event: HappenedOut) -> str:
     if event["drifted"] is not None:
         words.append(f"changed on the host: {', '.join(event['drifted']) or 'nothing any more'}")
     words.append(event["program_version"])
+    if event.get("variables_revision") is not None:
+        words.append(f"revision {event['variables_revision']}")
     if event["exits"]:
         words.append(f"the collector ended {event['exits']} times")
     if event["until"]:

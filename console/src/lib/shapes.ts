@@ -753,7 +753,7 @@ export interface GroupEventOutPage {
 
 export interface HappenedOut {
   at: string;
-  event: "first_seen" | "moved" | "silent" | "back" | "offered" | "running" | "crash_loop" | "exited" | "drifted" | "restarted" | "collector_changed" | "configuration_changed" | "supervisor_changed" | "supervisor_kept" | "override" | "override_ended" | "key_registered" | "key_replaced" | "scope_changed" | "token_renewed" | "cut_off" | "let_in" | "move_allowed" | "replaced" | "replaces" | "refused" | "capture" | "capture_ended" | "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "healthy" | "unhealthy" | "stopped" | "flapping" | "flapping_ended";
+  event: "first_seen" | "moved" | "silent" | "back" | "offered" | "running" | "crash_loop" | "exited" | "drifted" | "restarted" | "collector_changed" | "configuration_changed" | "variables_sent" | "variables_changed" | "supervisor_changed" | "supervisor_kept" | "override" | "override_ended" | "key_registered" | "key_replaced" | "scope_changed" | "token_renewed" | "cut_off" | "let_in" | "move_allowed" | "replaced" | "replaces" | "refused" | "capture" | "capture_ended" | "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "healthy" | "unhealthy" | "stopped" | "flapping" | "flapping_ended";
   state: "pending_pickup" | "applying" | "applied" | "apply_failed" | "idle" | "running" | "unhealthy" | "stopped" | "silent" | "stale" | "unknown";
   running: VersionAt | null;
   version: VersionOut | null;
@@ -766,6 +766,7 @@ export interface HappenedOut {
   message: string | null;
   left_out: number | null;
   program_version: string | null;
+  variables_revision: number | null;
   configuration: string | null;
 }
 

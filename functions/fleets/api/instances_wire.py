@@ -271,6 +271,7 @@ class HappenedOut(Answer):
     message: str | None
     left_out: int | None
     program_version: str | None
+    variables_revision: int | None
     configuration: str | None
 
     @classmethod

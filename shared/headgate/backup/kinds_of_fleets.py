@@ -294,6 +294,7 @@ KINDS_OF_FLEETS: Final = (
             "message": LONG,
             "left_out": checks.number,
             "program_version": NAME,
+            "variables_revision": checks.number,
             "configuration": text(64),
         },
     ),

@@ -13,7 +13,7 @@ from headgate.deployments.versions import VariablesRevision
 from headgate.foundation.principal import Principal
 
 # Long enough for a key or a token, and not empty.
-_OF_SUPERVISOR: Final = "HEADGATE_"
+_OF_INSTALL: Final = ("HEADGATE_", "LD_")
 _STAND_IN: Final = "stand-in-of-a-secret"
 
 
@@ -51,9 +51,9 @@ class Environment:
         }
 
     @property
-    def for_supervisor(self) -> list[str]:
-        """The names that a host's supervisor reads at its own start, and no collector."""
-        return sorted(name for name in self.variables if name.startswith(_OF_SUPERVISOR))
+    def of_install(self) -> list[str]:
+        """The names that hosts take from an install alone: a supervisor reads them at its start, or the loader does."""
+        return sorted(name for name in self.variables if name.startswith(_OF_INSTALL))
 
     @property
     def pinned(self) -> VariablesRevision:

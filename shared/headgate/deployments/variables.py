@@ -42,6 +42,11 @@ _for_hosts: Final[dict[tuple[str, str, str], Mapping[str, object]]] = {}
 _MOST_OPENED: Final = 16
 
 
+def forget() -> None:
+    """Forget what this process has opened."""
+    _for_hosts.clear()
+
+
 class RevisionNotStored(errors.Invalid):
     """Hosts can be moved to the newest revision, and to the last ones that hosts were moved to."""
 
@@ -166,7 +171,7 @@ def for_hosts(group: Deployment, pinned: VariablesRevision) -> Mapping[str, obje
             return None
         if len(_for_hosts) >= _MOST_OPENED:
             _for_hosts.clear()
-        for_collector = {name: value for name, value in values.items() if name not in environment.for_supervisor}
+        for_collector = {name: value for name, value in values.items() if name not in environment.of_install}
         _for_hosts[known] = {"variables": for_collector, "removed": list(environment.removed)}
     return _for_hosts[known]
 

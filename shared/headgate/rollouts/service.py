@@ -289,8 +289,8 @@ def _save(before: RolloutState, after: RolloutState, *writes: Write) -> Rollout:
 
 def _at_install(environment: Environment) -> Sequence[str]:
     """Note the variables that a rollout does not bring."""
-    names = environment.for_supervisor
-    return [f"Supervisors read {', '.join(names)} at their start: install hosts again to change that"] if names else ()
+    names = environment.of_install
+    return [f"Hosts take {', '.join(names)} from an install alone: install them again to change that"] if names else ()
 
 
 def _event(type: EventType, rollout: Rollout, at: datetime) -> Write:

@@ -15,7 +15,7 @@ from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import InstanceState
 from headgate.instances.state.truth import LastAttempt
 from headgate.instances.timeline.history import ListedEvent, Then
-from headgate.instances.timeline.model import InstanceEvent, Moment
+from headgate.instances.timeline.model import InstanceEvent, Moment, TimelineEvent
 from web.html import NOTHING, Html, html, separated
 from web.parts import empty, second, tag
 from web.table import Cell, Column, table
@@ -62,6 +62,8 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
     "key_replaced": "Another host took its place, as allowed",
     "scope_changed": "Reports with a token of another scope",
     "token_renewed": "Reports with the renewed token",
+    "variables_sent": "Was sent variables,",
+    "variables_changed": "Its collector runs with the variables of",
     "cut_off": "Was cut off: its messages are refused",
     "let_in": "Was let in again",
     "replaced": "Its host was installed again",
@@ -130,12 +132,19 @@ def health_card(known: KnownInstance) -> Html:
     return html(_HEALTH, facts=shown, parts=_parts(known.health_tree), exporters=exporters)
 
 
+def _variables(event: TimelineEvent) -> str:
+    if event.variables_revision is not None:
+        return f"revision {event.variables_revision}"
+    return "its install" if event.event == "variables_changed" else ""
+
+
 def happened(caller: Caller, listed: ListedEvent) -> Html:
     """An event of the timeline, as a sentence, with the texts of the host and of people beside it."""
     event = listed.event
     about = html(" {version}", version=version(caller, event.version, listed.names)) if event.version else NOTHING
     more = [
         f"version {event.program_version}" if event.program_version else "",
+        _variables(event),
         ", ".join(event.drifted or ()),
         f"{event.exits} times" if event.exits is not None else "",
         f"group {event.deployment_id}" if event.deployment_id else "",

@@ -28,6 +28,8 @@ _RARE: Final[frozenset[InstanceEvent]] = frozenset(
         "restarted",
         "supervisor_changed",
         "supervisor_kept",
+        "variables_sent",
+        "variables_changed",
         "override",
         "override_ended",
         "key_registered",
@@ -74,6 +76,8 @@ def of_message(
     sent, sent_before = after.trials.last_offered(), before.trials.last_offered()
     if sent and (sent_before is None or sent.offered_at != sent_before.offered_at):
         events.append(replace(entry(after, "offered", at), version=sent.assignment))
+        if sent.variables and sent.variables.digest != after.reported.host.variables:
+            events.append(replace(entry(after, "variables_sent", at), variables_revision=sent.variables.revision))
     events += _of_programs(stored, after, at)
     events += _of_configuration(stored, after, at)
     events += _of_host(before, after, at)
@@ -116,7 +120,7 @@ def bounded(
 def _digest(event: TimelineEvent) -> str:
     """Digest of what makes events repetitions: the kind, and the versions that it is about and that run."""
     running = event.running.assignment if event.running else None
-    said = f"{event.event} {event.state} {event.version} {running} {event.program_version}"
+    said = f"{event.event} {event.state} {event.version} {running} {event.program_version} {event.variables_revision}"
     if event.configuration:
         said += f" {event.configuration}"
     return hashlib.sha256(said.encode()).hexdigest()[:8]
@@ -163,7 +167,7 @@ def _of_orders(after: Instance, done: Sequence[PendingOrder], at: datetime) -> l
 
 
 def _of_programs(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
-    """Programs that are others than when it was heard last."""
+    """Programs, and variables of the collector, that are others than when it was heard last."""
     if stored is None:
         return []
     was, now = stored.reported, after.reported
@@ -171,11 +175,15 @@ def _of_programs(stored: Instance | None, after: Instance, at: datetime) -> list
         ("collector_changed", was.description.collector_version, now.description.collector_version),
         ("supervisor_changed", was.host.supervisor_version, now.host.supervisor_version),
     )
-    return [
+    changed = [
         replace(entry(after, event, at), program_version=version)
         for event, before, version in versions
         if before and before != version
     ]
+    if was.host.variables is not None and was.host.variables != now.host.variables:
+        event = entry(after, "variables_changed", at)
+        changed.append(replace(event, variables_revision=after.variables_revision))
+    return changed
 
 
 def _of_configuration(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:

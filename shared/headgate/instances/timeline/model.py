@@ -24,6 +24,8 @@ InstanceEvent = Literal[
     "restarted",  # as ordered
     "collector_changed",  # the collector that runs has another version
     "configuration_changed",  # an observed collector reports to run another configuration
+    "variables_sent",  # sealed for its host
+    "variables_changed",  # the collector's process has others in its environment
     "supervisor_changed",
     "supervisor_kept",  # it could not be upgraded as ordered
     "override",
@@ -74,7 +76,7 @@ class TimelineEvent:
     `version` is what the event is about, `reason` why it failed. The others belong to single events: `drifted` are the
     keys that are changed on the host, `left_out` is how many events of the hour were not written until then.
     `program_version` is that of the collector or supervisor that changed, `configuration` the hash of the text that an
-    observed collector reports to run.
+    observed collector reports to run, `variables_revision` that of the variables, None for those of the install.
     """
 
     at: datetime
@@ -92,6 +94,7 @@ class TimelineEvent:
     left_out: int | None = None
     program_version: str | None = None
     configuration: str | None = None
+    variables_revision: int | None = None
 
     @property
     def is_followed_by_others(self) -> bool:
