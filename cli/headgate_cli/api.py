@@ -146,7 +146,7 @@ class ServerError(Failed):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ApiRequest:
     """A request to the API. Its path may have a query, which stays if there are no parameters."""
 
     method: str
@@ -173,7 +173,7 @@ class Api(ABC):
         self.url = url
 
     @abstractmethod
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: ApiRequest) -> Answer:
         """Raises ServerError, NotAuthenticated, Unreachable."""
 
     def close(self) -> None:  # noqa: B027 -- most have nothing to end
@@ -184,7 +184,7 @@ class Api(ABC):
         return hmac.digest(self._key, text.encode(), "sha256").hex() if self._key else ""
 
     def get(self, path: str, **parameters: str | int) -> Entity:
-        return self._entity(self._answer(Request("GET", path, parameters=parameters)))
+        return self._entity(self._answer(ApiRequest("GET", path, parameters=parameters)))
 
     def get_or_linked(self, path: str, **parameters: str | int) -> Entity:
         """The same. The server redirects to storage for an answer that is too large."""
@@ -207,7 +207,7 @@ class Api(ABC):
         cursor, seen, size = "", set[str](), 0
         for _ in range(_MOST_PAGES):
             place: dict[str, str | int] = {"limit": PAGE} | ({"cursor": cursor} if cursor else {})
-            answer = self._answer(Request("GET", path, parameters={**parameters, **place}))
+            answer = self._answer(ApiRequest("GET", path, parameters={**parameters, **place}))
             page = self._entity(answer)
             yield from _objects(page.get("items"))
             cursor, size = str(page.get("next_cursor") or ""), size + len(answer.content)
@@ -225,30 +225,30 @@ class Api(ABC):
     def create_with_etag(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> tuple[Entity, str]:
         """The same, with the ETag of what was created."""
         once = {"Idempotency-Key": str(uuid.uuid4())}
-        return self._with_etag(Request("POST", path, body, once | _if_match(if_match)))
+        return self._with_etag(ApiRequest("POST", path, body, once | _if_match(if_match)))
 
     def post(self, path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> Entity:
         """A POST that changes nothing twice; the path may have a query."""
-        return self._entity(self._answer(Request("POST", path, body, _if_match(if_match))))
+        return self._entity(self._answer(ApiRequest("POST", path, body, _if_match(if_match))))
 
     def put(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> Entity:
-        return self._entity(self._answer(Request("PUT", path, body, _if_match(if_match))))
+        return self._entity(self._answer(ApiRequest("PUT", path, body, _if_match(if_match))))
 
     def patch(self, path: str, body: Mapping[str, object], *, if_match: str = "", **parameters: str) -> Entity:
-        return self._entity(self._answer(Request("PATCH", path, body, _if_match(if_match), parameters)))
+        return self._entity(self._answer(ApiRequest("PATCH", path, body, _if_match(if_match), parameters)))
 
     def delete(self, path: str, *, if_match: str = "") -> None:
-        self._answer(Request("DELETE", path, headers=_if_match(if_match)))
+        self._answer(ApiRequest("DELETE", path, headers=_if_match(if_match)))
 
     def patch_with_etag(self, path: str, body: Mapping[str, object], *, if_match: str) -> tuple[Entity, str]:
         """The same, with the ETag of what was changed."""
-        return self._with_etag(Request("PATCH", path, body, _if_match(if_match)))
+        return self._with_etag(ApiRequest("PATCH", path, body, _if_match(if_match)))
 
     def get_with_etag(self, path: str) -> tuple[Entity, str]:
         """An entity, and the ETag to give back as `if_match`."""
-        return self._with_etag(Request("GET", path))
+        return self._with_etag(ApiRequest("GET", path))
 
-    def _with_etag(self, request: Request) -> tuple[Entity, str]:
+    def _with_etag(self, request: ApiRequest) -> tuple[Entity, str]:
         answer = self._answer(request)
         return self._entity(answer), answer.headers.get("ETag", "")
 
@@ -259,7 +259,7 @@ class Api(ABC):
         return entity
 
     def _sent_or_linked(self, path: str, parameters: Mapping[str, str | int]) -> Answer:
-        answer = self._answer(Request("GET", path, parameters=parameters, may_redirect=True))
+        answer = self._answer(ApiRequest("GET", path, parameters=parameters, may_redirect=True))
         return self._linked(answer.leads_to) if answer.leads_to else answer
 
     def _linked(self, url: str) -> Answer:
@@ -297,7 +297,7 @@ class HttpApi(Api):
         except ValueError as error:
             raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: ApiRequest) -> Answer:
         repeatable = request.method in ("GET", "PUT") or "Idempotency-Key" in request.headers
         for tries_left in range(_RETRIES, -1, -1):
             self.requests += 1

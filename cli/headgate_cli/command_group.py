@@ -10,7 +10,7 @@ import click
 _LONGEST_SUMMARY: Final = 200
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group whose help lists each command with the whole first sentence of its help."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

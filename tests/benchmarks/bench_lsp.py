@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from headgate_cli.local.api import LocalApi
 from headgate_cli.local.collectors import checker
-from headgate_cli.lsp.sources import OfApi
+from headgate_cli.lsp.sources import Backend
 from tests.benchmarks.bench_validate import CONFIGURATION, Times
 from tests.support.language_client import Editor
 
@@ -93,7 +93,7 @@ def main() -> None:
         file = Path(folder, "collector.yaml")
         file.write_text(text)
         command = [str(binary), "validate", "--config", str(file)]
-        backend = OfApi(LocalApi())
+        backend = Backend(LocalApi())
         writer = Writer(editor, text)
 
         def spawn() -> None:

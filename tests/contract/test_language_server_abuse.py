@@ -15,10 +15,10 @@ from headgate_cli.errors import Failed
 from headgate_cli.local.api import LocalApi
 from headgate_cli.lsp import actions, completion, convert, diagnostics, hover, navigation, ottl
 from headgate_cli.lsp.diagnostics import Diagnostic
-from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.schema import Reference
-from headgate_cli.lsp.sources import OfApi
-from headgate_cli.lsp.text import Encoding, Text
+from headgate_cli.lsp.document import OpenDocument
+from headgate_cli.lsp.schema import SchemaReference
+from headgate_cli.lsp.sources import Backend
+from headgate_cli.lsp.text import DocumentText, Encoding
 from tests.support import sizes
 from tests.support.service import ROOT
 
@@ -34,19 +34,19 @@ UNUSED = Diagnostic(0, 0, "warning", "unused_component", 'x; did you mean "batch
 
 
 @pytest.fixture(scope="module")
-def collector() -> Iterator[OfApi]:
-    backend = OfApi(LocalApi())
+def collector() -> Iterator[Backend]:
+    backend = Backend(LocalApi())
     yield backend
     backend.close()
 
 
 @pytest.fixture(scope="module")
-def reference(collector: OfApi) -> Reference:
-    return Reference(collector.document())
+def reference(collector: Backend) -> SchemaReference:
+    return SchemaReference(collector.document())
 
 
 @pytest.fixture(scope="module")
-def lookup(collector: OfApi) -> ottl.Lookup:
+def lookup(collector: Backend) -> ottl.Lookup:
     """The real grammar of a component's context; nothing for a context that it does not have."""
     known: dict[tuple[str, str], Entity] = {}
 
@@ -62,10 +62,10 @@ def lookup(collector: OfApi) -> ottl.Lookup:
 
 
 @pytest.fixture
-def ask(reference: Reference, lookup: ottl.Lookup) -> Callable[[Document, int], None]:
+def ask(reference: SchemaReference, lookup: ottl.Lookup) -> Callable[[OpenDocument, int], None]:
     """Ask a document everything that an editor asks at a place, and convert the answers as they are sent."""
 
-    def asked(document: Document, at: int) -> None:
+    def asked(document: OpenDocument, at: int) -> None:
         text = document.text
         end = min(at + 40, len(text.content))
         here = Diagnostic(at, end, *[getattr(UNUSED, name) for name in ("severity", "code", "message", "path")])
@@ -83,7 +83,7 @@ def ask(reference: Reference, lookup: ottl.Lookup) -> Callable[[Document, int], 
         if navigation.renameable(document, at, reference) is not None:
             for name in ("otlp/never-used", "traces/never-used"):
                 # A pipeline takes the second alone, and a name in a block of text neither.
-                with suppress(navigation.NotRenamed):
+                with suppress(navigation.RenameRefused):
                     navigation.rename(document, at, name, reference)
         for action in actions.actions(document, at, end, [here], reference):
             convert.action(document, action)
@@ -92,9 +92,9 @@ def ask(reference: Reference, lookup: ottl.Lookup) -> Callable[[Document, int], 
 
 
 @pytest.mark.parametrize("seed", range(sizes.either(4, 400)))
-def test_no_edit_of_a_flow_makes_an_answer_fail(ask: Callable[[Document, int], None], seed: int) -> None:
+def test_no_edit_of_a_flow_makes_an_answer_fail(ask: Callable[[OpenDocument, int], None], seed: int) -> None:
     rng = random.Random(seed)
-    document = Document("file:///c.yaml", "yaml", rng.choice(FLOWS), 1, rng.choice(list(Encoding)))
+    document = OpenDocument("file:///c.yaml", "yaml", rng.choice(FLOWS), 1, rng.choice(list(Encoding)))
     for _ in range(30):
         content = document.text.content
         start = rng.randint(0, len(content))
@@ -128,8 +128,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_text_of_a_megabyte_is_answered(ask: Callable[[Document, int], None], name: str) -> None:
-    document = Document("file:///c.yaml", "yaml", HOSTILE[name], 1, Encoding.UTF16)
+def test_a_hostile_text_of_a_megabyte_is_answered(ask: Callable[[OpenDocument, int], None], name: str) -> None:
+    document = OpenDocument("file:///c.yaml", "yaml", HOSTILE[name], 1, Encoding.UTF16)
 
     for at in sizes.turn((0, len(HOSTILE[name]) // 2, len(HOSTILE[name])), [*HOSTILE].index(name)):
         ask(document, at)
@@ -147,7 +147,9 @@ def test_a_hostile_text_of_a_megabyte_is_answered(ask: Callable[[Document, int],
 )
 def test_a_finding_at_no_place_of_the_text_is_shown_within_it(place: dict[str, object]) -> None:
     entry = {"message": "m", "code": "other", **place}
-    found = diagnostics.of_answer({"findings": [entry, {**entry, "end_line": 10**9, "end_column": -1}]}, Text(FLOWS[0]))
+    found = diagnostics.of_answer(
+        {"findings": [entry, {**entry, "end_line": 10**9, "end_column": -1}]}, DocumentText(FLOWS[0])
+    )
 
     assert found
     assert all(0 <= one.start <= one.end <= len(FLOWS[0]) for one in found)

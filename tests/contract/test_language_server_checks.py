@@ -11,7 +11,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
 
-from headgate_cli.lsp.schedule import BURST, EVERY, Pace
+from headgate_cli.lsp.schedule import BURST, EVERY, CheckPace
 from tests.support.answering import Answer, Server, serving
 from tests.support.language_client import Editor, applied
 from tests.support.service import ROOT
@@ -79,7 +79,7 @@ def checks(server: Server) -> list[str]:
 
 
 def test_a_minute_never_holds_as_many_checks_as_the_limit() -> None:
-    pace, now, begun = Pace(is_limited=True), 1_000.0, []
+    pace, now, begun = CheckPace(is_limited=True), 1_000.0, []
     while now < 1_600.0:
         now += pace.delay(now)
         pace.took(now)
@@ -91,7 +91,7 @@ def test_a_minute_never_holds_as_many_checks_as_the_limit() -> None:
 
 
 def test_a_collector_on_this_machine_has_no_limit() -> None:
-    pace = Pace(is_limited=False)
+    pace = CheckPace(is_limited=False)
     for _ in range(1_000):
         pace.took(1.0)
 

@@ -14,8 +14,8 @@ from headgate_cli.accept.bench import OF_ANY_RUN, Bench, Given
 from headgate_cli.accept.checks import limits
 from headgate_cli.accept.checks.all import ALL
 from headgate_cli.accept.errors import Broken
-from headgate_cli.accept.model import Check
-from headgate_cli.accept.redaction import HIDDEN, Redaction
+from headgate_cli.accept.model import PromiseCheck
+from headgate_cli.accept.redaction import HIDDEN, SecretRedaction
 from headgate_cli.accept.remedies import PAGE, REMEDIES
 from headgate_cli.accept.run import Result
 from headgate_cli.accept.run import run as run_checks
@@ -56,7 +56,7 @@ def limiting(server: Server, *, after: int, retry_after: str = "1") -> None:
     server.answering = answering
 
 
-def ran(server: Server, act: Check, *, seconds: float = 60) -> Result:
+def ran(server: Server, act: PromiseCheck, *, seconds: float = 60) -> Result:
     return run_checks(bench(server, seconds=seconds), server.api(), [act], lambda _: None)
 
 
@@ -118,9 +118,9 @@ def test_what_there_is_no_time_for_is_not_checked_and_nothing_is_green(server: S
 
 
 def test_what_cannot_be_removed_is_told(server: Server) -> None:
-    result = ran(server, Check("identity.none", "Nothing is done.", lambda _: None))
+    result = ran(server, PromiseCheck("identity.none", "Nothing is done.", lambda _: None))
     server.answers = [(503, {}, {"detail": "Out of order", "code": "unavailable"})]
-    worse = ran(server, Check("identity.none", "Nothing is done.", lambda _: None))
+    worse = ran(server, PromiseCheck("identity.none", "Nothing is done.", lambda _: None))
 
     assert result.left == []
     assert [sentence.partition(":")[0] for sentence in worse.left] == [
@@ -133,7 +133,7 @@ def test_an_answer_of_an_unknown_shape_fails_its_check_and_everything_is_still_t
     def unpacks(_: Bench) -> None:
         (_only,) = list[str]()
 
-    result = ran(server, Check("identity.none", "There is one group.", unpacks))
+    result = ran(server, PromiseCheck("identity.none", "There is one group.", unpacks))
 
     assert [(one.status, "ValueError" in one.message) for one in result.outcomes] == [("failed", True)]
     assert [line.partition("?")[0] for line, _, _ in server.requests] == [
@@ -157,7 +157,7 @@ def test_a_server_cannot_write_into_the_report(server: Server, tmp_path: Path) -
     def says(_: Bench) -> None:
         raise Broken("<b>x</b>\x00\x1b[31m\n# Passed | `y` [z](https://example.com) sv_secret")
 
-    result = ran(server, Check("identity.none", "The check ends.", says))
+    result = ran(server, PromiseCheck("identity.none", "The check ends.", says))
     written = report.as_markdown(result)
     (tmp_path / "junit.xml").write_bytes(report.as_junit(result))
     (failure,) = ElementTree.parse(tmp_path / "junit.xml").iter("failure")
@@ -198,7 +198,7 @@ SECRET = "k3y'\\&/+="
 @pytest.mark.parametrize("form", [str, repr, json.dumps, html.escape, lambda one: quote(one, safe="")])
 def test_a_secret_is_hidden_wherever_and_however_it_is_written(written: str, form: Callable[[str], str]) -> None:
     secret = f"{SECRET}0123456789abcdef"
-    told = Redaction([secret])(written.replace("{}", form(secret)))
+    told = SecretRedaction([secret])(written.replace("{}", form(secret)))
 
     assert HIDDEN in told
     assert not any(secret[start : start + 6] in told for start in range(len(SECRET), len(secret) - 5))
@@ -208,7 +208,7 @@ def test_a_secret_is_hidden_wherever_and_however_it_is_written(written: str, for
 def test_a_secret_that_was_cut_is_hidden(cut: slice) -> None:
     secret = "".join(chr(ord("a") + n) for n in range(26)) * 2
 
-    assert Redaction([secret])(f"so: {secret[cut]}…") == f"so: {HIDDEN}…"
+    assert SecretRedaction([secret])(f"so: {secret[cut]}…") == f"so: {HIDDEN}…"
 
 
 @pytest.mark.parametrize(
@@ -223,27 +223,27 @@ def test_a_secret_that_was_cut_is_hidden(cut: slice) -> None:
     ],
 )
 def test_what_looks_like_a_credential_is_hidden_though_nobody_knows_it(shaped: str) -> None:
-    assert Redaction()(f"it said '{shaped}'.") == f"it said '{HIDDEN}'."
-    assert Redaction()(f"https://x/?signature={'A1_-' * 4}&b=c") == f"https://x/?signature={HIDDEN}&b=c"
+    assert SecretRedaction()(f"it said '{shaped}'.") == f"it said '{HIDDEN}'."
+    assert SecretRedaction()(f"https://x/?signature={'A1_-' * 4}&b=c") == f"https://x/?signature={HIDDEN}&b=c"
 
 
 def test_what_is_not_secret_stays() -> None:
     text = "left_overs of shift_workers: the fleet ft_1 has the version sv_2, é"
 
-    assert Redaction(["a-token-of-this-server"])(text) == text
-    assert Redaction(["abc"])("abcdef") == "abcdef"
+    assert SecretRedaction(["a-token-of-this-server"])(text) == text
+    assert SecretRedaction(["abc"])("abcdef") == "abcdef"
 
 
 @pytest.mark.parametrize("field", ["token", "secret", "value", "password"])
 def test_what_an_answer_has_for_a_secret_is_remembered_at_any_depth(field: str) -> None:
-    redacted = Redaction()
+    redacted = SecretRedaction()
     redacted.learn(Answered(201, {}, json.dumps({"a": [{"connection": {field: "not-shaped-like-any"}}]}).encode()))
 
     assert redacted("it is not-shaped-like-any") == f"it is {HIDDEN}"
 
 
 def test_a_server_that_shows_secrets_without_end_is_not_remembered_without_end() -> None:
-    redacted = Redaction()
+    redacted = SecretRedaction()
     many = [{"token": f"secret-{number:020}"} for number in range(5_000)]
     redacted.learn(Answered(200, {}, json.dumps({"items": many}).encode()))
     redacted.learn(Answered(200, {}, b"\xff" * 10 + b"[" * 100_000))
@@ -263,7 +263,7 @@ def test_secrets_in_any_part_of_a_wrong_answer_are_in_no_part_of_the_report(
         raise Broken(" ".join(sorted(tokens)))
 
     server.answering = lambda asked: (200, {}, {"items": [{"id": token, "label": token, "said": [*tokens]}]})
-    result = ran(server, Check("identity.none", "The check ends.", says))
+    result = ran(server, PromiseCheck("identity.none", "The check ends.", says))
     written = [report.as_markdown(result), report.as_junit(result).decode(), json.dumps(report.as_json(result))]
 
     for text in written:

@@ -10,17 +10,17 @@ import pytest
 from headgate_cli.api import HttpApi
 from headgate_cli.apply import wanted
 from headgate_cli.apply.carry_fleets import remember
-from headgate_cli.apply.found import Caller, Found, FoundFleet, FoundGroup
-from headgate_cli.apply.state import Entry, Recorder, Seen, State, digest_of_tests
-from headgate_cli.apply.wanted import Wanted
-from headgate_cli.apply.wanted_fleets import Assignment
+from headgate_cli.apply.found import CredentialOwner, FoundFleet, FoundGroup, ServerContent
+from headgate_cli.apply.state import AppliedState, Recorder, SeenConfiguration, StateEntry, digest_of_tests
+from headgate_cli.apply.wanted import FolderContent
+from headgate_cli.apply.wanted_fleets import FolderAssignment
 from headgate_cli.errors import Failed
 from headgate_cli.login.credentials import Credential
 from headgate_cli.upgrade.targets import files_of_folders
 
 ORGANIZATION = "org_0123456789abcdefghjkmnpq0r"
 CFG, FLT, DEP = (f"{kind}_0123456789abcdefghjkmnpq0r" for kind in ("cfg", "flt", "dep"))
-CALLER = Caller(ORGANIZATION, "Shops", "service_account", "sva_1", "contributor", "read_write")
+CALLER = CredentialOwner(ORGANIZATION, "Shops", "service_account", "sva_1", "contributor", "read_write")
 SEAL = HttpApi(Credential("http://127.0.0.1:1", "sv_mine")).seal
 YAML = "service:\n  pipelines:\n    logs: {}\n"
 TEST = "sample: a line\nrules:\n  - {name: all, condition: 'true'}\n"
@@ -63,7 +63,7 @@ def refused(folder: Path) -> str:
     return error.value.message
 
 
-def read(folder: Path) -> Wanted:
+def read(folder: Path) -> FolderContent:
     return wanted.read(folder)
 
 
@@ -88,7 +88,7 @@ def test_a_folder_is_configurations_with_tests_settings_policies_and_fleets(plac
         "gates": {"silent": False, "restarts": None},
         "upgrade_collector": True,
     }
-    assert edge.groups["web"].assignment == Assignment("web", 3)
+    assert edge.groups["web"].assignment == FolderAssignment("web", 3)
     assert (edge.groups["web"].variables, edge.groups["web"].secrets) == ({"ZONE": "a"}, ["API_KEY"])
     assert (edge.groups["idle"].assignment, edge.groups["idle"].clears) == (None, True)
 
@@ -198,10 +198,10 @@ def test_a_file_over_a_megabyte_is_refused(place: Path) -> None:
 
 
 def test_a_state_is_read_as_it_was_written(place: Path) -> None:
-    entry = Entry(CFG, created=True, seen=Seen(2, "2026-11-22T10:00:00.000Z", "a", "b", "0.139.0"))
+    entry = StateEntry(CFG, created=True, seen=SeenConfiguration(2, "2026-11-22T10:00:00.000Z", "a", "b", "0.139.0"))
     recorder = Recorder(place, ORGANIZATION, SEAL)
     recorder.set("configurations", "shop", entry)
-    recorder.set("groups", f"{FLT}/web", Entry("", created=True))
+    recorder.set("groups", f"{FLT}/web", StateEntry("", created=True))
     recorder.set("groups", f"{FLT}/web", None)
     again = Recorder(place, ORGANIZATION, SEAL).state
 
@@ -209,33 +209,33 @@ def test_a_state_is_read_as_it_was_written(place: Path) -> None:
 
 
 def test_tests_that_were_applied_and_are_gone_from_the_folder_are_wanted_no_longer(place: Path) -> None:
-    applied = Entry(CFG, created=True, seen=Seen(1, tests=digest_of_tests({"checkout": "a"})))
-    never = replace(applied, seen=Seen(1, tests=digest_of_tests({})))
+    applied = StateEntry(CFG, created=True, seen=SeenConfiguration(1, tests=digest_of_tests({"checkout": "a"})))
+    never = replace(applied, seen=SeenConfiguration(1, tests=digest_of_tests({})))
 
-    assert State({"shop": applied}).managing(read(place)).configurations["shop"].tests == ()
-    assert State({"shop": never}).managing(read(place)).configurations["shop"].tests is None
-    assert State().managing(read(place)).configurations["shop"].tests is None
+    assert AppliedState({"shop": applied}).managing(read(place)).configurations["shop"].tests == ()
+    assert AppliedState({"shop": never}).managing(read(place)).configurations["shop"].tests is None
+    assert AppliedState().managing(read(place)).configurations["shop"].tests is None
 
 
 def test_what_was_created_when_the_answer_was_lost_is_recorded_by_the_next_apply(place: Path) -> None:
     recorder = Recorder(place, ORGANIZATION, SEAL)
     for kind, key in (("fleets", "edge"), ("fleets", "gone"), ("groups", f"{FLT}/web"), ("groups", f"{FLT}/gone")):
-        recorder.set(kind, key, Entry("", created=True))
+        recorder.set(kind, key, StateEntry("", created=True))
     web = FoundGroup(DEP, "web", False, CFG, 1, "", CALLER.mark)
     edge = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": web}, CALLER.mark)
-    remember(recorder, read(place), Found(CALLER, fleets={"edge": edge}))
+    remember(recorder, read(place), ServerContent(CALLER, fleets={"edge": edge}))
 
-    assert recorder.state.fleets == {"edge": Entry(FLT, created=True)}
-    assert recorder.state.groups == {f"{FLT}/web": Entry(DEP, created=True)}
+    assert recorder.state.fleets == {"edge": StateEntry(FLT, created=True)}
+    assert recorder.state.groups == {f"{FLT}/web": StateEntry(DEP, created=True)}
 
 
 def test_an_entry_without_an_id_does_not_make_somebody_elses_fleet_and_group_an_applys(place: Path) -> None:
     recorder = Recorder(place, ORGANIZATION, SEAL)
     for kind, key in (("fleets", "edge"), ("groups", f"{FLT}/web")):
-        recorder.set(kind, key, Entry("", created=True))
+        recorder.set(kind, key, StateEntry("", created=True))
     web = FoundGroup(DEP, "web", False, CFG, 1, "", "")
     edge = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": web}, "headgate apply sva_2")
-    remember(recorder, read(place), Found(CALLER, fleets={"edge": edge}))
+    remember(recorder, read(place), ServerContent(CALLER, fleets={"edge": edge}))
 
     assert (recorder.state.fleets, recorder.state.groups) == ({}, {})
 
@@ -281,7 +281,7 @@ def test_an_entry_that_no_apply_writes_is_refused_with_its_place(
 
 def test_each_folder_has_an_id_of_its_own_that_the_server_is_not_told(place: Path, tmp_path: Path) -> None:
     recorder, other = Recorder(place, ORGANIZATION, SEAL), Recorder(tmp_path, ORGANIZATION, SEAL)
-    recorder.set("configurations", "shop", Entry(CFG, created=True))
+    recorder.set("configurations", "shop", StateEntry(CFG, created=True))
     file = place / ".headgate" / f"{ORGANIZATION}.json"
 
     assert Recorder(place, ORGANIZATION, SEAL).folder == recorder.folder != other.folder
@@ -294,8 +294,8 @@ def test_each_folder_has_an_id_of_its_own_that_the_server_is_not_told(place: Pat
 
 def recorded(place: Path) -> tuple[Path, dict[str, Any]]:
     """The file of a state in which a configuration is seen, and what it holds."""
-    seen = Seen(2, "2026-11-22T10:00:00.000Z", "a", "b", "0.139.0")
-    Recorder(place, ORGANIZATION, SEAL).set("configurations", "shop", Entry(CFG, created=True, seen=seen))
+    seen = SeenConfiguration(2, "2026-11-22T10:00:00.000Z", "a", "b", "0.139.0")
+    Recorder(place, ORGANIZATION, SEAL).set("configurations", "shop", StateEntry(CFG, created=True, seen=seen))
     file = place / ".headgate" / f"{ORGANIZATION}.json"
     return file, json.loads(file.read_text())
 
@@ -318,7 +318,7 @@ def test_what_somebody_wrote_into_the_state_does_not_count_as_seen(place: Path, 
     file.write_text(json.dumps(content))
     entry = Recorder(place, ORGANIZATION, SEAL).state.configurations["shop"]
 
-    assert entry == Entry(CFG, created=True)
+    assert entry == StateEntry(CFG, created=True)
 
 
 def test_a_seal_is_for_one_entry_of_one_organization_and_one_credential(place: Path) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from headgate_cli.apply.found import FoundConfiguration, is_known
-from headgate_cli.apply.state import Entry, Seen, State, digest_of_tests
-from headgate_cli.apply.steps import FOLDER_UNKNOWN, NOT_CREATED, Plan
-from headgate_cli.apply.wanted import Configuration
-from headgate_cli.apply.wanted_fleets import Assignment, Fleet, Group
-from headgate_cli.checks.checked import Checked
+from headgate_cli.apply.state import AppliedState, SeenConfiguration, StateEntry, digest_of_tests
+from headgate_cli.apply.steps import FOLDER_UNKNOWN, NOT_CREATED, ApplyPlan
+from headgate_cli.apply.wanted import FolderConfiguration
+from headgate_cli.apply.wanted_fleets import FolderAssignment, FolderFleet, FolderGroup
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.suites.fields import digest
 from tests.support.apply_plans import (
     ADMIN,
@@ -31,8 +31,8 @@ from tests.support.apply_plans import (
 
 
 def test_what_is_as_the_folder_wants_it_needs_no_step() -> None:
-    assert planned(folder_with(WANTED), server_with(THERE)) == Plan([], 1)
-    assert planned(folder_with(replace(WANTED, publish=True)), server_with(PUBLISHED)) == Plan([], 1)
+    assert planned(folder_with(WANTED), server_with(THERE)) == ApplyPlan([], 1)
+    assert planned(folder_with(replace(WANTED, publish=True)), server_with(PUBLISHED)) == ApplyPlan([], 1)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_is_as_the_folder_wants_it_needs_no_step() -> None:
     ],
 )
 def test_a_configuration_gets_the_steps_that_it_lacks(
-    wants: Configuration, there: FoundConfiguration | None, steps: list[str]
+    wants: FolderConfiguration, there: FoundConfiguration | None, steps: list[str]
 ) -> None:
     assert steps_of(planned(folder_with(wants), server_with(*([there] if there else [])))) == steps
 
@@ -95,17 +95,17 @@ def test_a_configuration_that_somebody_renamed_gets_its_name_back() -> None:
 
 def test_a_renamed_one_that_no_apply_created_is_refused_and_not_taken_over() -> None:
     there = replace(server_with(THERE), configurations={"shop": replace(THERE, name="payments", managed_by="")})
-    (step,) = planned(folder_with(WANTED), there, State({"shop": CREATED})).refused
+    (step,) = planned(folder_with(WANTED), there, AppliedState({"shop": CREATED})).refused
 
     assert f"{CFG} in the folder's .headgate is called payments now" in step.reason
 
 
 def test_one_that_the_credential_does_not_see_is_refused_and_not_made_again() -> None:
-    (step,) = planned(folder_with(WANTED), server_with(), State({"shop": CREATED})).refused
+    (step,) = planned(folder_with(WANTED), server_with(), AppliedState({"shop": CREATED})).refused
 
     assert CFG in step.reason
     # The one before was interrupted while it created it.
-    assert steps_of(planned(folder_with(WANTED), server_with(), State({"shop": Entry("", created=True)})))[
+    assert steps_of(planned(folder_with(WANTED), server_with(), AppliedState({"shop": StateEntry("", created=True)})))[
         0
     ].startswith("create")
 
@@ -121,9 +121,11 @@ def test_one_that_the_credential_does_not_see_is_refused_and_not_made_again() ->
     ],
 )
 def test_what_nobody_changed_since_it_was_seen_is_not_read_again(change: dict[str, Any], known: bool) -> None:
-    seen = Seen(1, THERE.updated_at, WANTED.sha256, digest_of_tests({"checkout": digest(FIELDS)}), "0.139.0")
+    seen = SeenConfiguration(
+        1, THERE.updated_at, WANTED.sha256, digest_of_tests({"checkout": digest(FIELDS)}), "0.139.0"
+    )
 
-    assert is_known(WANTED, replace(THERE, **change), Entry(CFG, created=True, seen=seen)) == known
+    assert is_known(WANTED, replace(THERE, **change), StateEntry(CFG, created=True, seen=seen)) == known
 
 
 @pytest.mark.parametrize(
@@ -132,26 +134,28 @@ def test_what_nobody_changed_since_it_was_seen_is_not_read_again(change: dict[st
     ids=lambda change: next(iter(change)),
 )
 def test_what_the_folder_changed_since_is_read_again(change: dict[str, Any]) -> None:
-    seen = Seen(1, THERE.updated_at, WANTED.sha256, digest_of_tests({"checkout": digest(FIELDS)}), "0.139.0")
+    seen = SeenConfiguration(
+        1, THERE.updated_at, WANTED.sha256, digest_of_tests({"checkout": digest(FIELDS)}), "0.139.0"
+    )
 
-    assert not is_known(replace(WANTED, **change), THERE, Entry(CFG, created=True, seen=seen))
+    assert not is_known(replace(WANTED, **change), THERE, StateEntry(CFG, created=True, seen=seen))
 
 
 def test_steps_are_in_a_safe_order() -> None:
-    fleet = Fleet(
+    fleet = FolderFleet(
         "edge",
         "f/fleets/edge.yaml",
         "server-supervisor",
         None,
         {
-            "Default": Group("Default", Assignment("shop"), rollout={}),
-            "web": Group("web", Assignment("shop"), variables={"A": "b"}),
+            "Default": FolderGroup("Default", FolderAssignment("shop"), rollout={}),
+            "web": FolderGroup("web", FolderAssignment("shop"), variables={"A": "b"}),
         },
     )
     old = replace(THERE, id=OTHER, name="old")
     there = replace(server_with(caller=ADMIN), by_id={OTHER: old})
     wants = folder_with(replace(WANTED, publish=True), fleet=fleet, policies={"severities": {"a": "error"}})
-    steps = planned(wants, there, State({"old": Entry(OTHER, created=True)}), prune=True)
+    steps = planned(wants, there, AppliedState({"old": StateEntry(OTHER, created=True)}), prune=True)
 
     assert [(step.action, step.kind, step.name) for step in steps.steps] == [
         ("create", "configuration", "shop"),
@@ -164,7 +168,7 @@ def test_steps_are_in_a_safe_order() -> None:
         ("assign", "group", "edge/Default"),
         ("delete", "configuration", "old"),
     ]
-    assert steps.texts_to_check == {WANTED.file: Checked(WANTED.text)}
+    assert steps.texts_to_check == {WANTED.file: TextToCheck(WANTED.text)}
 
 
 def test_policies_are_left_out_unless_an_admin_applies() -> None:
@@ -197,8 +201,8 @@ def test_policies_with_what_is_the_default_are_equal() -> None:
             ["left_out configuration shop: it is not in the folder, and was renamed store on the server: it stays"],
         ),
         # Not made by an apply, made anew by somebody, or archived already.
-        (THERE, Entry(CFG, created=False), True, []),
-        (THERE, Entry(OTHER, created=True), True, []),
+        (THERE, StateEntry(CFG, created=False), True, []),
+        (THERE, StateEntry(OTHER, created=True), True, []),
         # The state says so, and the server does not: nobody, or another credential's apply, created it.
         (replace(THERE, managed_by=""), CREATED, True, [f"left_out configuration shop: {NOT_CREATED}"]),
         (replace(THERE, managed_by=f"{TOKEN.mark}x"), CREATED, True, [f"left_out configuration shop: {NOT_CREATED}"]),
@@ -219,6 +223,6 @@ def test_policies_with_what_is_the_default_are_equal() -> None:
     ],
 )
 def test_only_what_an_apply_created_is_removed(
-    there: FoundConfiguration, state: Entry, prune: bool, steps: list[str]
+    there: FoundConfiguration, state: StateEntry, prune: bool, steps: list[str]
 ) -> None:
-    assert steps_of(planned(folder_with(), server_with(there), State({"shop": state}), prune=prune)) == steps
+    assert steps_of(planned(folder_with(), server_with(there), AppliedState({"shop": state}), prune=prune)) == steps

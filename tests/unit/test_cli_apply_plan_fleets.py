@@ -7,10 +7,10 @@ import pytest
 
 from headgate_cli.apply.found import FoundFleet, FoundGroup
 from headgate_cli.apply.plan import plan
-from headgate_cli.apply.state import Entry, State
+from headgate_cli.apply.state import AppliedState, StateEntry
 from headgate_cli.apply.steps import ANOTHERS, FOLDER_UNKNOWN, NOT_CREATED, Publish, SaveConfiguration
-from headgate_cli.apply.wanted import Wanted
-from headgate_cli.apply.wanted_fleets import Assignment, Fleet, Group
+from headgate_cli.apply.wanted import FolderContent
+from headgate_cli.apply.wanted_fleets import FolderAssignment, FolderFleet, FolderGroup
 from tests.support.apply_plans import (
     CFG,
     CREATED,
@@ -30,9 +30,11 @@ GROUP = FoundGroup(DEP, "web", False, CFG, 1, "2026-11-22T10:00:00.000Z", TOKEN.
 EDGE = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": GROUP}, TOKEN.mark)
 
 
-def of_group(**fields: Any) -> Wanted:
-    group = Group("web", **{"assignment": Assignment("shop"), "selector": {"role": "web"}} | fields)
-    return folder_with(WANTED, fleet=Fleet("edge", "f/fleets/edge.yaml", "server-supervisor", None, {"web": group}))
+def of_group(**fields: Any) -> FolderContent:
+    group = FolderGroup("web", **{"assignment": FolderAssignment("shop"), "selector": {"role": "web"}} | fields)
+    return folder_with(
+        WANTED, fleet=FolderFleet("edge", "f/fleets/edge.yaml", "server-supervisor", None, {"web": group})
+    )
 
 
 def of_rollout(status: str, n: int) -> FoundFleet:
@@ -52,22 +54,22 @@ def of_rollout(status: str, n: int) -> FoundFleet:
             EDGE,
             ["clear group edge/web: nothing is assigned any longer: its collectors stop"],
         ),
-        (of_group(assignment=Assignment("shop", 2)), EDGE, ["assign group edge/web: shop v2 at once"]),
+        (of_group(assignment=FolderAssignment("shop", 2)), EDGE, ["assign group edge/web: shop v2 at once"]),
         (
-            of_group(assignment=Assignment("shop", 2), rollout={"strategy": {"preset": "fast"}}),
+            of_group(assignment=FolderAssignment("shop", 2), rollout={"strategy": {"preset": "fast"}}),
             EDGE,
             ["roll_out group edge/web: shop v2, strategy fast"],
         ),
         (
-            of_group(assignment=Assignment("shop", 2), rollout={"upgrade_collector": True}),
+            of_group(assignment=FolderAssignment("shop", 2), rollout={"upgrade_collector": True}),
             EDGE,
             ["roll_out group edge/web: shop v2, strategy canary, collectors are upgraded"],
         ),
         # A rollout of what is assigned, which upgrades the collectors.
-        (of_group(assignment=Assignment("shop", 1), rollout={}), of_rollout("in_progress", 1), []),
+        (of_group(assignment=FolderAssignment("shop", 1), rollout={}), of_rollout("in_progress", 1), []),
         # Somebody rolls out another version than the one that the folder wants, and that is assigned still.
         (
-            of_group(assignment=Assignment("shop", 1), rollout={}),
+            of_group(assignment=FolderAssignment("shop", 1), rollout={}),
             of_rollout("in_progress", 2),
             [
                 "left_out group edge/web: it is assigned shop v1, but a rollout of another version is under way: see "
@@ -76,7 +78,7 @@ def of_rollout(status: str, n: int) -> FoundFleet:
         ),
         # A rollout is started once, whatever becomes of it.
         (
-            of_group(assignment=Assignment("shop", 2), rollout={}),
+            of_group(assignment=FolderAssignment("shop", 2), rollout={}),
             of_rollout("waiting_for_approval", 2),
             [
                 "left_out group edge/web: the rollout of shop v2 is under way (waiting for approval): see "
@@ -84,7 +86,7 @@ def of_rollout(status: str, n: int) -> FoundFleet:
             ],
         ),
         (
-            of_group(assignment=Assignment("shop", 2), rollout={}),
+            of_group(assignment=FolderAssignment("shop", 2), rollout={}),
             of_rollout("rolled_back", 2),
             [
                 "left_out group edge/web: the rollout of shop v2 was taken back: see `headgate rollout show edge web`, "
@@ -92,13 +94,13 @@ def of_rollout(status: str, n: int) -> FoundFleet:
             ],
         ),
         (
-            of_group(assignment=Assignment("shop", 2), rollout={}),
+            of_group(assignment=FolderAssignment("shop", 2), rollout={}),
             of_rollout("in_progress", 3),
             ["roll_out group edge/web: shop v2, strategy canary"],
         ),
         # Without `rollout` in the folder, somebody started it by hand: it is neither ended nor overtaken.
         (
-            of_group(assignment=Assignment("shop", 2)),
+            of_group(assignment=FolderAssignment("shop", 2)),
             of_rollout("in_progress", 2),
             [
                 "left_out group edge/web: the rollout of shop v2 is under way (in progress): see `headgate rollout "
@@ -106,7 +108,7 @@ def of_rollout(status: str, n: int) -> FoundFleet:
             ],
         ),
         (
-            of_group(assignment=Assignment("shop", 2)),
+            of_group(assignment=FolderAssignment("shop", 2)),
             of_rollout("halted", 3),
             [
                 "left_out group edge/web: a rollout of another version is under way, and shop v2 at once would end it: "
@@ -131,7 +133,7 @@ def of_rollout(status: str, n: int) -> FoundFleet:
         ),
         # What a gate took back is not given to all hosts at once.
         (
-            of_group(assignment=Assignment("shop", 2)),
+            of_group(assignment=FolderAssignment("shop", 2)),
             of_rollout("rolled_back", 2),
             [
                 "left_out group edge/web: the rollout of shop v2 was taken back: see `headgate rollout show edge web`, "
@@ -139,7 +141,7 @@ def of_rollout(status: str, n: int) -> FoundFleet:
             ],
         ),
         (
-            of_group(assignment=Assignment("shop", 2)),
+            of_group(assignment=FolderAssignment("shop", 2)),
             of_rollout("completed", 3),
             ["assign group edge/web: shop v2 at once"],
         ),
@@ -151,15 +153,15 @@ def of_rollout(status: str, n: int) -> FoundFleet:
         (of_group(fields={"replicas": 2}), EDGE, ["change group edge/web: replicas 2"]),
     ],
 )
-def test_a_group_gets_what_it_lacks(wants: Wanted, there: FoundFleet, steps: list[str]) -> None:
+def test_a_group_gets_what_it_lacks(wants: FolderContent, there: FoundFleet, steps: list[str]) -> None:
     assert steps_of(planned(wants, server_with(PUBLISHED, fleet=there))) == steps
 
 
 @pytest.mark.parametrize("name", ["Default", "web"])
 @pytest.mark.parametrize("type_", ["server-supervisor", "kubernetes-supervisor"])
 def test_a_new_group_gets_its_version_at_once_whatever_its_rollout_is(name: str, type_: str) -> None:
-    group = Group(name, Assignment("shop"), rollout={"strategy": {"preset": "careful"}})
-    fleet = Fleet("edge", "f/fleets/edge.yaml", type_, None, {name: group})
+    group = FolderGroup(name, FolderAssignment("shop"), rollout={"strategy": {"preset": "careful"}})
+    fleet = FolderFleet("edge", "f/fleets/edge.yaml", type_, None, {name: group})
     steps = steps_of(planned(folder_with(WANTED, fleet=fleet), server_with(PUBLISHED)))
     by_itself = name == "Default" and type_ == "server-supervisor"
 
@@ -172,7 +174,7 @@ def test_a_new_group_gets_its_version_at_once_whatever_its_rollout_is(name: str,
     ("wants", "there", "says"),
     [
         (
-            of_group(assignment=Assignment("store")),
+            of_group(assignment=FolderAssignment("store")),
             EDGE,
             "there is no configuration store, in the folder or on the server",
         ),
@@ -181,7 +183,7 @@ def test_a_new_group_gets_its_version_at_once_whatever_its_rollout_is(name: str,
         (of_group(), replace(EDGE, type="kubernetes-supervisor"), "a type never changes"),
     ],
 )
-def test_what_cannot_become_so_is_refused_with_the_way_out(wants: Wanted, there: FoundFleet, says: str) -> None:
+def test_what_cannot_become_so_is_refused_with_the_way_out(wants: FolderContent, there: FoundFleet, says: str) -> None:
     (step,) = planned(wants, server_with(PUBLISHED, fleet=there)).refused
 
     assert says in step.reason
@@ -204,19 +206,21 @@ def test_a_secret_is_set_if_it_is_not_stored() -> None:
 
 
 def test_groups_and_fleets_that_an_apply_created_are_removed_groups_first() -> None:
-    state = State(fleets={"edge": Entry(FLT, created=True)}, groups={f"{FLT}/web": Entry(DEP, created=True)})
+    state = AppliedState(
+        fleets={"edge": StateEntry(FLT, created=True)}, groups={f"{FLT}/web": StateEntry(DEP, created=True)}
+    )
 
     assert steps_of(planned(folder_with(), server_with(fleet=EDGE), state, prune=True)) == [
         "delete group edge/web: ",
         "delete fleet edge: ",
     ]
-    assert planned(folder_with(), server_with(fleet=EDGE), State(), prune=True).steps == []
+    assert planned(folder_with(), server_with(fleet=EDGE), AppliedState(), prune=True).steps == []
 
 
 @pytest.mark.parametrize("prune", [True, False])
 def test_a_configuration_that_a_group_still_runs_is_not_planned_to_be_removed(prune: bool) -> None:
     there = replace(EDGE, groups={"web": replace(GROUP, configuration_id=CFG, version_number=1)})
-    steps = planned(folder_with(), server_with(PUBLISHED, fleet=there), State({"shop": CREATED}), prune=prune)
+    steps = planned(folder_with(), server_with(PUBLISHED, fleet=there), AppliedState({"shop": CREATED}), prune=prune)
 
     assert steps_of(steps) == [
         "left_out configuration shop: it is not in the folder any longer, but edge/web runs it: assign something else "
@@ -226,7 +230,7 @@ def test_a_configuration_that_a_group_still_runs_is_not_planned_to_be_removed(pr
 
 def test_a_configuration_is_removed_with_the_group_that_runs_it() -> None:
     there = replace(EDGE, groups={"web": replace(GROUP, configuration_id=CFG, version_number=1)})
-    state = State({"shop": CREATED}, groups={f"{FLT}/web": Entry(DEP, created=True)})
+    state = AppliedState({"shop": CREATED}, groups={f"{FLT}/web": StateEntry(DEP, created=True)})
 
     assert [
         step.action for step in planned(folder_with(), server_with(PUBLISHED, fleet=there), state, prune=True).steps
@@ -246,7 +250,9 @@ def test_a_configuration_is_removed_with_the_group_that_runs_it() -> None:
     ],
 )
 def test_fleets_and_groups_that_the_state_alone_says_an_apply_created_stay(mark: str, reason: str) -> None:
-    state = State(fleets={"edge": Entry(FLT, created=True)}, groups={f"{FLT}/web": Entry(DEP, created=True)})
+    state = AppliedState(
+        fleets={"edge": StateEntry(FLT, created=True)}, groups={f"{FLT}/web": StateEntry(DEP, created=True)}
+    )
     there = replace(EDGE, managed_by=mark, groups={"web": replace(GROUP, managed_by=mark)})
 
     assert steps_of(planned(folder_with(), server_with(fleet=there), state, prune=True)) == [
@@ -282,7 +288,7 @@ OTHERS = replace(TOKEN, folder="f1").mark
 def test_what_another_folder_applies_is_refused_or_taken_over(mark: str, adopt: bool, told_of_it: list[str]) -> None:
     there, wants = replace(THERE, managed_by=mark), folder_with(replace(WANTED, text="a: 2\n"))
 
-    assert steps_of(plan(wants, server_with(there), State(), prune=False, secrets={}, adopt=adopt)) == told_of_it
+    assert steps_of(plan(wants, server_with(there), AppliedState(), prune=False, secrets={}, adopt=adopt)) == told_of_it
 
 
 @pytest.mark.parametrize("default", [True, False])
@@ -291,8 +297,8 @@ def test_a_group_of_another_folders_fleet_is_refused_or_taken_over(default: bool
     group = replace(GROUP, configuration_id="", version_number=0, is_default=default)
     group = replace(group, managed_by="" if default else OTHERS)
     there, wants = server_with(PUBLISHED, fleet=replace(EDGE, **marks, groups={"web": group})), of_group()
-    refused = plan(wants, there, State(), prune=False, secrets={})
-    adopted = plan(wants, there, State(), prune=False, secrets={}, adopt=True)
+    refused = plan(wants, there, AppliedState(), prune=False, secrets={})
+    adopted = plan(wants, there, AppliedState(), prune=False, secrets={}, adopt=True)
 
     assert steps_of(refused) == [f"refused group edge/web: {ANOTHERS}"]
     assert steps_of(adopted)[0] == "change group edge/web: taken over from another folder"

@@ -5,7 +5,7 @@ import pytest
 from headgate_cli.lsp.configuration import is_collector
 from headgate_cli.lsp.ottl_fields import field_at
 from headgate_cli.lsp.place import place_at, siblings_above
-from headgate_cli.lsp.text import Text
+from headgate_cli.lsp.text import DocumentText
 from headgate_cli.lsp.tree import Path
 
 BLOCK = "processors:\n  transform:\n    log_statements:\n      - context: log\n        conditions: [a]\n"
@@ -53,14 +53,14 @@ PIPELINE = "service:\n  pipelines:\n    logs:\n"
     ],
 )
 def test_the_cursors_place_is_known_by_indentation(marked: str, role: str, path: Path, typed: str) -> None:
-    place = place_at(Text(marked.replace("‸", "")), marked.index("‸"))
+    place = place_at(DocumentText(marked.replace("‸", "")), marked.index("‸"))
 
     assert (place.role, place.path, place.typed) == (role, path, typed)
 
 
 def test_siblings_are_the_other_keys_of_the_same_mapping() -> None:
     marked = "a:\n  b: 1\n  c:\n    d: 2\n  ‸\n  e: 3\nf: 4\n"
-    place = place_at(Text(marked.replace("‸", "")), marked.index("‸"))
+    place = place_at(DocumentText(marked.replace("‸", "")), marked.index("‸"))
 
     assert dict(place.siblings) == {"b": "1", "c": "", "e": "3"}
 
@@ -68,8 +68,8 @@ def test_siblings_are_the_other_keys_of_the_same_mapping() -> None:
 def test_the_context_beside_an_expression_is_found_above_and_below_it() -> None:
     below = "a:\n  log_statements:\n    - statements:\n        - set(a\n      context: scope\n"
     above = f"{BLOCK}        statements:\n          - set(b"
-    assert siblings_above(Text(below), below.index("set"), "context") == "scope"
-    assert siblings_above(Text(above), above.index("set"), "context") == "log"
+    assert siblings_above(DocumentText(below), below.index("set"), "context") == "scope"
+    assert siblings_above(DocumentText(above), above.index("set"), "context") == "log"
 
 
 @pytest.mark.parametrize(

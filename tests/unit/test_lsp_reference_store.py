@@ -11,10 +11,10 @@ import pytest
 
 from headgate_cli.errors import Failed
 from headgate_cli.lsp.reference_store import ReferenceStore
-from headgate_cli.lsp.sources import Unavailable
+from headgate_cli.lsp.sources import Backend
 
 
-class _Schema(Unavailable):
+class _Schema(Backend):
     """A backend that has a schema only."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ def test_a_schema_that_has_just_arrived_is_waited_for(monkeypatch: pytest.Monkey
 def test_a_store_without_a_schema_is_not_complete() -> None:
     async def waits() -> tuple[bool, list[str]]:
         lacks: list[str] = []
-        store = ReferenceStore(Unavailable(Failed("no collector")), lambda what, _reason: lacks.append(what))
+        store = ReferenceStore(Backend(Failed("no collector")), lambda what, _reason: lacks.append(what))
         store.load()
         await store.settled(60)
         store.close()

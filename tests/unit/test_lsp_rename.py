@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.navigation import NotRenamed, rename
+from headgate_cli.lsp.document import OpenDocument
+from headgate_cli.lsp.navigation import RenameRefused, rename
 from headgate_cli.lsp.text import Encoding
 
 NAMED = {
@@ -25,7 +25,7 @@ def text(named: str) -> str:
 
 
 def renamed(content: str) -> str:
-    document = Document("file:///a.yaml", "yaml", content, 1, Encoding.UTF16)
+    document = OpenDocument("file:///a.yaml", "yaml", content, 1, Encoding.UTF16)
     for (start, end), new in sorted(rename(document, content.index("otlp"), "otlp/😀edge", None).items(), reverse=True):
         content = content[:start] + new + content[end:]
     return content
@@ -40,5 +40,5 @@ def test_every_use_has_the_new_name_and_nothing_else_changes(named: str) -> None
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_name_in_a_block_of_text_is_not_renamed_in_half(block: str) -> None:
-    with pytest.raises(NotRenamed, match="line 7 names it in a block of text"):
+    with pytest.raises(RenameRefused, match="line 7 names it in a block of text"):
         renamed(text(f"\n      - {block}"))

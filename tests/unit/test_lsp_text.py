@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.text import Encoding, Text
-from headgate_cli.lsp.tree import Broken, entries, get, mended, parse
+from headgate_cli.lsp.document import OpenDocument
+from headgate_cli.lsp.text import DocumentText, Encoding
+from headgate_cli.lsp.tree import NotParsed, entries, get, mended, parse
 
 ASTRAL = "a😀b: é\r\nline\rnext\n\u2028same line\n"
 
@@ -16,13 +16,13 @@ ASTRAL = "a😀b: é\r\nline\rnext\n\u2028same line\n"
     [(Encoding.UTF8, 5), (Encoding.UTF16, 3), (Encoding.UTF32, 2)],
 )
 def test_a_position_counts_the_units_of_the_editor(encoding: Encoding, units: int) -> None:
-    text = Text(ASTRAL, encoding)
+    text = DocumentText(ASTRAL, encoding)
 
     assert (text.position(ASTRAL.index("b")), text.offset(0, units)) == ((0, units), ASTRAL.index("b"))
 
 
 def test_only_the_line_ends_of_the_protocol_end_a_line() -> None:
-    text = Text(ASTRAL)
+    text = DocumentText(ASTRAL)
 
     assert [text.line(number) for number in range(text.line_count)] == [
         "a😀b: é",
@@ -39,15 +39,15 @@ def test_only_the_line_ends_of_the_protocol_end_a_line() -> None:
     ids=["past the end of a line", "start", "past the last line", "before the first", "before the line"],
 )
 def test_a_position_out_of_the_text_is_its_nearest_place(line: int, character: int, offset: int) -> None:
-    assert Text("abc\ndef").offset(line, character) == offset
+    assert DocumentText("abc\ndef").offset(line, character) == offset
 
 
 def test_a_place_within_a_character_is_its_start() -> None:
-    assert Text("😀", Encoding.UTF16).offset(0, 1) == 0
+    assert DocumentText("😀", Encoding.UTF16).offset(0, 1) == 0
 
 
 def test_a_findings_line_counts_the_line_ends_of_yaml() -> None:
-    text = Text(ASTRAL)
+    text = DocumentText(ASTRAL)
 
     assert text.of_finding(5, 1) == ASTRAL.index("same")
 
@@ -55,7 +55,7 @@ def test_a_findings_line_counts_the_line_ends_of_yaml() -> None:
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_incremental_changes_make_the_same_text_as_the_editor_has(encoding: Encoding) -> None:
     rng = random.Random(7)
-    document = Document("file:///c.yaml", "yaml", ASTRAL, 1, encoding)
+    document = OpenDocument("file:///c.yaml", "yaml", ASTRAL, 1, encoding)
     expected = ASTRAL
     for _ in range(300):
         start = rng.randint(0, len(expected))
@@ -95,7 +95,7 @@ def test_aliases_of_aliases_do_not_expand() -> None:
 
 @pytest.mark.parametrize("content", ["[" * 300_000, "- " * 300_000, "{a: " * 100_000, "? " * 300_000])
 def test_a_text_that_nests_too_deeply_is_refused_not_descended(content: str) -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(NotParsed):
         parse(content)
 
 
@@ -116,7 +116,7 @@ def test_a_text_with_a_broken_line_is_read_without_it(content: str, names: list[
 
 
 def test_the_last_tree_moves_with_a_text_that_cannot_be_mended() -> None:
-    document = Document("file:///c.yaml", "yaml", "a: 1\nb: 2\nlast: 3\n", 1, Encoding.UTF16)
+    document = OpenDocument("file:///c.yaml", "yaml", "a: 1\nb: 2\nlast: 3\n", 1, Encoding.UTF16)
     assert document.tree is not None
     document.edit((0, 0), (0, 0), "x: {{{\ny: ]]]\nz: }}}\nw: '\nv: [\n")
     tree = document.tree

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from headgate_cli.accept import expect
-from headgate_cli.accept.caller import Caller, Record
-from headgate_cli.accept.errors import NotChecked
-from headgate_cli.accept.redaction import Redaction
+from headgate_cli.accept.caller import Record, Requester
+from headgate_cli.accept.errors import CheckSkipped
+from headgate_cli.accept.redaction import SecretRedaction
 from headgate_cli.api import Entity
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class Bench:
         self.run_id = secrets.token_hex(4)
         session = inputs.admin.get("Authorization", "").removeprefix("Bearer ")
         # What any text that is written goes through.
-        self.redacted = Redaction(value for value in (inputs.token, inputs.read_token, session) if value)
+        self.redacted = SecretRedaction(value for value in (inputs.token, inputs.read_token, session) if value)
         self.record = Record(self.redacted)
         self.ends = time.monotonic() + seconds
         self._told = say
@@ -75,25 +75,25 @@ class Bench:
         self._read = self.caller({"Authorization": f"Bearer {inputs.read_token}"}) if inputs.read_token else None
         self._admin = self.caller(inputs.admin) if inputs.admin else None
 
-    def caller(self, headers: Mapping[str, str]) -> Caller:
-        return Caller(self.given.url, headers, self.record, self._waiting, self.left)
+    def caller(self, headers: Mapping[str, str]) -> Requester:
+        return Requester(self.given.url, headers, self.record, self._waiting, self.left)
 
     def left(self) -> float:
         """The seconds that are left of the run."""
         return self.ends - time.monotonic()
 
     @property
-    def read(self) -> Caller:
+    def read(self) -> Requester:
         """Raises NotChecked without a read-only token."""
         if self._read is None:
-            raise NotChecked("it needs a read-only token: HEADGATE_READ_TOKEN")
+            raise CheckSkipped("it needs a read-only token: HEADGATE_READ_TOKEN")
         return self._read
 
     @property
-    def admin(self) -> Caller:
+    def admin(self) -> Requester:
         """Raises NotChecked without the session of an Admin."""
         if self._admin is None:
-            raise NotChecked("it needs the sign-in of an Admin: `headgate login`, then --admin")
+            raise CheckSkipped("it needs the sign-in of an Admin: `headgate login`, then --admin")
         return self._admin
 
     def name(self, what: str) -> str:

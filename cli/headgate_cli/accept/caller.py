@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from headgate_cli import VERSION
-from headgate_cli.accept.errors import NotChecked
-from headgate_cli.accept.redaction import Redaction
+from headgate_cli.accept.errors import CheckSkipped
+from headgate_cli.accept.redaction import SecretRedaction
 from headgate_cli.errors import Unreachable
 from headgate_cli.http import Http, Unanswered
 from headgate_cli.responses import Answer
@@ -33,7 +33,7 @@ class Record:
     paths of what was made. `redaction` gets to know the secrets in the answers.
     """
 
-    def __init__(self, redaction: Redaction) -> None:
+    def __init__(self, redaction: SecretRedaction) -> None:
         self._redaction = redaction
         self._lock = threading.Lock()
         self.requests = 0
@@ -52,7 +52,7 @@ class Record:
                 self.by_endpoint[f"{method} {route}"].append(seconds)
 
 
-class Caller:
+class Requester:
     """Sends requests to the paths of the public API. `until` gives the seconds that are left of the run."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Caller:
             asked_for = answer.retry_after
             seconds = 5 if asked_for is None else int(min(asked_for, _MOST_WAIT))
             if seconds > self._left():
-                raise NotChecked("the time of the run was over while it waited, as the server asks for")
+                raise CheckSkipped("the time of the run was over while it waited, as the server asks for")
             self._waiting(seconds, "the request limit" if limited else "a part of the server that is busy")
             # A server that asks to wait for 0 s is not asked without end.
             time.sleep(max(seconds, 1))

@@ -23,7 +23,7 @@ from headgate_cli.untrusted import one_line
 
 if TYPE_CHECKING:
     from headgate_cli.accept.bench import Given
-    from headgate_cli.accept.model import Check, Outcome
+    from headgate_cli.accept.model import PromiseCheck, PromiseOutcome
     from headgate_cli.accept.remains import Admin
     from headgate_cli.accept.run import Result
 
@@ -110,7 +110,7 @@ def _credential(url: str, token: str | None) -> Credential:
     return credentials.usable(chosen)
 
 
-def _chosen(checks: Sequence[Check], only: Sequence[str]) -> Sequence[Check]:
+def _chosen(checks: Sequence[PromiseCheck], only: Sequence[str]) -> Sequence[PromiseCheck]:
     """All of them, or those that `only` names by ids and sections. Raises UsageError for a name that is none."""
     requested = [name.strip() for names in only for name in names.split(",")]
     sections = {listed.section: [check.id for check in checks if check.section == listed.section] for listed in checks}
@@ -137,13 +137,13 @@ def _admin(session: Credential) -> Admin:
     return Admin(HttpApi(session), HttpApi(session, base=APPLICATION))
 
 
-def _run(inputs: Given, api: Api, chosen: Sequence[Check], session: Credential | None) -> Result:
+def _run(inputs: Given, api: Api, chosen: Sequence[PromiseCheck], session: Credential | None) -> Result:
     from headgate_cli.accept.bench import Bench
     from headgate_cli.accept.run import run
 
     count = 0
 
-    def show(outcome: Outcome) -> None:
+    def show(outcome: PromiseOutcome) -> None:
         nonlocal count
         count += 1
         status_line("")
@@ -182,9 +182,9 @@ def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
 def _remove(writes: Credential, session: Credential | None, *, as_json: bool) -> None:
     from headgate_cli.accept import remains
     from headgate_cli.accept.bench import OF_ANY_RUN
-    from headgate_cli.accept.redaction import Redaction
+    from headgate_cli.accept.redaction import SecretRedaction
 
-    redacted = Redaction([writes.value, *([session.value] if session else [])])
+    redacted = SecretRedaction([writes.value, *([session.value] if session else [])])
     remaining = remains.remove(HttpApi(writes), OF_ANY_RUN, admin=_admin(session) if session else None)
     left = [redacted(sentence) for sentence in remaining]
     if session is None:

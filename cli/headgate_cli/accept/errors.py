@@ -5,5 +5,5 @@ class Broken(Exception):
     """The server does not keep the promise; the message says what it did instead."""
 
 
-class NotChecked(Exception):
+class CheckSkipped(Exception):
     """The check could not be made here; the message says why."""

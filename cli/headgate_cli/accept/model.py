@@ -14,7 +14,7 @@ Act = Callable[["Bench"], "str | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class PromiseCheck:
     """`id` is `section.name`; `promise` is the sentence that it proves. `act` raises Broken or NotChecked.
 
     It may return what is worth knowing of a server that keeps the promise.
@@ -30,15 +30,15 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PromiseOutcome:
     """`seconds` is how long it took, with all waits; `message` says why it did not pass, or what is worth knowing."""
 
-    check: Check
+    check: PromiseCheck
     status: Status
     seconds: float
     message: str = ""
 
 
-def check(check_id: str, promise: str) -> Callable[[Act], Check]:
+def check(check_id: str, promise: str) -> Callable[[Act], PromiseCheck]:
     """Make a check of a function."""
-    return lambda act: Check(check_id, promise, act)
+    return lambda act: PromiseCheck(check_id, promise, act)

@@ -26,7 +26,7 @@ _LONGEST: Final = 4_096
 _MOST: Final = 2_000
 
 
-class Redaction:
+class SecretRedaction:
     """Secrets that no report may contain. `learn` is called by threads."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:

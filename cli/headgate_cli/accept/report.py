@@ -9,7 +9,7 @@ from typing import Final
 from xml.etree import ElementTree
 
 from headgate_cli import VERSION
-from headgate_cli.accept.model import Outcome
+from headgate_cli.accept.model import PromiseOutcome
 from headgate_cli.accept.remedies import PAGE, REMEDIES
 from headgate_cli.accept.run import Result
 from headgate_cli.untrusted import one_line
@@ -89,7 +89,7 @@ def summary(result: Result) -> str:
     return f"{counts}checked, in {result.seconds:.0f} s with {result.bench.record.requests} requests"
 
 
-def _check(outcome: Outcome) -> Json:
+def _check(outcome: PromiseOutcome) -> Json:
     failed = {"remedy": REMEDIES[outcome.check.section], "see": f"{PAGE}#{outcome.check.section}"}
     return {
         "id": outcome.check.id,

@@ -11,8 +11,8 @@ from typing import Final
 
 from headgate_cli.accept import remains
 from headgate_cli.accept.bench import Bench
-from headgate_cli.accept.errors import Broken, NotChecked
-from headgate_cli.accept.model import Check, Outcome, Status
+from headgate_cli.accept.errors import Broken, CheckSkipped
+from headgate_cli.accept.model import PromiseCheck, PromiseOutcome, Status
 from headgate_cli.accept.remains import Admin
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed
@@ -30,7 +30,7 @@ class Result:
     """The end of a run. `left` are sentences about what could not be removed."""
 
     bench: Bench
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[PromiseOutcome] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
@@ -45,7 +45,11 @@ class Result:
 
 
 def run(
-    bench: Bench, api: Api, checks: Sequence[Check], show: Callable[[Outcome], None], admin: Admin | None = None
+    bench: Bench,
+    api: Api,
+    checks: Sequence[PromiseCheck],
+    show: Callable[[PromiseOutcome], None],
+    admin: Admin | None = None,
 ) -> Result:
     """Run the checks, and clean up with `api`, and `admin` if there is one. After Ctrl-C the rest is not checked."""
     result, started = Result(bench), time.monotonic()
@@ -57,7 +61,9 @@ def run(
         result.interrupted = True
         seen = {outcome.check.id for outcome in result.outcomes}
         result.outcomes += [
-            Outcome(check, "not checked", 0, "the run was interrupted") for check in checks if check.id not in seen
+            PromiseOutcome(check, "not checked", 0, "the run was interrupted")
+            for check in checks
+            if check.id not in seen
         ]
     try:
         result.left = remains.remove(api, re.compile(re.escape(bench.name(""))), bench.record.made, admin)
@@ -71,19 +77,19 @@ def run(
     return result
 
 
-def _outcomes(bench: Bench, checks: Sequence[Check]) -> Iterator[Outcome]:
+def _outcomes(bench: Bench, checks: Sequence[PromiseCheck]) -> Iterator[PromiseOutcome]:
     for check in checks:
         started = time.monotonic()
         status, message = _ended(bench, check)
-        yield Outcome(check, status, time.monotonic() - started, message)
+        yield PromiseOutcome(check, status, time.monotonic() - started, message)
 
 
-def _ended(bench: Bench, check: Check) -> tuple[Status, str]:
+def _ended(bench: Bench, check: PromiseCheck) -> tuple[Status, str]:
     if bench.left() <= 0:
         return "not checked", "the time of the run was over"
     try:
         noted = check.act(bench)
-    except NotChecked as reason:
+    except CheckSkipped as reason:
         return "not checked", _told(bench, str(reason))
     except (Broken, Failed) as reason:
         return "failed", _told(bench, str(reason))

@@ -8,10 +8,10 @@ from typing import Final
 
 from headgate_cli.api import Api, ServerError
 from headgate_cli.apply import found as server
-from headgate_cli.apply.found import Caller, Found, FoundConfiguration
-from headgate_cli.apply.state import Entry, Recorder, Seen, digest_of_tests
-from headgate_cli.apply.steps import Plan, Publish, RemoveConfiguration, SaveConfiguration, Step
-from headgate_cli.apply.wanted import Wanted
+from headgate_cli.apply.found import CredentialOwner, FoundConfiguration, ServerContent
+from headgate_cli.apply.state import Recorder, SeenConfiguration, StateEntry, digest_of_tests
+from headgate_cli.apply.steps import ApplyPlan, ApplyStep, Publish, RemoveConfiguration, SaveConfiguration
+from headgate_cli.apply.wanted import FolderContent
 from headgate_cli.errors import Failed
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import ConfigurationDetail, VersionDetail
@@ -27,7 +27,7 @@ class Configurations:
     `caller` says what the server keeps of what is created.
     """
 
-    def __init__(self, api: Api, recorder: Recorder, caller: Caller, message: str) -> None:
+    def __init__(self, api: Api, recorder: Recorder, caller: CredentialOwner, message: str) -> None:
         self._api = api
         self._caller = caller
         self._recorder = recorder
@@ -37,7 +37,7 @@ class Configurations:
         self.ids: dict[str, str] = {}
         self._saved: set[str] = set()
 
-    def look_again(self, plan: Plan) -> None:
+    def look_again(self, plan: ApplyPlan) -> None:
         """Read what the lists say now, as a condition of each step; one request for each hundred."""
         steps = [step for step in plan.acts if isinstance(step, SaveConfiguration | Publish | RemoveConfiguration)]
         if steps:
@@ -81,7 +81,7 @@ class Configurations:
             self._api.delete(path)
         self._recorder.set(KIND, step.name, None)
 
-    def _require_unchanged(self, step: Step, there: FoundConfiguration | None) -> None:
+    def _require_unchanged(self, step: ApplyStep, there: FoundConfiguration | None) -> None:
         if there is None:
             if any(
                 configuration.name == step.name and not configuration.archived for configuration in self._now.values()
@@ -137,7 +137,7 @@ class Configurations:
 class _Progress:
     """Record a configuration step by step while it is saved."""
 
-    def __init__(self, recorder: Recorder, step: SaveConfiguration, caller: Caller) -> None:
+    def __init__(self, recorder: Recorder, step: SaveConfiguration, caller: CredentialOwner) -> None:
         self._recorder, self._step = recorder, step
         self._known = recorder.state.configurations.get(step.name)
         # Nobody uses what is archived: whoever restores it has it as if it were new, if it was an apply's.
@@ -155,11 +155,11 @@ class _Progress:
     def id(self, value: str) -> None:
         """At once: an interruption must not lose it."""
         self._id = value
-        self._recorder.set(KIND, self._step.name, Entry(value, self._created))
+        self._recorder.set(KIND, self._step.name, StateEntry(value, self._created))
 
     def begins(self) -> None:
         """Record that it is about to be created: after a crash, a configuration of that name is this one."""
-        self._recorder.set(KIND, self._step.name, Entry("", created=True))
+        self._recorder.set(KIND, self._step.name, StateEntry("", created=True))
 
     def saw(self, answer: Mapping[str, object]) -> None:
         """An answer that says when something of it changed last."""
@@ -177,23 +177,23 @@ class _Progress:
             # As it was read, or as it was seen before if there was no need to.
             known = self._known.seen.collector_version if self._known else ""
             collector_version = there.collector_version if there else known
-        seen = Seen(
+        seen = SeenConfiguration(
             step.n,
             "" if self._unseen else self._updated_at,
             desired.sha256,
             "" if digests is None else digest_of_tests(digests),
             collector_version,
         )
-        self._recorder.set(KIND, step.name, Entry(self._id, self._created, seen))
+        self._recorder.set(KIND, step.name, StateEntry(self._id, self._created, seen))
 
 
-def was_created(recorder: Recorder, name: str, there: FoundConfiguration, caller: Caller) -> bool:
+def was_created(recorder: Recorder, name: str, there: FoundConfiguration, caller: CredentialOwner) -> bool:
     """True if an apply of the folder created the configuration that has the name now, as the server says too."""
     entry = recorder.state.configurations.get(name)
     return bool(entry and entry.created and entry.id in ("", there.id) and caller.applied(there.managed_by))
 
 
-def remember(recorder: Recorder, desired: Wanted, current: Found, plan: Plan) -> None:
+def remember(recorder: Recorder, desired: FolderContent, current: ServerContent, plan: ApplyPlan) -> None:
     """Record what was read and is as the folder wants it, so that it is not read again; forget what is gone."""
     planned = {step.name for step in plan.steps if step.kind == "configuration" and step.action != "publish"}
     for name, configuration in desired.configurations.items():
@@ -201,14 +201,14 @@ def remember(recorder: Recorder, desired: Wanted, current: Found, plan: Plan) ->
         if there is None or there.version is None or name in planned:
             continue
         tests = there.version.tests
-        seen = Seen(
+        seen = SeenConfiguration(
             there.latest,
             there.updated_at,
             configuration.sha256,
             "" if tests is None else digest_of_tests(tests),
             there.version.collector_version,
         )
-        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there, current.caller), seen))
+        recorder.set(KIND, name, StateEntry(there.id, was_created(recorder, name, there, current.caller), seen))
     for name, entry in list(recorder.state.configurations.items()):
         known = current.by_id.get(entry.id)
         if name not in desired.configurations and (not entry.created or known is None or known.archived):

@@ -8,19 +8,19 @@ from typing import Final
 from headgate_cli.api import Api, ServerError
 from headgate_cli.apply import found as server
 from headgate_cli.apply.carry_configurations import CHANGED_MEANWHILE
-from headgate_cli.apply.found import Found, FoundGroup
-from headgate_cli.apply.state import Entry, Recorder
+from headgate_cli.apply.found import FoundGroup, ServerContent
+from headgate_cli.apply.state import Recorder, StateEntry
 from headgate_cli.apply.steps import (
     Assign,
+    AssignedVersion,
     ChangeGroup,
-    CreateFleet,
     CreateGroup,
+    FleetCreation,
     OfGroup,
     RemoveFleet,
     RemoveGroup,
-    Target,
 )
-from headgate_cli.apply.wanted import Wanted
+from headgate_cli.apply.wanted import FolderContent
 from headgate_cli.errors import Failed
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, FleetOut
@@ -39,7 +39,7 @@ class Fleets:
         self,
         api: Api,
         recorder: Recorder,
-        current: Found,
+        current: ServerContent,
         created: Mapping[str, str],
         secrets: Mapping[str, str],
         message: str,
@@ -54,9 +54,9 @@ class Fleets:
         self._secrets = secrets
         self._message = {"message": message} if message else {}
 
-    def create(self, step: CreateFleet) -> None:
+    def create(self, step: FleetCreation) -> None:
         lifetime = {"expires_in": step.desired.expires_in} if step.desired.expires_in else {}
-        self._recorder.set(_FLEETS, step.name, Entry("", created=True))
+        self._recorder.set(_FLEETS, step.name, StateEntry("", created=True))
         try:
             body = {"label": step.name, "type": step.desired.type} | self._mark
             fleet_id = shaped(FleetOut, self._api.create("/fleets", body | lifetime))["id"]
@@ -64,7 +64,7 @@ class Fleets:
             self._recorder.set(_FLEETS, step.name, None)
             raise
         self._ids[step.name] = fleet_id
-        self._recorder.set(_FLEETS, step.name, Entry(fleet_id, created=True))
+        self._recorder.set(_FLEETS, step.name, StateEntry(fleet_id, created=True))
 
     def create_group(self, step: CreateGroup) -> None:
         fleet_id = self._ids[step.fleet]
@@ -75,13 +75,13 @@ class Fleets:
         if step.group.role:
             body["role"] = step.group.role
         key = f"{fleet_id}/{name}"
-        self._recorder.set(_GROUPS, key, Entry("", created=True))
+        self._recorder.set(_GROUPS, key, StateEntry("", created=True))
         try:
             group_id = shaped(DeploymentOut, self._api.create(f"/fleets/{fleet_id}/deployments", body))["id"]
         except ServerError:
             self._recorder.set(_GROUPS, key, None)
             raise
-        self._recorder.set(_GROUPS, key, Entry(group_id, created=True))
+        self._recorder.set(_GROUPS, key, StateEntry(group_id, created=True))
         self._groups[step.fleet] = server.groups(self._api, fleet_id)
 
     def change_group(self, step: ChangeGroup) -> None:
@@ -126,11 +126,11 @@ class Fleets:
             raise Failed(CHANGED_MEANWHILE)
         return f"/fleets/{self._ids[step.fleet]}/deployments/{now.id}"
 
-    def _version(self, target: Target) -> dict[str, object]:
+    def _version(self, target: AssignedVersion) -> dict[str, object]:
         return {"configuration_id": target.id or self._created[target.name], "version_number": target.n}
 
 
-def remember(recorder: Recorder, desired: Wanted, current: Found) -> None:
+def remember(recorder: Recorder, desired: FolderContent, current: ServerContent) -> None:
     """Record the ids of what was created when nobody was told of it any longer; forget what is gone.
 
     Something of that name which the server does not say an apply created is somebody else's.
@@ -139,7 +139,7 @@ def remember(recorder: Recorder, desired: Wanted, current: Found) -> None:
         fleet = current.fleets.get(label)
         if fleet and not entry.id:
             recorder.set(
-                _FLEETS, label, Entry(fleet.id, created=True) if current.caller.applied(fleet.managed_by) else None
+                _FLEETS, label, StateEntry(fleet.id, created=True) if current.caller.applied(fleet.managed_by) else None
             )
         elif fleet is None and label not in desired.fleets:
             recorder.set(_FLEETS, label, None)
@@ -150,7 +150,7 @@ def remember(recorder: Recorder, desired: Wanted, current: Found) -> None:
         elif not entry.id:
             group = groups[key]
             recorder.set(
-                _GROUPS, key, Entry(group.id, created=True) if current.caller.applied(group.managed_by) else None
+                _GROUPS, key, StateEntry(group.id, created=True) if current.caller.applied(group.managed_by) else None
             )
 
 

@@ -9,23 +9,23 @@ from typing import Final, Literal
 from headgate_cli.api import Api, ServerError
 from headgate_cli.apply.carry_configurations import CHANGED_MEANWHILE, Configurations
 from headgate_cli.apply.carry_fleets import Fleets
-from headgate_cli.apply.found import Found
+from headgate_cli.apply.found import ServerContent
 from headgate_cli.apply.state import Recorder
 from headgate_cli.apply.steps import (
     IDLE,
+    ApplyPlan,
+    ApplyStep,
     Assign,
     ChangeGroup,
-    CreateFleet,
     CreateGroup,
+    FleetCreation,
     OfGroup,
-    Plan,
     Publish,
     RemoveConfiguration,
     RemoveFleet,
     RemoveGroup,
     SaveConfiguration,
     SetPolicies,
-    Step,
 )
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.policies import files as policy_files
@@ -36,10 +36,10 @@ _NOT_ALLOWED: Final = ("not_the_owner",)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StepOutcome:
     """The outcome of a step; `message` is why it was not done."""
 
-    step: Step
+    step: ApplyStep
     result: Result
     message: str = ""
 
@@ -48,14 +48,14 @@ class Carrier:
     """Carries out the steps of one plan. `outcomes` has what became of each so far."""
 
     def __init__(
-        self, api: Api, recorder: Recorder, current: Found, *, secrets: Mapping[str, str], message: str
+        self, api: Api, recorder: Recorder, current: ServerContent, *, secrets: Mapping[str, str], message: str
     ) -> None:
         self._api = api
         self._configurations = Configurations(api, recorder, current.caller, message)
         self._fleets = Fleets(api, recorder, current, self._configurations.ids, secrets, message)
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[StepOutcome] = []
 
-    def carry_out(self, plan: Plan, tell: Callable[[Outcome], None]) -> None:
+    def carry_out(self, plan: ApplyPlan, tell: Callable[[StepOutcome], None]) -> None:
         """Each step once. Raises NotAuthenticated and Unreachable, after which further requests are useless."""
         self._configurations.look_again(plan)
         for step in plan.steps:
@@ -65,21 +65,21 @@ class Carrier:
             self.outcomes.append(outcome)
             tell(outcome)
 
-    def _outcome(self, step: Step) -> Outcome:
+    def _outcome(self, step: ApplyStep) -> StepOutcome:
         if before := self._stopped_by(step):
             result: Result = "left_out" if before.result == "left_out" else "skipped"
-            return Outcome(step, result, f"{before.step.kind} {before.step.name} was not done")
+            return StepOutcome(step, result, f"{before.step.kind} {before.step.name} was not done")
         try:
             self._do(step)
         except (NotAuthenticated, Unreachable):
             raise
         except ServerError as error:
-            return Outcome(step, "left_out" if error.code in _NOT_ALLOWED else "failed", error.message)
+            return StepOutcome(step, "left_out" if error.code in _NOT_ALLOWED else "failed", error.message)
         except Failed as error:
-            return Outcome(step, "failed", error.message)
-        return Outcome(step, "done")
+            return StepOutcome(step, "failed", error.message)
+        return StepOutcome(step, "done")
 
-    def _stopped_by(self, step: Step) -> Outcome | None:
+    def _stopped_by(self, step: ApplyStep) -> StepOutcome | None:
         """Find an earlier step that this one needs and that was not done; None if there is none."""
         needs = [("configuration", step.name)] if isinstance(step, Publish) else []
         if isinstance(step, OfGroup):
@@ -95,7 +95,7 @@ class Carrier:
             None,
         )
 
-    def _do(self, step: Step) -> None:
+    def _do(self, step: ApplyStep) -> None:
         match step:
             case SaveConfiguration():
                 self._configurations.save(step)
@@ -105,7 +105,7 @@ class Carrier:
                 self._configurations.remove(step)
             case SetPolicies():
                 self._set_policies(step)
-            case CreateFleet():
+            case FleetCreation():
                 self._fleets.create(step)
             case CreateGroup():
                 self._fleets.create_group(step)

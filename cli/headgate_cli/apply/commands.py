@@ -15,8 +15,8 @@ from headgate_cli.api import Api
 from headgate_cli.apply import carry_configurations, carry_fleets, found, plan, show, wanted
 from headgate_cli.apply.carry_out import Carrier
 from headgate_cli.apply.plan_fleets import SECRETS
-from headgate_cli.apply.state import Recorder, State
-from headgate_cli.apply.steps import Plan
+from headgate_cli.apply.state import AppliedState, Recorder
+from headgate_cli.apply.steps import ApplyPlan
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, NotAuthenticated
@@ -103,7 +103,7 @@ def apply(
     planned = plan.plan(wants, there, recorder.state, prune=prune, secrets=secrets, adopt=adopt)
     if not as_json:
         show.show(planned)
-    if prune and recorder.state == State():
+    if prune and recorder.state == AppliedState():
         say(f"Nothing was applied with this folder before ({one_line(str(recorder.path))}): nothing is removed")
     if planned.texts_to_check and not no_validate:
         values = [*_env_of(api, wants, there).items(), *env]
@@ -124,7 +124,7 @@ def apply(
         raise Ended(_DIFFERENCES)
 
 
-def _env_of(api: Api, wants: wanted.Wanted, there: found.Found) -> Mapping[str, str]:
+def _env_of(api: Api, wants: wanted.FolderContent, there: found.ServerContent) -> Mapping[str, str]:
     """The variables of all groups of the folder: those that are stored with them, and those that it sets."""
     values: dict[str, str] = {}
     for label, fleet in wants.fleets.items():
@@ -136,14 +136,14 @@ def _env_of(api: Api, wants: wanted.Wanted, there: found.Found) -> Mapping[str, 
     return values
 
 
-def _agree(planned: Plan, caller: found.Caller, *, yes: bool) -> None:
+def _agree(planned: ApplyPlan, caller: found.CredentialOwner, *, yes: bool) -> None:
     """Ask before anything is changed. Raises as `confirm`."""
     if planned.acts and not yes:
         question = f"Apply {counted(len(planned.acts), 'change')} to {one_line(caller.organization_name)}?"
         confirm(question, "without a terminal to ask on, confirm with --yes")
 
 
-def _carry_out(carrier: Carrier, planned: Plan, api: Api, *, as_json: bool) -> None:
+def _carry_out(carrier: Carrier, planned: ApplyPlan, api: Api, *, as_json: bool) -> None:
     if not planned.acts:
         return
     try:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from headgate_cli.api import Api
-from headgate_cli.apply.state import Entry, State, digest_of_tests
-from headgate_cli.apply.wanted import Configuration, Wanted
-from headgate_cli.apply.wanted_fleets import Fleet
+from headgate_cli.apply.state import AppliedState, StateEntry, digest_of_tests
+from headgate_cli.apply.wanted import FolderConfiguration, FolderContent
+from headgate_cli.apply.wanted_fleets import FolderFleet
 from headgate_cli.configurations.lookup import gates_of
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
@@ -28,7 +28,7 @@ from headgate_cli.untrusted import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class CredentialOwner:
     """The owner of the credential."""
 
     organization_id: str
@@ -38,7 +38,7 @@ class Caller:
     role: str
     access: str
     folder: str = ""
-    """What tells the folder that is applied from others, see `state.Recorder`."""
+    """The mark that tells the applied folder from others, see `state.Recorder`."""
 
     @property
     def mark(self) -> str:
@@ -66,7 +66,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class ReadVersion:
     """The latest version as it was read. `tests` has the SHA-256 of each, None if they were not asked for."""
 
     yaml: str
@@ -88,7 +88,7 @@ class FoundConfiguration:
     updated_at: str
     archived: bool = False
     managed_by: str = ""
-    version: Version | None = None
+    version: ReadVersion | None = None
 
     @property
     def is_draft(self) -> bool:
@@ -125,10 +125,10 @@ class FoundFleet:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ServerContent:
     """By name what the folder or the state has; `by_id` are all configurations that the caller sees."""
 
-    caller: Caller
+    caller: CredentialOwner
     configurations: Mapping[str, FoundConfiguration] = field(default_factory=dict)
     by_id: Mapping[str, FoundConfiguration] = field(default_factory=dict)
     fleets: Mapping[str, FoundFleet] = field(default_factory=dict)
@@ -136,14 +136,14 @@ class Found:
     policies_etag: str = ""
 
 
-def caller(api: Api) -> Caller:
+def caller(api: Api) -> CredentialOwner:
     """One request."""
     identity = shaped(Identity, api.get("/identity"))
     organization = identity["organization_id"], identity["organization_name"]
-    return Caller(*organization, identity["kind"], identity["id"], identity["role"], identity["access"])
+    return CredentialOwner(*organization, identity["kind"], identity["id"], identity["role"], identity["access"])
 
 
-def read(api: Api, caller: Caller, desired: Wanted, state: State) -> Found:
+def read(api: Api, caller: CredentialOwner, desired: FolderContent, state: AppliedState) -> ServerContent:
     """Raises Failed, also for a name that two configurations of the server have."""
     by_id = listed(api)
     missing = desired.configurations.keys() - {known.name for known in by_id.values()}
@@ -163,7 +163,7 @@ def read(api: Api, caller: Caller, desired: Wanted, state: State) -> Found:
     if desired.policies:
         answer, etag = api.get_with_etag("/policies")
         settings = shaped(PoliciesOut, answer)["settings"]
-    return Found(caller, named, by_id, _fleets(api, desired, state), settings, etag)
+    return ServerContent(caller, named, by_id, _fleets(api, desired, state), settings, etag)
 
 
 def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]:
@@ -184,7 +184,7 @@ def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]
     }
 
 
-def is_known(desired: Configuration, there: FoundConfiguration, entry: Entry | None) -> bool:
+def is_known(desired: FolderConfiguration, there: FoundConfiguration, entry: StateEntry | None) -> bool:
     """True if it need not be read: nobody changed it since it was seen, and the folder wants what was seen."""
     if entry is None or entry.id != there.id or there.archived:
         return False
@@ -215,7 +215,7 @@ def groups(api: Api, fleet_id: str) -> dict[str, FoundGroup]:
     }
 
 
-def _gone(state: State, by_id: Mapping[str, FoundConfiguration]) -> bool:
+def _gone(state: AppliedState, by_id: Mapping[str, FoundConfiguration]) -> bool:
     return any(entry.id and entry.id not in by_id for entry in state.configurations.values())
 
 
@@ -241,15 +241,15 @@ def _by_name(names: Iterable[str], by_id: Mapping[str, FoundConfiguration]) -> d
     return named
 
 
-def _version(api: Api, desired: Configuration, there: FoundConfiguration) -> Version:
+def _version(api: Api, desired: FolderConfiguration, there: FoundConfiguration) -> ReadVersion:
     """One request, and another one for the tests."""
     answer, etag = api.get_with_etag(f"/configurations/{there.id}/versions/{there.latest}")
     version = shaped(VersionDetail, answer)
     tests = None if desired.tests is None else stored.digests(api, there.id, there.latest)
-    return Version(version["yaml"], version["collector_version"], etag, tests, gates_of(version))
+    return ReadVersion(version["yaml"], version["collector_version"], etag, tests, gates_of(version))
 
 
-def _fleets(api: Api, desired: Wanted, state: State) -> dict[str, FoundFleet]:
+def _fleets(api: Api, desired: FolderContent, state: AppliedState) -> dict[str, FoundFleet]:
     """The fleets that the folder or the state has, each with its groups."""
     about = {*desired.fleets, *state.fleets}
     if not about:
@@ -267,7 +267,7 @@ def _fleets(api: Api, desired: Wanted, state: State) -> dict[str, FoundFleet]:
     return fleets
 
 
-def _with_details(api: Api, fleet_id: str, fleet: Fleet, group: FoundGroup) -> FoundGroup:
+def _with_details(api: Api, fleet_id: str, fleet: FolderFleet, group: FoundGroup) -> FoundGroup:
     """With its variables and newest rollout, as far as the folder says something of them."""
     desired = fleet.groups.get(group.name)
     if desired is None:

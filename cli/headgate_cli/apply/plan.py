@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from headgate_cli.apply import plan_fleets
-from headgate_cli.apply.found import Found, FoundConfiguration
-from headgate_cli.apply.state import Entry, State
+from headgate_cli.apply.found import FoundConfiguration, ServerContent
+from headgate_cli.apply.state import AppliedState, StateEntry
 from headgate_cli.apply.steps import (
     ADOPTED,
     ANOTHERS,
-    Plan,
+    ApplyPlan,
+    ApplyStep,
     Publish,
     RemoveConfiguration,
     SaveConfiguration,
     SetPolicies,
-    Step,
     stays,
 )
-from headgate_cli.apply.wanted import Configuration, Wanted
+from headgate_cli.apply.wanted import FolderConfiguration, FolderContent
 from headgate_cli.output import unified
 from headgate_cli.policies.files import FIELDS
 from headgate_cli.suites.files import FileTest
@@ -31,13 +31,19 @@ _PRUNES: Final = "it is not in the folder any longer: --prune {does} it"
 
 
 def plan(
-    folder: Wanted, server: Found, state: State, *, prune: bool, secrets: Mapping[str, str], adopt: bool = False
-) -> Plan:
+    folder: FolderContent,
+    server: ServerContent,
+    state: AppliedState,
+    *,
+    prune: bool,
+    secrets: Mapping[str, str],
+    adopt: bool = False,
+) -> ApplyPlan:
     """The steps in a safe order: drafts with tests, policies, what is published, fleets with what they run, removals.
 
     `secrets` has the values that may be stored, by name. Without `adopt`, what another folder applies is not changed.
     """
-    saved: list[Step] = []
+    saved: list[ApplyStep] = []
     published: list[Publish] = []
     for name, configuration in folder.configurations.items():
         there = server.configurations.get(name)
@@ -46,7 +52,7 @@ def plan(
         step = _configuration(configuration, there, state.configurations.get(name), mark, adopts=anothers and adopt)
         publish = [*_published(configuration, there, step)]
         if anothers and not adopt and (step or publish):
-            step, publish = Step(kind="configuration", name=name, action="refused", reason=ANOTHERS), []
+            step, publish = ApplyStep(kind="configuration", name=name, action="refused", reason=ANOTHERS), []
         saved += [step] if step else []
         published += publish
     refused = {step.name for step in saved if step.action == "refused"}
@@ -62,15 +68,20 @@ def plan(
         *(("fleet", label) for label in folder.fleets),
         *(("group", f"{label}/{name}") for label, fleet in folder.fleets.items() for name in fleet.groups),
     ]
-    return Plan(steps, sum(1 for thing in things if thing not in about))
+    return ApplyPlan(steps, sum(1 for thing in things if thing not in about))
 
 
 def _configuration(
-    configuration: Configuration, there: FoundConfiguration | None, entry: Entry | None, mark: str, *, adopts: bool
-) -> Step | None:
+    configuration: FolderConfiguration,
+    there: FoundConfiguration | None,
+    entry: StateEntry | None,
+    mark: str,
+    *,
+    adopts: bool,
+) -> ApplyStep | None:
     name = configuration.name
     if there is None and entry and entry.id:
-        return Step(
+        return ApplyStep(
             kind="configuration",
             name=name,
             action="refused",
@@ -78,7 +89,7 @@ def _configuration(
             "member's draft. Apply with the credential that created it, or delete its entry in the folder's .headgate",
         )
     if there and there.name != name and there.managed_by != mark:
-        return Step(
+        return ApplyStep(
             kind="configuration",
             name=name,
             action="refused",
@@ -126,7 +137,7 @@ def _configuration(
     )
 
 
-def _created(configuration: Configuration) -> SaveConfiguration:
+def _created(configuration: FolderConfiguration) -> SaveConfiguration:
     tests = configuration.tests or ()
     changes = [f"{len(tests)} test{'' if len(tests) == 1 else 's'}"] if tests else []
     if configuration.collector_version:
@@ -144,7 +155,9 @@ def _created(configuration: Configuration) -> SaveConfiguration:
     )
 
 
-def _published(configuration: Configuration, there: FoundConfiguration | None, step: Step | None) -> Iterator[Publish]:
+def _published(
+    configuration: FolderConfiguration, there: FoundConfiguration | None, step: ApplyStep | None
+) -> Iterator[Publish]:
     """The publishing of a version after the step that saves it, if there is one."""
     if not configuration.publish or (step and step.action == "refused"):
         return
@@ -161,7 +174,7 @@ def _published(configuration: Configuration, there: FoundConfiguration | None, s
         )
 
 
-def _edits(configuration: Configuration, there: FoundConfiguration) -> tuple[dict[str, str], list[str]]:
+def _edits(configuration: FolderConfiguration, there: FoundConfiguration) -> tuple[dict[str, str], list[str]]:
     """The fields of the version that differ, and in words."""
     if there.version is None:
         return {}, []
@@ -176,7 +189,9 @@ def _edits(configuration: Configuration, there: FoundConfiguration) -> tuple[dic
     return edits, changes
 
 
-def _tests(configuration: Configuration, there: FoundConfiguration) -> tuple[list[FileTest], list[str], list[str]]:
+def _tests(
+    configuration: FolderConfiguration, there: FoundConfiguration
+) -> tuple[list[FileTest], list[str], list[str]]:
     """The tests to save, the names of those to delete, and both in words."""
     digests, stored = configuration.test_digests, there.version.tests if there.version else None
     if digests is None or stored is None:
@@ -194,7 +209,7 @@ def _lines(before: str, after: str) -> str:
     return f"+{added} -{removed} lines"
 
 
-def _policies(folder: Wanted, server: Found) -> Iterator[Step]:
+def _policies(folder: FolderContent, server: ServerContent) -> Iterator[ApplyStep]:
     if folder.policies is None:
         return
     here, there = _comparable(folder.policies.settings), _comparable(server.policies)
@@ -204,7 +219,7 @@ def _policies(folder: Wanted, server: Found) -> Iterator[Step]:
     if not server.caller.is_admin:
         whose = "a token" if server.caller.kind != "user" else "a Contributor"
         reason = f"{whose} cannot change policies: apply as an Admin, signed in with `headgate login`"
-        yield Step(kind="policies", name=_POLICIES, action="left_out", changes=changes, reason=reason)
+        yield ApplyStep(kind="policies", name=_POLICIES, action="left_out", changes=changes, reason=reason)
         return
     yield SetPolicies(
         kind="policies",
@@ -236,23 +251,25 @@ def _whole_rule(rule: Mapping[str, object]) -> dict[str, object]:
     return {**_RULE_DEFAULTS, **rule, "message": str(rule.get("message", "")).strip()}
 
 
-def _removed(folder: Wanted, server: Found, state: State, users: Mapping[str, str], *, prune: bool) -> Sequence[Step]:
+def _removed(
+    folder: FolderContent, server: ServerContent, state: AppliedState, users: Mapping[str, str], *, prune: bool
+) -> Sequence[ApplyStep]:
     """`users` names a group by the id of the configuration that it still runs after the plan."""
-    steps: list[Step] = []
+    steps: list[ApplyStep] = []
     for name, entry in sorted(state.configurations.items()):
         there = server.by_id.get(entry.id)
         if name in folder.configurations or not entry.created or there is None or there.archived:
             continue
         if there.name != name:
             reason = f"it is not in the folder, and was renamed {there.name} on the server: it stays"
-            steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
+            steps.append(ApplyStep(kind="configuration", name=name, action="left_out", reason=reason))
             continue
         if reason := stays(there.managed_by, server.caller):
-            steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
+            steps.append(ApplyStep(kind="configuration", name=name, action="left_out", reason=reason))
             continue
         if user := users.get(entry.id):
             reason = f"it is not in the folder any longer, but {user} runs it: assign something else there first"
-            steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
+            steps.append(ApplyStep(kind="configuration", name=name, action="left_out", reason=reason))
             continue
         does = "archives" if there.published else "deletes"
         if prune:
@@ -267,5 +284,5 @@ def _removed(folder: Wanted, server: Found, state: State, users: Mapping[str, st
                 )
             )
         else:
-            steps.append(Step(kind="configuration", name=name, action="kept", reason=_PRUNES.format(does=does)))
+            steps.append(ApplyStep(kind="configuration", name=name, action="kept", reason=_PRUNES.format(does=does)))
     return steps

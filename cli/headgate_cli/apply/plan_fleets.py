@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from headgate_cli.apply.found import Caller, Found, FoundConfiguration, FoundFleet, FoundGroup
-from headgate_cli.apply.state import State
+from headgate_cli.apply.found import CredentialOwner, FoundConfiguration, FoundFleet, FoundGroup, ServerContent
+from headgate_cli.apply.state import AppliedState
 from headgate_cli.apply.steps import (
     ADOPTED,
     ANOTHERS,
     IDLE,
+    ApplyStep,
     Assign,
+    AssignedVersion,
     ChangeGroup,
-    CreateFleet,
     CreateGroup,
+    FleetCreation,
     RemoveFleet,
     RemoveGroup,
-    Step,
-    Target,
     stays,
 )
-from headgate_cli.apply.wanted import Wanted
-from headgate_cli.apply.wanted_fleets import DEFAULT, UPGRADE, Assignment, Fleet, Group
+from headgate_cli.apply.wanted import FolderContent
+from headgate_cli.apply.wanted_fleets import DEFAULT, UPGRADE, FolderAssignment, FolderFleet, FolderGroup
 from headgate_cli.configurations.folder import SETTINGS
 
 _UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted", "rolling_back")
@@ -38,33 +38,33 @@ class Unresolved(ValueError):
 
 
 def plan(
-    folder: Wanted,
-    server: Found,
-    state: State,
+    folder: FolderContent,
+    server: ServerContent,
+    state: AppliedState,
     refused: Collection[str],
     publishing: Mapping[str, int],
     *,
     prune: bool,
     secrets: Mapping[str, str],
     adopt: bool,
-) -> list[Step]:
+) -> list[ApplyStep]:
     """`refused` are the names of configurations that are not saved, `publishing` the versions to publish by name."""
 
-    def resolve(assignment: Assignment) -> Target:
+    def resolve(assignment: FolderAssignment) -> AssignedVersion:
         if assignment.configuration in refused:
             raise Unresolved(f"its configuration {assignment.configuration} is refused")
         return _target(assignment, folder, server, publishing)
 
-    changed: list[Step] = []
-    running: list[Step] = []
+    changed: list[ApplyStep] = []
+    running: list[ApplyStep] = []
     for label, fleet in folder.fleets.items():
         there = server.fleets.get(label)
         if there is None:
             expires = f", its token expires in {fleet.expires_in}" if fleet.expires_in else ""
             changes = [f"{fleet.type}{expires}"]
-            changed.append(CreateFleet(kind="fleet", name=label, action="create", changes=changes, desired=fleet))
+            changed.append(FleetCreation(kind="fleet", name=label, action="create", changes=changes, desired=fleet))
         elif reason := _unlike(fleet, there):
-            changed.append(Step(kind="fleet", name=label, action="refused", reason=reason))
+            changed.append(ApplyStep(kind="fleet", name=label, action="refused", reason=reason))
             continue
         for group in fleet.groups.values():
             fields, runs = _group(fleet, group, there, resolve, secrets)
@@ -75,7 +75,7 @@ def plan(
     return [*changed, *running, *_removed(folder, server, state, prune=prune)]
 
 
-def users(server: Found, steps: Sequence[Step]) -> dict[str, str]:
+def users(server: ServerContent, steps: Sequence[ApplyStep]) -> dict[str, str]:
     """Name a group by the id of the configuration that it still runs after the steps, for each that some group runs.
 
     A rollout assigns its version when it ends.
@@ -96,7 +96,7 @@ def users(server: Found, steps: Sequence[Step]) -> dict[str, str]:
     return groups
 
 
-def _unlike(fleet: Fleet, there: FoundFleet) -> str:
+def _unlike(fleet: FolderFleet, there: FoundFleet) -> str:
     """The reason why the fleet on the server cannot become that of the file; empty if it can."""
     if fleet.type != there.type:
         return f"it is a {there.type} on the server, and a type never changes: delete it there, or name it otherwise"
@@ -106,19 +106,19 @@ def _unlike(fleet: Fleet, there: FoundFleet) -> str:
 
 
 def _group(
-    fleet: Fleet,
-    group: Group,
+    fleet: FolderFleet,
+    group: FolderGroup,
     there: FoundFleet | None,
-    resolve: Callable[[Assignment], Target],
+    resolve: Callable[[FolderAssignment], AssignedVersion],
     secrets: Mapping[str, str],
-) -> tuple[list[Step], list[Step]]:
+) -> tuple[list[ApplyStep], list[ApplyStep]]:
     name = f"{fleet.label}/{group.name}"
     is_there = there.groups.get(group.name) if there else None
     # It comes with its fleet.
     new_default = group.name == DEFAULT and fleet.type == _SERVERS and is_there is None
 
-    def refused(reason: str) -> tuple[list[Step], list[Step]]:
-        return [Step(kind="group", name=name, action="refused", reason=reason)], []
+    def refused(reason: str) -> tuple[list[ApplyStep], list[ApplyStep]]:
+        return [ApplyStep(kind="group", name=name, action="refused", reason=reason)], []
 
     try:
         target = resolve(group.assignment) if group.assignment else None
@@ -148,7 +148,7 @@ def _group(
     return [*_fields(fleet, group, name, is_there, missing)], [*_runs(fleet, group, name, is_there, target)]
 
 
-def _is_anothers(caller: Caller, there: FoundFleet | None, name: str) -> bool:
+def _is_anothers(caller: CredentialOwner, there: FoundFleet | None, name: str) -> bool:
     """True if another folder applies the group; the default group belongs to the folder that created its fleet."""
     group = there.groups.get(name) if there else None
     if there is None or group is None:
@@ -157,22 +157,22 @@ def _is_anothers(caller: Caller, there: FoundFleet | None, name: str) -> bool:
 
 
 def _taken_over(
-    caller: Caller,
-    fleet: Fleet,
-    group: Group,
+    caller: CredentialOwner,
+    fleet: FolderFleet,
+    group: FolderGroup,
     there: FoundFleet | None,
-    fields: list[Step],
-    runs: list[Step],
+    fields: list[ApplyStep],
+    runs: list[ApplyStep],
     *,
     adopt: bool,
-) -> tuple[list[Step], list[Step]]:
+) -> tuple[list[ApplyStep], list[ApplyStep]]:
     """The steps of a group of another folder: with `adopt` it becomes this one's, otherwise they are refused."""
     name = f"{fleet.label}/{group.name}"
     steps = [*fields, *runs]
     if any(step.action == "refused" for step in steps):
         return fields, runs
     if not adopt:
-        refused = Step(kind="group", name=name, action="refused", reason=ANOTHERS)
+        refused = ApplyStep(kind="group", name=name, action="refused", reason=ANOTHERS)
         return ([refused], []) if any(step.action not in IDLE for step in steps) else (fields, runs)
     adopts = ChangeGroup(
         kind="group",
@@ -187,7 +187,9 @@ def _taken_over(
     return [adopts, *fields], runs
 
 
-def _target(assignment: Assignment, folder: Wanted, server: Found, publishing: Mapping[str, int]) -> Target:
+def _target(
+    assignment: FolderAssignment, folder: FolderContent, server: ServerContent, publishing: Mapping[str, int]
+) -> AssignedVersion:
     """Raises Unresolved."""
     name = assignment.configuration
     there = server.configurations.get(name) if name in folder.configurations else _elsewhere(name, server)
@@ -196,10 +198,10 @@ def _target(assignment: Assignment, folder: Wanted, server: Found, publishing: M
     published = publishing.get(name) or (there.published if there else 0)
     if not (assignment.n or published):
         raise Unresolved(f"{name} has no published version: set `publish: true` for it in {SETTINGS}")
-    return Target(name=name, id=there.id if there else "", n=assignment.n or published)
+    return AssignedVersion(name=name, id=there.id if there else "", n=assignment.n or published)
 
 
-def _elsewhere(name: str, server: Found) -> FoundConfiguration | None:
+def _elsewhere(name: str, server: ServerContent) -> FoundConfiguration | None:
     named = [
         configuration
         for configuration in server.by_id.values()
@@ -211,7 +213,7 @@ def _elsewhere(name: str, server: Found) -> FoundConfiguration | None:
 
 
 def _fields(
-    fleet: Fleet, group: Group, name: str, there: FoundGroup | None, missing: Sequence[str]
+    fleet: FolderFleet, group: FolderGroup, name: str, there: FoundGroup | None, missing: Sequence[str]
 ) -> Iterator[ChangeGroup]:
     """The changes beside the assignment; for a group that is created with it, only those that take further requests."""
     creating = there is None and group.name != DEFAULT
@@ -248,11 +250,13 @@ def _fields(
         )
 
 
-def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, target: Target | None) -> Iterator[Step]:
+def _runs(
+    fleet: FolderFleet, group: FolderGroup, name: str, there: FoundGroup | None, target: AssignedVersion | None
+) -> Iterator[ApplyStep]:
     """The step that changes what the group runs."""
     now = (there.configuration_id, there.version_number) if there else ("", 0)
     if reason := _unfinished(fleet, group, there, target):
-        yield Step(kind="group", name=name, action="left_out", reason=reason)
+        yield ApplyStep(kind="group", name=name, action="left_out", reason=reason)
     elif group.clears and now[0]:
         yield Assign(
             kind="group",
@@ -280,7 +284,9 @@ def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, targe
         )
 
 
-def _unfinished(fleet: Fleet, group: Group, there: FoundGroup | None, target: Target | None) -> str:
+def _unfinished(
+    fleet: FolderFleet, group: FolderGroup, there: FoundGroup | None, target: AssignedVersion | None
+) -> str:
     """The reason to leave the group's newest rollout as it is, whoever started it; empty if it is not in the way."""
     newest = there.rollout if there else None
     if there is None or newest is None or not (target or group.clears):
@@ -306,7 +312,7 @@ def _unfinished(fleet: Fleet, group: Group, there: FoundGroup | None, target: Ta
     return ""
 
 
-def _strategy(group: Group) -> str:
+def _strategy(group: FolderGroup) -> str:
     strategy = (group.rollout or {}).get("strategy")
     fields = strategy if isinstance(strategy, Mapping) else {}
     steps = fields.get("steps")
@@ -314,7 +320,7 @@ def _strategy(group: Group) -> str:
     return f"{words}, collectors are upgraded" if (group.rollout or {}).get(UPGRADE) else words
 
 
-def _removed(folder: Wanted, server: Found, state: State, *, prune: bool) -> Iterator[Step]:
+def _removed(folder: FolderContent, server: ServerContent, state: AppliedState, *, prune: bool) -> Iterator[ApplyStep]:
     for label, there in sorted(server.fleets.items()):
         fleet, entry = folder.fleets.get(label), state.fleets.get(label)
         for name, group in sorted(there.groups.items()):
@@ -323,20 +329,20 @@ def _removed(folder: Wanted, server: Found, state: State, *, prune: bool) -> Ite
                 continue
             shown = f"{label}/{name}"
             if reason := stays(group.managed_by, server.caller):
-                yield Step(kind="group", name=shown, action="left_out", reason=reason)
+                yield ApplyStep(kind="group", name=shown, action="left_out", reason=reason)
             elif prune:
                 yield RemoveGroup(
                     kind="group", name=shown, action="delete", fleet=label, fleet_id=there.id, current=group
                 )
             else:
-                yield Step(kind="group", name=shown, action="kept", reason=_KEPT)
+                yield ApplyStep(kind="group", name=shown, action="kept", reason=_KEPT)
         if fleet is None and entry and entry.created and entry.id == there.id:
             if reason := stays(there.managed_by, server.caller):
-                yield Step(kind="fleet", name=label, action="left_out", reason=reason)
+                yield ApplyStep(kind="fleet", name=label, action="left_out", reason=reason)
             elif prune:
                 yield RemoveFleet(kind="fleet", name=label, action="delete", id=there.id)
             else:
-                yield Step(kind="fleet", name=label, action="kept", reason=_KEPT)
+                yield ApplyStep(kind="fleet", name=label, action="kept", reason=_KEPT)
 
 
 def _labels(labels: Mapping[str, str] | None) -> str:

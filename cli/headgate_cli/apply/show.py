@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from headgate_cli.api import Api
-from headgate_cli.apply.carry_out import Outcome
-from headgate_cli.apply.found import Caller
-from headgate_cli.apply.steps import IDLE, Action, Plan, Step
+from headgate_cli.apply.carry_out import StepOutcome
+from headgate_cli.apply.found import CredentialOwner
+from headgate_cli.apply.steps import IDLE, Action, ApplyPlan, ApplyStep
 from headgate_cli.output import diff, print_result, say, unified
 from headgate_cli.untrusted import one_line, quoted
 
@@ -30,7 +30,7 @@ _WIDTH: Final = max(map(len, _VERBS.values()))
 _UNDONE: Final = {"failed": "failed", "skipped": "skipped", "left_out": "left out", "not_begun": "not begun"}
 
 
-def show(plan: Plan) -> None:
+def show(plan: ApplyPlan) -> None:
     """The steps, each text that changes as a diff, and a line that counts them."""
     for step in plan.steps:
         print_result(_line(_VERBS[step.action], step, step.reason or ", ".join(step.changes)))
@@ -45,7 +45,7 @@ def show(plan: Plan) -> None:
     print_result(f"Plan: {', '.join(counted) or 'nothing to do'}; {plan.unchanged} unchanged")
 
 
-def tell(outcome: Outcome) -> None:
+def tell(outcome: StepOutcome) -> None:
     """A step that ended."""
     step = outcome.step
     if outcome.result == "done":
@@ -54,7 +54,7 @@ def tell(outcome: Outcome) -> None:
         print_result(_line(_UNDONE[outcome.result], step, quoted(outcome.message)))
 
 
-def summarize(plan: Plan, outcomes: Sequence[Outcome], api: Api) -> None:
+def summarize(plan: ApplyPlan, outcomes: Sequence[StepOutcome], api: Api) -> None:
     """Print how much was done and what is left."""
     done = sum(outcome.result == "done" for outcome in outcomes)
     undone = len(plan.acts) - done
@@ -62,13 +62,13 @@ def summarize(plan: Plan, outcomes: Sequence[Outcome], api: Api) -> None:
     say(f"{progress}; apply again for the other {undone}" if undone else progress)
 
 
-def not_begun(plan: Plan, outcomes: Sequence[Outcome]) -> list[Outcome]:
+def not_begun(plan: ApplyPlan, outcomes: Sequence[StepOutcome]) -> list[StepOutcome]:
     """The steps after the one that ended the command."""
     begun = {id(outcome.step) for outcome in outcomes}
-    return [Outcome(step, "not_begun") for step in plan.acts if id(step) not in begun]
+    return [StepOutcome(step, "not_begun") for step in plan.acts if id(step) not in begun]
 
 
-def as_json(caller: Caller, plan: Plan, outcomes: Sequence[Outcome], api: Api) -> dict[str, object]:
+def as_json(caller: CredentialOwner, plan: ApplyPlan, outcomes: Sequence[StepOutcome], api: Api) -> dict[str, object]:
     """docs/cli-json.yaml describes it."""
     became = {id(outcome.step): outcome for outcome in outcomes}
     return {
@@ -80,7 +80,7 @@ def as_json(caller: Caller, plan: Plan, outcomes: Sequence[Outcome], api: Api) -
     }
 
 
-def _entity(step: Step, outcome: Outcome | None) -> dict[str, object]:
+def _entity(step: ApplyStep, outcome: StepOutcome | None) -> dict[str, object]:
     planned = "none" if step.action in IDLE else "planned"
     return {
         "kind": step.kind,
@@ -93,6 +93,6 @@ def _entity(step: Step, outcome: Outcome | None) -> dict[str, object]:
     }
 
 
-def _line(verb: str, step: Step, words: str) -> str:
+def _line(verb: str, step: ApplyStep, words: str) -> str:
     subject = "policies" if step.kind == "policies" else f"{step.kind} {one_line(step.name)}"
     return f"{verb:<{_WIDTH}}  {subject}: {quoted(words)}".rstrip(": ")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate_cli import safe_files
-from headgate_cli.apply.wanted import Wanted
+from headgate_cli.apply.wanted import FolderContent
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
 
@@ -38,7 +38,7 @@ _SHOWN: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenConfiguration:
     """A configuration's latest version as it was left or found: what its tests and text say, and when it changed last.
 
     `updated_at` is empty if it has to be read again; `tests` is that of `digest_of_tests`.
@@ -52,7 +52,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StateEntry:
     """A configuration, a fleet or a group. `id` is empty while it is being created.
 
     `created` is whether an apply of this folder created it, if the server says so too.
@@ -60,18 +60,18 @@ class Entry:
 
     id: str
     created: bool
-    seen: Seen = Seen()
+    seen: SeenConfiguration = SeenConfiguration()
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class AppliedState:
     """Entries by name; groups by `FLEET_ID/GROUP`."""
 
-    configurations: Mapping[str, Entry] = field(default_factory=dict)
-    fleets: Mapping[str, Entry] = field(default_factory=dict)
-    groups: Mapping[str, Entry] = field(default_factory=dict)
+    configurations: Mapping[str, StateEntry] = field(default_factory=dict)
+    fleets: Mapping[str, StateEntry] = field(default_factory=dict)
+    groups: Mapping[str, StateEntry] = field(default_factory=dict)
 
-    def managing(self, desired: Wanted) -> Wanted:
+    def managing(self, desired: FolderContent) -> FolderContent:
         """The same folder; a configuration whose tests were applied before, and that has none now, wants none."""
         without = {
             name: replace(configuration, tests=())
@@ -104,7 +104,7 @@ class Recorder:
         """The digest of the folder's id that the server may show: nobody can compute the id from it."""
         return hashlib.sha256(self._folder_id.encode()).hexdigest()[:_SHOWN]
 
-    def set(self, kind: str, name: str, entry: Entry | None) -> None:
+    def set(self, kind: str, name: str, entry: StateEntry | None) -> None:
         """Set or remove an entry. Raises Failed."""
         entries = {known: held for known, held in getattr(self.state, kind).items() if known != name}
         if entry is not None:
@@ -114,18 +114,18 @@ class Recorder:
             self.state = after
             self._write()
 
-    def _read(self) -> State:
+    def _read(self) -> AppliedState:
         try:
             content = json.loads(safe_files.read_bytes(safe_files.below(self._root, self._relative)))
             self._folder_id = _folder_id(content.get("folder", self._folder_id))
-            return State(
+            return AppliedState(
                 *(
                     {name: self._entry(kind, name, written) for name, written in content[kind].items()}
                     for kind in _PREFIXES
                 )
             )
         except FileNotFoundError:
-            return State()
+            return AppliedState()
         except OSError as error:
             raise Failed(f"cannot read {one_line(str(self.path))}: {error.strerror}") from error
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -147,19 +147,19 @@ class Recorder:
         except OSError as error:
             raise Failed(f"cannot write {one_line(str(self.path))}: {error.strerror}") from error
 
-    def _written(self, name: str, entry: Entry) -> dict[str, object]:
+    def _written(self, name: str, entry: StateEntry) -> dict[str, object]:
         content = asdict(entry)
-        if entry.seen == Seen():
+        if entry.seen == SeenConfiguration():
             del content["seen"]
         else:
             content["seen"][_SEAL] = self._sealed(name, entry)
         return content
 
-    def _sealed(self, name: str, entry: Entry) -> str:
+    def _sealed(self, name: str, entry: StateEntry) -> str:
         """Seal an entry for good: a configuration that changes has another time."""
         return self._seal(json.dumps([self._organization_id, name, entry.id, *asdict(entry.seen).values()]))
 
-    def _entry(self, kind: str, name: str, content: Mapping[str, object]) -> Entry:
+    def _entry(self, kind: str, name: str, content: Mapping[str, object]) -> StateEntry:
         """Raises ValueError with the place in the file."""
         place = f"{kind}.{name}"
         if not name.isprintable() or (kind == "groups" and not _IN_FLEET.fullmatch(name)):
@@ -175,12 +175,12 @@ class Recorder:
             raise ValueError(f"{place}.seen: this is not an object")
         version = seen.get("version", 0)
         texts = {text: str(seen.get(text, "")) for text in _TEXTS}
-        entry = Entry(id_, created, Seen(version if isinstance(version, int) else 0, **texts))
+        entry = StateEntry(id_, created, SeenConfiguration(version if isinstance(version, int) else 0, **texts))
         seal = self._sealed(name, entry)
         if not seal or not hmac.compare_digest(seal.encode(), str(seen.get(_SEAL, "")).encode()):
             if _had_tests(entry):
                 self.unproven.append(name)
-            return replace(entry, seen=Seen())
+            return replace(entry, seen=SeenConfiguration())
         return replace(entry, seen=replace(entry.seen, updated_at="")) if self._refreshes else entry
 
 
@@ -191,7 +191,7 @@ def _folder_id(value: object) -> str:
     return value
 
 
-def _had_tests(entry: Entry) -> bool:
+def _had_tests(entry: StateEntry) -> bool:
     return entry.seen.tests not in ("", digest_of_tests({}))
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from headgate_cli.apply.found import Caller, FoundConfiguration, FoundGroup
-from headgate_cli.apply.wanted import Configuration, Policies
-from headgate_cli.apply.wanted_fleets import Fleet, Group
-from headgate_cli.checks.checked import Checked
+from headgate_cli.apply.found import CredentialOwner, FoundConfiguration, FoundGroup
+from headgate_cli.apply.wanted import FolderConfiguration, FolderPolicies
+from headgate_cli.apply.wanted_fleets import FolderFleet, FolderGroup
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.suites.files import FileTest
 
 Kind = Literal["configuration", "policies", "fleet", "group"]
@@ -35,7 +35,7 @@ ANOTHERS: Final = (
 ADOPTED: Final = "taken over from another folder"
 
 
-def stays(managed_by: str, caller: Caller) -> str:
+def stays(managed_by: str, caller: CredentialOwner) -> str:
     """The reason why --prune leaves what has this `managed_by`; empty if an apply of the folder created it."""
     if managed_by == caller.mark:
         return ""
@@ -43,7 +43,7 @@ def stays(managed_by: str, caller: Caller) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ApplyStep:
     """One object and what happens to it. `changes` are in words; `reason` is why nothing happens.
 
     `texts` are the text before and after, if that differs.
@@ -58,14 +58,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaveConfiguration(Step):
+class SaveConfiguration(ApplyStep):
     """Create a configuration or change it; `n` is its latest version then.
 
     `edits` are the fields of the version that change, `describes` those of the configuration. `appends` says that they
     need a new version, because the latest one is published.
     """
 
-    desired: Configuration
+    desired: FolderConfiguration
     current: FoundConfiguration | None
     n: int
     appends: bool = False
@@ -77,32 +77,32 @@ class SaveConfiguration(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publish(Step):
+class Publish(ApplyStep):
     """Publish version `n`; `current` is None for a configuration that is created first."""
 
-    desired: Configuration
+    desired: FolderConfiguration
     current: FoundConfiguration | None
     n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveConfiguration(Step):
+class RemoveConfiguration(ApplyStep):
     current: FoundConfiguration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetPolicies(Step):
-    desired: Policies
+class SetPolicies(ApplyStep):
+    desired: FolderPolicies
     etag: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateFleet(Step):
-    desired: Fleet
+class FleetCreation(ApplyStep):
+    desired: FolderFleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class AssignedVersion:
     """The version that a group is to run, by its configuration's name; `id` is empty for one that is created first."""
 
     name: str
@@ -114,17 +114,17 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfGroup(Step):
+class OfGroup(ApplyStep):
     """A step about a group of a fleet; `current` is None for a group that is not there yet."""
 
     fleet: str
-    group: Group
+    group: FolderGroup
     current: FoundGroup | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateGroup(OfGroup):
-    target: Target
+    target: AssignedVersion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,38 +141,38 @@ class ChangeGroup(OfGroup):
 class Assign(OfGroup):
     """`target` is None if the assignment is cleared."""
 
-    target: Target | None
+    target: AssignedVersion | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveGroup(Step):
+class RemoveGroup(ApplyStep):
     fleet: str
     fleet_id: str
     current: FoundGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveFleet(Step):
+class RemoveFleet(ApplyStep):
     id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ApplyPlan:
     """Steps in the order in which they are carried out, and how many objects are as the folder wants them."""
 
-    steps: Sequence[Step]
+    steps: Sequence[ApplyStep]
     unchanged: int
 
     @property
-    def acts(self) -> Sequence[Step]:
+    def acts(self) -> Sequence[ApplyStep]:
         return [step for step in self.steps if step.action not in IDLE]
 
     @property
-    def refused(self) -> Sequence[Step]:
+    def refused(self) -> Sequence[ApplyStep]:
         return [step for step in self.steps if step.action == "refused"]
 
     @property
-    def texts_to_check(self) -> dict[str, Checked]:
+    def texts_to_check(self) -> dict[str, TextToCheck]:
         """The texts to validate before anything is saved, by file."""
         return {
             step.desired.file: _checked(step)
@@ -182,8 +182,8 @@ class Plan:
         }
 
 
-def _checked(step: SaveConfiguration | Publish) -> Checked:
+def _checked(step: SaveConfiguration | Publish) -> TextToCheck:
     """The text, on the version's own collector, unless the folder names another one."""
     there = step.current.version if step.current else None
     version, gates = (there.collector_version, there.feature_gates) if there else ("", ())
-    return Checked(step.desired.text, step.desired.collector_version or version, gates)
+    return TextToCheck(step.desired.text, step.desired.collector_version or version, gates)

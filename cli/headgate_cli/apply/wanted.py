@@ -16,7 +16,7 @@ from typing import Final, cast
 from headgate_cli import file_checks, safe_files
 from headgate_cli.apply import sections, wanted_fleets
 from headgate_cli.apply.sections import WrongFolder
-from headgate_cli.apply.wanted_fleets import Fleet
+from headgate_cli.apply.wanted_fleets import FolderFleet
 from headgate_cli.collector_version import VERSION
 from headgate_cli.configurations.folder import CONFIGURATIONS, POLICIES, SETTINGS, SUFFIXES, digest, files_in
 from headgate_cli.errors import Failed
@@ -24,7 +24,7 @@ from headgate_cli.file_checks import Wrong, meant
 from headgate_cli.policies import files as policy_files
 from headgate_cli.suites import fields as known
 from headgate_cli.suites import files as test_files
-from headgate_cli.suites.files import FileTest, Problem, WrongTests
+from headgate_cli.suites.files import FileProblem, FileTest, WrongTests
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import Place
 
@@ -33,7 +33,7 @@ _LONGEST_DESCRIPTION: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class FolderConfiguration:
     """A configuration of the folder. `tests` is None if those on the server stay as they are.
 
     `description` is None and `collector_version` empty if the folder does not say them.
@@ -57,7 +57,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
-class Policies:
+class FolderPolicies:
     """The settings of the organization's policies, whole."""
 
     file: str
@@ -65,13 +65,13 @@ class Policies:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FolderContent:
     """All that the folder holds, by name."""
 
     folder: Path
-    configurations: Mapping[str, Configuration] = field(default_factory=dict)
-    fleets: Mapping[str, Fleet] = field(default_factory=dict)
-    policies: Policies | None = None
+    configurations: Mapping[str, FolderConfiguration] = field(default_factory=dict)
+    fleets: Mapping[str, FolderFleet] = field(default_factory=dict)
+    policies: FolderPolicies | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class _Settings:
     collector_version: str | None = None
 
 
-def read(folder: Path) -> Wanted:
+def read(folder: Path) -> FolderContent:
     """Raises WrongFolder with everything that is wrong, Failed for a folder that holds nothing to apply."""
     if not folder.is_dir():
         raise Failed(f"{one_line(str(folder))} is not a folder")
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     _refuse_strays(folder, problems)
     files = _named_files(folder, CONFIGURATIONS, problems)
     of_all, of_each = _settings(folder, files, problems)
@@ -101,10 +101,10 @@ def read(folder: Path) -> Wanted:
             f"{one_line(str(folder))} holds nothing to apply: it needs {CONFIGURATIONS}/NAME.yaml, {FLEETS}/LABEL.yaml "
             f"or {POLICIES}"
         )
-    return Wanted(folder, configurations, fleets, policies)
+    return FolderContent(folder, configurations, fleets, policies)
 
 
-def _refuse_strays(folder: Path, problems: list[Problem]) -> None:
+def _refuse_strays(folder: Path, problems: list[FileProblem]) -> None:
     """A file beside the folders, and a folder whose name is nearly one of theirs, would be left out unnoticed."""
     try:
         entries = sorted(folder.iterdir())
@@ -117,14 +117,14 @@ def _refuse_strays(folder: Path, problems: list[Problem]) -> None:
         if entry.is_dir():
             guess = meant(entry.name, known_names)
             if guess.startswith(": did"):
-                problems.append(Problem(str(entry), 1, f"is not a folder that is applied{guess}"))
+                problems.append(FileProblem(str(entry), 1, f"is not a folder that is applied{guess}"))
         elif entry.suffix in SUFFIXES:
             message = f"is not a file that is applied: configurations belong to {CONFIGURATIONS}/, fleets to {FLEETS}/"
-            problems.append(Problem(str(entry), 1, f"{message}; beside them are {SETTINGS} and {POLICIES}"))
+            problems.append(FileProblem(str(entry), 1, f"{message}; beside them are {SETTINGS} and {POLICIES}"))
 
 
 def _settings(
-    folder: Path, files: Mapping[str, str], problems: list[Problem]
+    folder: Path, files: Mapping[str, str], problems: list[FileProblem]
 ) -> tuple[_Settings, Mapping[str, _Settings]]:
     if not safe_files.is_file(str(folder / SETTINGS)):
         return _Settings(), {}
@@ -155,7 +155,7 @@ def _of(fields: Mapping[str, object]) -> _Settings:
     )
 
 
-def _named_files(folder: Path, below: str, problems: list[Problem]) -> dict[str, str]:
+def _named_files(folder: Path, below: str, problems: list[FileProblem]) -> dict[str, str]:
     """The YAML files of a folder within the folder, by the name that each is about."""
     place = folder / below
     if not place.exists() and not place.is_symlink():
@@ -164,18 +164,18 @@ def _named_files(folder: Path, below: str, problems: list[Problem]) -> dict[str,
     try:
         files = files_in(safe_files.below(folder, below), "make several folders of it")
     except Failed as error:
-        problems.append(Problem(str(place), 1, error.message))
+        problems.append(FileProblem(str(place), 1, error.message))
         return {}
     for file in files:
         label = str(place / file)
         try:
             name = sections.name((), Path(file).stem)
         except Wrong as error:
-            problems.append(Problem(label, 1, f"its name without the ending {error}"))
+            problems.append(FileProblem(label, 1, f"its name without the ending {error}"))
             continue
         if name in by_name:
             message = f"{one_line(str(place / by_name[name]))} is about the same name: rename or delete one"
-            problems.append(Problem(label, 1, message))
+            problems.append(FileProblem(label, 1, message))
         by_name[name] = file
     return by_name
 
@@ -185,9 +185,9 @@ def _configurations(
     files: Mapping[str, str],
     of_all: _Settings,
     of_each: Mapping[str, _Settings],
-    problems: list[Problem],
-) -> dict[str, Configuration]:
-    configurations: dict[str, Configuration] = {}
+    problems: list[FileProblem],
+) -> dict[str, FolderConfiguration]:
+    configurations: dict[str, FolderConfiguration] = {}
     for name, file in files.items():
         relative = f"{CONFIGURATIONS}/{file}"
         path = folder / relative
@@ -202,7 +202,7 @@ def _configurations(
         except Failed as error:
             problems.append(test_files.of_file(str(path), error))
             continue
-        configurations[name] = Configuration(
+        configurations[name] = FolderConfiguration(
             name,
             str(path),
             content,
@@ -214,15 +214,15 @@ def _configurations(
     return configurations
 
 
-def _policies(folder: Path, problems: list[Problem]) -> Policies | None:
+def _policies(folder: Path, problems: list[FileProblem]) -> FolderPolicies | None:
     path = folder / POLICIES
     if not safe_files.is_file(str(path)):
         return None
     try:
         settings, _ = policy_files.settings(str(safe_files.below(folder, POLICIES)))
-        return Policies(str(path), file_checks.values(cast("Mapping[object, object]", settings)))
+        return FolderPolicies(str(path), file_checks.values(cast("Mapping[object, object]", settings)))
     except Wrong as error:
-        problems.append(Problem(str(path), 1, f"{'.'.join(map(str, error.place))} {error}"))
+        problems.append(FileProblem(str(path), 1, f"{'.'.join(map(str, error.place))} {error}"))
     except Failed as error:
         problems.append(test_files.of_file(str(path), error))
     return None

@@ -23,7 +23,7 @@ from typing import Final, cast
 from headgate_cli.apply import sections
 from headgate_cli.configurations.lookup import with_version
 from headgate_cli.file_checks import Check, Wrong, boolean, keys, list_of, one_of, or_null, text, whole_number
-from headgate_cli.suites.files import Problem, WrongTests
+from headgate_cli.suites.files import FileProblem, WrongTests
 from headgate_cli.yaml_files import Place
 
 TYPES: Final = {"server": "server-supervisor", "kubernetes": "kubernetes-supervisor"}
@@ -38,7 +38,7 @@ UPGRADE: Final = "upgrade_collector"
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class FolderAssignment:
     """The version to assign: of a configuration, by its name; `n` is 0 for the newest published one."""
 
     configuration: str
@@ -46,14 +46,14 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FolderGroup:
     """A deployment group. A field that is None stays as it is on the server.
 
     `clears` says that nothing is to be assigned. `rollout` has the fields of POST /rollouts beside the version.
     """
 
     name: str
-    assignment: Assignment | None = None
+    assignment: FolderAssignment | None = None
     clears: bool = False
     rollout: Mapping[str, object] | None = None
     fields: Mapping[str, object] = field(default_factory=dict)
@@ -64,14 +64,14 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet:
+class FolderFleet:
     """A fleet; `expires_in` is for one that is created."""
 
     label: str
     file: str
     type: str
     expires_in: str | None
-    groups: Mapping[str, Group]
+    groups: Mapping[str, FolderGroup]
 
 
 _STEP: Final = keys(
@@ -108,11 +108,11 @@ _GATES: Final = keys(
 _ROLLOUT: Final = keys({**_STRATEGY, "gates": _GATES, UPGRADE: boolean})
 
 
-def _assignment(place: Place, value: object) -> Assignment | None:
+def _assignment(place: Place, value: object) -> FolderAssignment | None:
     if value is None:
         return None
     configuration, n = with_version(text(place, value))
-    return Assignment(sections.name(place, configuration), n)
+    return FolderAssignment(sections.name(place, configuration), n)
 
 
 _GROUP: Final = keys(
@@ -136,28 +136,28 @@ _FLEET: Final = keys(
 )
 
 
-def read(folder: Path, below: str, files: Mapping[str, str], problems: list[Problem]) -> dict[str, Fleet]:
+def read(folder: Path, below: str, files: Mapping[str, str], problems: list[FileProblem]) -> dict[str, FolderFleet]:
     """The fleets of the files by their labels; adds to `problems` what is wrong."""
-    fleets: dict[str, Fleet] = {}
+    fleets: dict[str, FolderFleet] = {}
     for label, file in files.items():
         relative = f"{below}/{file}"
         path = str(folder / relative)
         try:
-            fleets[label] = cast("Fleet", sections.document(folder, relative, _of_file(label, path)))
+            fleets[label] = cast("FolderFleet", sections.document(folder, relative, _of_file(label, path)))
         except WrongTests as error:
             problems += error.problems
     return fleets
 
 
 def _of_file(label: str, path: str) -> Check:
-    def checked(place: Place, value: object) -> Fleet:
+    def checked(place: Place, value: object) -> FolderFleet:
         fields = cast("dict[str, object]", _FLEET(place, value))
         kind = str(fields.get("type", "server"))
         groups = cast("dict[str, dict[str, object]]", fields.get("groups", {}))
         expires_in = cast("str | None", fields.get("expires_in"))
         if kind == "kubernetes" and expires_in not in (None, "never"):
             raise Wrong((*place, "expires_in"), "is for server fleets: the token of a Kubernetes fleet does not expire")
-        return Fleet(
+        return FolderFleet(
             label,
             path,
             TYPES[kind],
@@ -168,7 +168,7 @@ def _of_file(label: str, path: str) -> Check:
     return checked
 
 
-def _group(kind: str, name: str, fields: Mapping[str, object]) -> Group:
+def _group(kind: str, name: str, fields: Mapping[str, object]) -> FolderGroup:
     place: Place = ("groups", name)
     for key in _OF_KUBERNETES if kind == "server" else _OF_SERVERS:
         if key in fields:
@@ -186,9 +186,9 @@ def _group(kind: str, name: str, fields: Mapping[str, object]) -> Group:
     if name != DEFAULT and "configuration" not in fields:
         raise Wrong(place, "configuration is missing: a group is created with what it runs")
     rollout = cast("dict[str, object] | None", fields.get("rollout"))
-    return Group(
+    return FolderGroup(
         name,
-        assignment=cast("Assignment | None", fields.get("configuration")),
+        assignment=cast("FolderAssignment | None", fields.get("configuration")),
         clears="configuration" in fields and fields["configuration"] is None,
         rollout=None if rollout is None else _request(rollout),
         fields={key: fields[key] for key in ("replicas", "namespace") if key in fields},

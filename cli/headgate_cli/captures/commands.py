@@ -10,7 +10,7 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.captures import saving
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended
@@ -38,7 +38,7 @@ _fleet = click.argument("fleet", metavar="FLEET")
 _capture = click.argument("capture", metavar="CAPTURE")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def capture() -> None:
     """Take a sample of what passes a component of a host's collector, without secrets, for a test.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Checked(NamedTuple):
+class TextToCheck(NamedTuple):
     """A text, and the collector that checks it: its version, empty for the server's default, and its feature gates."""
 
     text: str

@@ -24,7 +24,7 @@ option = click.option("--fix", is_flag=True, help="First mend the errors whose f
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class TextReplacement:
     """A replacement of the text between two offsets."""
 
     start: int
@@ -64,12 +64,12 @@ def _mended(api: Api, content: str, request: Mapping[str, object]) -> tuple[str,
     return content, lines
 
 
-def of_errors(content: str, answer: shapes.ValidationResult) -> list[Edit]:
+def of_errors(content: str, answer: shapes.ValidationResult) -> list[TextReplacement]:
     """The edits that mend the errors of an answer of POST /validate."""
     return list(edits_of(content, (entry for entry in answer["findings"] if entry["severity"] == "error")))
 
 
-def edits_of(content: str, entries: Iterable[shapes.ListedFinding]) -> Iterator[Edit]:
+def edits_of(content: str, entries: Iterable[shapes.ListedFinding]) -> Iterator[TextReplacement]:
     """The edits of findings, in the order of the text, without those that overlap an earlier one or are misplaced."""
     begins = [0, *(end.end() for end in findings.LINE_END.finditer(content))]
     fixes = (fix for entry in entries for fix in entry.get("fix") or ())
@@ -81,14 +81,14 @@ def edits_of(content: str, entries: Iterable[shapes.ListedFinding]) -> Iterator[
             yield edit
 
 
-def _edit(fix: shapes.Edit, begins: Sequence[int], length: int) -> Edit | None:
+def _edit(fix: shapes.Edit, begins: Sequence[int], length: int) -> TextReplacement | None:
     if not 0 < fix["line"] <= fix["end_line"] <= len(begins):
         return None
     start, end = begins[fix["line"] - 1] + fix["column"] - 1, begins[fix["end_line"] - 1] + fix["end_column"] - 1
-    return Edit(start, end, fix["text"]) if 0 <= start <= end <= length else None
+    return TextReplacement(start, end, fix["text"]) if 0 <= start <= end <= length else None
 
 
-def applied(content: str, edits: Sequence[Edit]) -> str:
+def applied(content: str, edits: Sequence[TextReplacement]) -> str:
     """The text with edits that are in order and do not overlap."""
     for edit in reversed(edits):
         content = content[: edit.start] + edit.text + content[edit.end :]

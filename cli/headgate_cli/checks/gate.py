@@ -10,7 +10,7 @@ import click
 from headgate_cli import variables
 from headgate_cli.api import Api, ServerError
 from headgate_cli.checks import findings, many
-from headgate_cli.checks.checked import Checked
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import say
 from headgate_cli.untrusted import one_line
@@ -26,7 +26,7 @@ _CANNOT_ASK: Final = ("collector_version_not_installed", "component_not_in_build
 def require_valid_version(
     api: Api,
     label: str,
-    checked: Checked,
+    checked: TextToCheck,
     *,
     undone: str,
     forced: bool,
@@ -43,7 +43,7 @@ def require_valid_version(
 
 def require_valid_texts(
     api: Api,
-    texts: Mapping[str, Checked],
+    texts: Mapping[str, TextToCheck],
     *,
     undone: str,
     way_out: str = "",

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.output import say, show_list
 from headgate_cli.shaped import each
@@ -17,7 +17,7 @@ from headgate_cli.untrusted import one_line
 _SOURCES: Final = {"built": "built", "official_release": "official release"}
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def collector() -> None:
     """See which collector versions the server can ask.
 

@@ -6,16 +6,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headgate_cli.checks.checked import Checked
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.configurations.folder import Folder, digest
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.output import diff, say
-from headgate_cli.suites.sync import Plan
+from headgate_cli.suites.sync import TestChanges
 from headgate_cli.untrusted import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PushedChange:
     """A file, its text, and its configuration on the server; `latest` is None if it is not there yet.
 
     `collector_version` and `gates` are those that were asked for, or empty. `tests` is None if the tests on the server
@@ -28,7 +28,7 @@ class Change:
     name: str
     latest: Latest | None
     collector_version: str = ""
-    tests: Plan | None = None
+    tests: TestChanges | None = None
     gates: tuple[str, ...] = ()
 
     @property
@@ -57,10 +57,10 @@ class Change:
         return bool(self.gates) and self.gates != (self.latest.feature_gates if self.latest else ())
 
     @property
-    def checked(self) -> Checked:
+    def checked(self) -> TextToCheck:
         """The text with the collector that validates it."""
         version, gates = (self.latest.collector_version, self.latest.feature_gates) if self.latest else ("", ())
-        return Checked(self.text, self.collector_version or version, self.gates or gates)
+        return TextToCheck(self.text, self.collector_version or version, self.gates or gates)
 
     @property
     def is_draft(self) -> bool:
@@ -68,12 +68,12 @@ class Change:
         return self.latest is None or self.latest.published != self.latest.version
 
 
-def conflicts(change: Change) -> bool:
+def conflicts(change: PushedChange) -> bool:
     """True if the server's latest text, or a test, differs from what was last pulled or pushed here."""
     return _text_conflicts(change) or bool(change.tests and change.tests.conflicts)
 
 
-def _text_conflicts(change: Change) -> bool:
+def _text_conflicts(change: PushedChange) -> bool:
     entry, latest = change.folder.entries.get(change.file), change.latest
     if entry is None or latest is None or entry.id != latest.id or latest.yaml == change.text:
         return False
@@ -81,14 +81,14 @@ def _text_conflicts(change: Change) -> bool:
     return digest(latest.yaml) != entry.sha256
 
 
-def say_conflict(conflict: Change) -> None:
+def say_conflict(conflict: PushedChange) -> None:
     if _text_conflicts(conflict):
         _say_text_conflict(conflict)
     if conflict.tests and conflict.tests.conflicts:
         _say_test_conflicts(conflict.tests)
 
 
-def _say_test_conflicts(tests: Plan) -> None:
+def _say_test_conflicts(tests: TestChanges) -> None:
     for name in tests.conflicts:
         gone = "" if name in tests.there else "was deleted on the server since the last pull or push here"
         there = gone or "was changed on the server since the last pull or push here"
@@ -98,7 +98,7 @@ def _say_test_conflicts(tests: Plan) -> None:
     say("Get what is on the server with `headgate config pull`, or replace it by what is here with --force")
 
 
-def _say_text_conflict(conflict: Change) -> None:
+def _say_text_conflict(conflict: PushedChange) -> None:
     entry, latest = conflict.folder.entries[conflict.file], conflict.latest
     assert latest is not None
     path = one_line(conflict.path)
@@ -113,7 +113,7 @@ def _say_text_conflict(conflict: Change) -> None:
     )
 
 
-def show(changes: Sequence[Change], *, publish: bool) -> None:
+def show(changes: Sequence[PushedChange], *, publish: bool) -> None:
     for change in changes:
         label, path, too = one_line(change.name), one_line(change.path), published_too(publish)
         collector = collector_too(change)
@@ -133,7 +133,7 @@ def show(changes: Sequence[Change], *, publish: bool) -> None:
             _show_tests(change.tests)
 
 
-def _show_tests(tests: Plan) -> None:
+def _show_tests(tests: TestChanges) -> None:
     folder = one_line(str(tests.folder))
     for test in tests.put:
         say(f"{one_line(test.file)}: would be saved{'' if test.name in tests.there else ' as a new test'}")
@@ -141,7 +141,7 @@ def _show_tests(tests: Plan) -> None:
         say(f"{folder}: the test {one_line(name)} would be deleted on the server")
 
 
-def collector_too(change: Change) -> str:
+def collector_too(change: PushedChange) -> str:
     collector = f", for collector {change.collector_version}" if change.moves else ""
     return collector + (f", with the feature gates {', '.join(map(one_line, change.gates))}" if change.regates else "")
 

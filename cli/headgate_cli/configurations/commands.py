@@ -11,7 +11,7 @@ import click
 from headgate_cli import variables
 from headgate_cli.api import Api
 from headgate_cli.checks import gate
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.edit import edit
 from headgate_cli.configurations.importing import import_
@@ -32,7 +32,7 @@ from headgate_cli.untrusted import block, one_line
 _CONFIGURATION = "CONFIGURATION"
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def config() -> None:
     """Work with configurations and their versions.
 

@@ -11,7 +11,7 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api, ServerError
-from headgate_cli.checks.checked import Checked
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.edit_many import How, SettingType, edit_many
@@ -97,7 +97,7 @@ def edit(
     file.write_bytes(before["yaml"].encode())
     unsaved = f"what you wrote is in {file}"
     try:
-        content = _edited(api, file, Checked(before["yaml"], latest.collector_version, latest.feature_gates))
+        content = _edited(api, file, TextToCheck(before["yaml"], latest.collector_version, latest.feature_gates))
         if content is None:
             _delete(file)
             say("No change")
@@ -130,7 +130,7 @@ def edit(
     print_outcome(after, as_json, f"{one_line(latest.name)} v{after['n']} is saved as a draft")
 
 
-def _edited(api: Api, file: Path, before: Checked) -> str | None:
+def _edited(api: Api, file: Path, before: TextToCheck) -> str | None:
     """The edited text, valid or saved on demand; None if it was not changed. Raises Ended if the person gives up."""
     while True:
         _open_editor(file)

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, ServerError
-from headgate_cli.checks.checked import Checked
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import Latest
@@ -21,9 +21,9 @@ from headgate_cli.safe_files import read, rewrite
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ConfigurationSummary, VersionDetail
 from headgate_cli.suites import report
-from headgate_cli.suites.run import Ran
+from headgate_cli.suites.run import SuiteRun
 from headgate_cli.suites.run import run as run_suites
-from headgate_cli.suites.select import NoTests, Suite, suites
+from headgate_cli.suites.select import NoTestsHere, Suite, suites
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import targets
 from headgate_cli.yaml_files import parse
@@ -61,8 +61,10 @@ class _Change:
     etag: str = ""
 
     @property
-    def checked(self) -> Checked:
-        return Checked(self.after, *((self.stored.collector_version, self.stored.feature_gates) if self.stored else ()))
+    def checked(self) -> TextToCheck:
+        return TextToCheck(
+            self.after, *((self.stored.collector_version, self.stored.feature_gates) if self.stored else ())
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ def _test_files(api: Api, files: Sequence[str], how: How) -> None:
     for file in files:
         try:
             chosen += suites(api, [file], (), pushed=False, may_await=False)
-        except NoTests:
+        except NoTestsHere:
             continue
     runs = run_suites(api, [suite.with_env(dict(how.env)) for suite in chosen], {}, lambda run: _tell(run, how))
     if how.as_json:
@@ -242,6 +244,6 @@ def _suite(api: Api, draft: Mapping[str, object]) -> Suite | None:
     return Suite(f"{draft['name']} v{draft['version_number']}", named, named)
 
 
-def _tell(run: Ran, how: How) -> None:
+def _tell(run: SuiteRun, how: How) -> None:
     if not how.as_json:
         print_result("\n".join(report.as_text(run)))

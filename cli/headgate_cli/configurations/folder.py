@@ -25,7 +25,7 @@ CONFIGURATION_ID: Final = re.compile(r"cfg_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """A file's configuration, and the version and content that were last pulled or pushed.
 
     `tests` has the SHA-256 of what each of its tests says, by the test's name.
@@ -53,7 +53,7 @@ class Folder:
         """List the YAML files, as `files_in` does."""
         return files_in(self.path, "name the files to push")
 
-    def record(self, file: str, entry: Entry) -> None:
+    def record(self, file: str, entry: ManifestEntry) -> None:
         """Set the file's entry in the manifest."""
         self.entries = {**self.entries, file: entry}
         content = {
@@ -110,8 +110,8 @@ def files_in(folder: Path, way_out: str) -> list[str]:
 
 def entry_of(
     configuration_id: str, name: str, version: int, text: str, tests: Mapping[str, str] | None = None
-) -> Entry:
-    return Entry(configuration_id, name, version, digest(text), tests or {})
+) -> ManifestEntry:
+    return ManifestEntry(configuration_id, name, version, digest(text), tests or {})
 
 
 def digest(text: str) -> str:
@@ -131,11 +131,11 @@ def _id(value: object) -> str:
     return value
 
 
-def _read(path: Path) -> Mapping[str, Entry]:
+def _read(path: Path) -> Mapping[str, ManifestEntry]:
     try:
         content = json.loads(safe_files.read_bytes(path))
         return {
-            _plain(file): Entry(
+            _plain(file): ManifestEntry(
                 _id(entry["id"]),
                 str(entry["name"]),
                 int(entry["version"]),

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, Entity
-from headgate_cli.checks.checked import Checked
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
@@ -119,12 +119,12 @@ def version(api: Api, configuration_id: str, n: int) -> VersionDetail:
     return shaped(VersionDetail, api.get(f"/configurations/{configuration_id}/versions/{n}"))
 
 
-def text_of(api: Api, latest: Latest, n: int) -> Checked:
+def text_of(api: Api, latest: Latest, n: int) -> TextToCheck:
     """A version's text and its collector; needs no request for the latest version."""
     if n == latest.version:
-        return Checked(latest.yaml, latest.collector_version, latest.feature_gates)
+        return TextToCheck(latest.yaml, latest.collector_version, latest.feature_gates)
     detail = version(api, latest.id, n)
-    return Checked(detail["yaml"], detail["collector_version"], gates_of(detail))
+    return TextToCheck(detail["yaml"], detail["collector_version"], gates_of(detail))
 
 
 class VersionNumber(click.ParamType[int]):

@@ -12,13 +12,13 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api, ServerError
-from headgate_cli.checks.checked import Checked
+from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.checks.wrapped import unwrapped
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.change import Change, collector_too, conflicts, published_too, say_conflict, show
-from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, entry_of
+from headgate_cli.configurations.change import PushedChange, collector_too, conflicts, published_too, say_conflict, show
+from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Folder, ManifestEntry, entry_of
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
@@ -126,7 +126,7 @@ def create(
     except WrongTests as error:
         raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     if not no_validate:
-        _require_valid(api, {name(file): Checked(content, collector_version or "", feature_gates)}, env)
+        _require_valid(api, {name(file): TextToCheck(content, collector_version or "", feature_gates)}, env)
     created = shaped(ConfigurationDetail, api.create("/configurations", {"name": label, "yaml": content}))
     moves = bool(collector_version) and created["collector_version"] != collector_version
     changes = _draft_changes(description, collector_version if moves and collector_version else "", feature_gates)
@@ -224,7 +224,7 @@ def push(
         print_json([asdict(file) for file in pushed])
 
 
-def _require_valid(api: Api, texts: Mapping[str, Checked], env: Sequence[tuple[str, str]]) -> None:
+def _require_valid(api: Api, texts: Mapping[str, TextToCheck], env: Sequence[tuple[str, str]]) -> None:
     require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=env, advice=_ADVICE, unwrap="--unwrap")
 
 
@@ -236,11 +236,11 @@ def _changes(
     feature_gates: Sequence[str],
     *,
     unwrap: bool,
-) -> list[Change]:
+) -> list[PushedChange]:
     """The changes of the files, and of each file of the folders; each file once."""
     # One for each manifest: a second reader of the same manifest would write over what the first has recorded.
     folders: dict[str, Folder] = {}
-    changes: dict[tuple[str, str], Change] = {}
+    changes: dict[tuple[str, str], PushedChange] = {}
     for path in paths:
         folder, files = _folder_and_files(path, folders)
         if configuration and not (len(paths) == 1 and files == [Path(path).name]):
@@ -275,14 +275,14 @@ def _folder_and_files(path: str, folders: dict[str, Folder]) -> tuple[Folder, li
     return folder, files
 
 
-def _change(api: Api, folder: Folder, file: str, content: str, configuration: str) -> Change:
+def _change(api: Api, folder: Folder, file: str, content: str, configuration: str) -> PushedChange:
     entry = folder.entries.get(file)
     known = lookup.find(api, configuration) if configuration else entry.id if entry else ""
     if not known:
         _refuse_namesake(api, folder, file)
     latest = lookup.latest(api, known) if known else None
     tests = _tests(api, folder.path / file, content, entry if entry and entry.id == known else None, latest)
-    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, tests=tests)
+    return PushedChange(folder, file, content, latest.name if latest else Path(file).stem, latest, tests=tests)
 
 
 def _text_of(api: Api, file: str, *, unwrap: bool) -> str:
@@ -293,7 +293,9 @@ def _text_of(api: Api, file: str, *, unwrap: bool) -> str:
     return content
 
 
-def _tests(api: Api, path: Path, content: str, entry: Entry | None, latest: Latest | None) -> sync.Plan | None:
+def _tests(
+    api: Api, path: Path, content: str, entry: ManifestEntry | None, latest: Latest | None
+) -> sync.TestChanges | None:
     """Plan the changes of the tests; None if there are none here, and were none. Raises WrongTests."""
     recorded = entry.tests if entry else {}
     if not sync.concerns(path, recorded):
@@ -318,7 +320,7 @@ def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
         )
 
 
-def _save(api: Api, change: Change, description: str, *, publish: bool, force: bool) -> Pushed:
+def _save(api: Api, change: PushedChange, description: str, *, publish: bool, force: bool) -> Pushed:
     latest, moves = change.latest, change.moves
     # What the new draft lacks once it is saved: with a new configuration, a description would be the configuration's.
     lacks = ""
@@ -365,7 +367,7 @@ def _save(api: Api, change: Change, description: str, *, publish: bool, force: b
     )
 
 
-def _save_tests(api: Api, change: Change, tests: sync.Plan, entry: Entry) -> None:
+def _save_tests(api: Api, change: PushedChange, tests: sync.TestChanges, entry: ManifestEntry) -> None:
     """Save and delete what differs, and record it."""
     now = dict(tests.there)
     if change.latest and entry.version > change.latest.version + 1:
@@ -377,7 +379,7 @@ def _save_tests(api: Api, change: Change, tests: sync.Plan, entry: Entry) -> Non
         _record(change, replace(entry, tests=now))
 
 
-def _record(change: Change, entry: Entry) -> None:
+def _record(change: PushedChange, entry: ManifestEntry) -> None:
     if change.folder.entries.get(change.file) != entry:
         change.folder.record(change.file, entry)
 
@@ -388,7 +390,7 @@ def _summary(pushed: Pushed, collector: str) -> str:
     return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{outcome}"
 
 
-def _unchanged_entry(change: Change, latest: Latest) -> Entry:
+def _unchanged_entry(change: PushedChange, latest: Latest) -> ManifestEntry:
     """The manifest's entry of a file whose text is the latest version's; keeps the name that the entry has."""
     entry = change.folder.entries.get(change.file)
     name = entry.name if entry and entry.id == latest.id else latest.name

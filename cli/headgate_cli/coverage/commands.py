@@ -13,7 +13,7 @@ from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import as_json
 from headgate_cli.coverage import report
-from headgate_cli.coverage.run import Measured
+from headgate_cli.coverage.run import CoverageRun
 from headgate_cli.coverage.run import run as measure
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.local.options import connected_or_local
@@ -83,7 +83,7 @@ def coverage(
     if collector_version:
         more["collector_version"] = collector_version
 
-    def done(measured: Measured) -> None:
+    def done(measured: CoverageRun) -> None:
         lines = report.as_text(measured, unreached=unreached)
         if output == "github" or as_json:
             say(lines)

@@ -9,7 +9,7 @@ import click
 
 from headgate_cli.checks.findings import Finding, Severity
 from headgate_cli.checks.findings import as_text as findings_as_text
-from headgate_cli.coverage.run import Measured
+from headgate_cli.coverage.run import CoverageRun
 from headgate_cli.output import table
 from headgate_cli.shapes import CoverageResult, Mutant
 from headgate_cli.untrusted import one_line
@@ -19,7 +19,7 @@ UNREACHED: Final = "not_reached"
 NOT_MEASURED: Final = "not_measured"
 
 
-def as_text(measured: Measured, *, unreached: bool) -> str:
+def as_text(measured: CoverageRun, *, unreached: bool) -> str:
     """The score, what no test noticed with its lines, and what was not measured."""
     label = click.style(one_line(measured.suite.label), bold=True)
     if measured.result is None:
@@ -33,7 +33,7 @@ def as_text(measured: Measured, *, unreached: bool) -> str:
     return "\n".join(lines)
 
 
-def findings(measured: Measured, *, unreached: bool = False) -> list[Finding]:
+def findings(measured: CoverageRun, *, unreached: bool = False) -> list[Finding]:
     """Each test that was not used, and each change that no test noticed; with `unreached`, those of no output too."""
     file = measured.suite.label
     if measured.result is None:
@@ -50,7 +50,7 @@ def findings(measured: Measured, *, unreached: bool = False) -> list[Finding]:
     return listed
 
 
-def print_table(measured: Sequence[Measured]) -> None:
+def print_table(measured: Sequence[CoverageRun]) -> None:
     """A row for each configuration, the lowest score first."""
     rows = [
         (coverage.suite.label, "-" if coverage.score is None else f"{coverage.score:.1f} %", *_counts(coverage.result))
@@ -60,7 +60,7 @@ def print_table(measured: Sequence[Measured]) -> None:
     table(headings, rows, nothing="Nothing was measured")
 
 
-def as_json(measured: Measured) -> dict[str, object]:
+def as_json(measured: CoverageRun) -> dict[str, object]:
     """The server's result of the configuration."""
     return {
         **measured.suite.named,

@@ -28,7 +28,7 @@ _TOO_LARGE: Final = (
 
 
 @dataclass(slots=True)
-class Measured(Work):
+class CoverageRun(Work):
     """The coverage of one configuration: the server's result, or the problem why there is none."""
 
     suite: Suite
@@ -50,13 +50,13 @@ class Measured(Work):
 
 
 def run(
-    api: Api, suites: Sequence[Suite], more: Mapping[str, object], done: Callable[[Measured], None]
-) -> list[Measured]:
+    api: Api, suites: Sequence[Suite], more: Mapping[str, object], done: Callable[[CoverageRun], None]
+) -> list[CoverageRun]:
     """Measure the suites; `more` is added to each request. Calls `done` for each, in their order, once it has ended.
 
     Raises as `jobs.run`.
     """
-    measured = [Measured(suite, problem=suite.problem.message if suite.problem else "") for suite in suites]
+    measured = [CoverageRun(suite, problem=suite.problem.message if suite.problem else "") for suite in suites]
     started = []
     for coverage in measured:
         tests = [] if coverage.problem else list(parts(coverage.suite))
@@ -68,9 +68,9 @@ def run(
     return measured
 
 
-def _take(job: TestingJob[Measured], result: Entity) -> None:
+def _take(job: TestingJob[CoverageRun], result: Entity) -> None:
     job.work.result = shaped(CoverageResult, result)
 
 
-def _refuse(job: TestingJob[Measured], reason: str) -> None:
+def _refuse(job: TestingJob[CoverageRun], reason: str) -> None:
     job.work.problem = reason

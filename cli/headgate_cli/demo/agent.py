@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from headgate_cli import VERSION
-from headgate_cli.demo.content import LABEL, Host
+from headgate_cli.demo.content import LABEL, DemoHost
 from headgate_opamp import anyvalue_pb2
 from headgate_opamp import opamp_pb2 as wire
 
@@ -40,7 +40,7 @@ class Agent:
     """`heartbeat_seconds` is what the service asked for, `version` the collector version that it says to run."""
 
     post: Post
-    host: Host
+    host: DemoHost
     uid: bytes
     version: str
     heartbeat_seconds: int = _HEARTBEAT_SECONDS

@@ -19,7 +19,7 @@ SECOND_GROUP: Final = "batch"
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class DemoConfiguration:
     """A configuration: its versions by their files, and whether they are published."""
 
     name: str
@@ -32,11 +32,11 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class DemoTest:
     """A named test, which is also run once; `saved` is whether it is stored with the configuration's first version."""
 
     name: str
-    example: Example
+    example: DemoConfiguration
     pipeline: str
     signal: str
     sample: object
@@ -56,7 +56,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class DemoHost:
     """A simulated host. `fails` is what it says of each configuration that it is given; empty if it applies them."""
 
     name: str
@@ -64,9 +64,9 @@ class Host:
     fails: str = ""
 
 
-SHOP: Final = Example("demo: shop logs", ("shop-logs-1.yaml", "shop-logs-2.yaml"))
-GATEWAY: Final = Example("demo: trace gateway", ("trace-gateway.yaml",))
-DRAFT: Final = Example("demo: host metrics", ("host-metrics.yaml",), published=False)
+SHOP: Final = DemoConfiguration("demo: shop logs", ("shop-logs-1.yaml", "shop-logs-2.yaml"))
+GATEWAY: Final = DemoConfiguration("demo: trace gateway", ("trace-gateway.yaml",))
+DRAFT: Final = DemoConfiguration("demo: host metrics", ("host-metrics.yaml",), published=False)
 EXAMPLES: Final = (SHOP, GATEWAY, DRAFT)
 
 _SPANS: Final = {
@@ -94,7 +94,7 @@ _SPANS: Final = {
     ]
 }
 TRIALS: Final = (
-    Trial(
+    DemoTest(
         "failed-orders-are-errors",
         SHOP,
         "logs",
@@ -106,7 +106,7 @@ TRIALS: Final = (
             "expect": "all",
         },
     ),
-    Trial(
+    DemoTest(
         "no-addresses-in-spans",
         GATEWAY,
         "traces",
@@ -114,7 +114,7 @@ TRIALS: Final = (
         _SPANS,
         {"name": "no address is left", "condition": 'span.attributes["user.email"] == nil', "expect": "all"},
     ),
-    Trial(
+    DemoTest(
         "routes-are-kept-out",
         GATEWAY,
         "traces",
@@ -134,13 +134,13 @@ _TAKEN: Final = (
     "(Agent exited unexpectedly with exit code 1 while applying configuration)"
 )
 HOSTS: Final = (
-    *(Host(f"demo-web-{n}", DEFAULT_GROUP) for n in range(1, 7)),
-    Host("demo-batch-1", SECOND_GROUP),
-    Host("demo-batch-2", SECOND_GROUP, _TAKEN),
+    *(DemoHost(f"demo-web-{n}", DEFAULT_GROUP) for n in range(1, 7)),
+    DemoHost("demo-batch-1", SECOND_GROUP),
+    DemoHost("demo-batch-2", SECOND_GROUP, _TAKEN),
 )
 
 
-def is_ours(configuration: ConfigurationSummary, example: Example | None = None) -> bool:
+def is_ours(configuration: ConfigurationSummary, example: DemoConfiguration | None = None) -> bool:
     """True if a demo created it, from that example or from any."""
     names = [example.name] if example else [known.name for known in EXAMPLES]
     return configuration["description"] == MARK and configuration["name"] in names

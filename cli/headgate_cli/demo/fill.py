@@ -16,10 +16,10 @@ from headgate_cli.demo.content import (
     SECOND_GROUP,
     SHOP,
     TRIALS,
-    Example,
+    DemoConfiguration,
     is_ours,
 )
-from headgate_cli.demo.hosts import Hosts
+from headgate_cli.demo.hosts import DemoHosts
 from headgate_cli.fleets import lookup
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import (
@@ -76,7 +76,7 @@ def archived(api: Api) -> list[ConfigurationSummary]:
         raise
 
 
-def _versions(api: Api, example: Example, configuration_id: str, tell: Tell) -> None:
+def _versions(api: Api, example: DemoConfiguration, configuration_id: str, tell: Tell) -> None:
     """Every version of the example is published."""
     versions = each(VersionSummary, api.items(f"/configurations/{configuration_id}/versions"))
     there = {version["n"]: version["status"] for version in versions}
@@ -88,7 +88,7 @@ def _versions(api: Api, example: Example, configuration_id: str, tell: Tell) -> 
             tell(f"{example.name} version {n}, published")
 
 
-def _tests(api: Api, example: Example, configuration_id: str, tell: Tell) -> None:
+def _tests(api: Api, example: DemoConfiguration, configuration_id: str, tell: Tell) -> None:
     """Tests are saved while the first version is a draft, and carried to the next."""
     first = shaped(VersionDetail, api.get(f"/configurations/{configuration_id}/versions/1"))
     if first["status"] != "draft":
@@ -157,5 +157,5 @@ def rollout(api: Api, filled: Filled, tell: Tell) -> None:
     tell(f"rollout of {SHOP.name} version {len(SHOP.files)}")
 
 
-def hosts(api: Api, filled: Filled) -> Hosts:
-    return Hosts.of_groups(api, filled.fleet_id, filled.groups)
+def hosts(api: Api, filled: Filled) -> DemoHosts:
+    return DemoHosts.of_groups(api, filled.fleet_id, filled.groups)

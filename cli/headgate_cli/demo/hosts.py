@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headgate_cli.api import Api
-from headgate_cli.demo.content import HOSTS, LABEL, Host
+from headgate_cli.demo.content import HOSTS, LABEL, DemoHost
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import say
@@ -36,7 +36,7 @@ _LONGEST_SILENCE: Final = 1_800.0
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class HostConnection:
     """Address and token by which the hosts of a group report; they do not let anybody call the API."""
 
     endpoint: str
@@ -45,15 +45,15 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Hosts:
+class DemoHosts:
     """All that the hosts of a demo need to report."""
 
     fleet_id: str
     collector_version: str
-    groups: Mapping[str, Connection]
+    groups: Mapping[str, HostConnection]
 
     @classmethod
-    def of_groups(cls, api: Api, fleet_id: str, groups: Mapping[str, str]) -> Hosts:
+    def of_groups(cls, api: Api, fleet_id: str, groups: Mapping[str, str]) -> DemoHosts:
         """`groups` are their ids by name. Composes an install command for each, which has the fleet's token."""
         installed = each(InstalledVersionOut, api.items("/collector-versions"))
         version = next((collector["version"] for collector in installed if collector["default"]), "0.0.0")
@@ -72,22 +72,22 @@ class Hosts:
         )
 
     @classmethod
-    def parse(cls, written: str) -> Hosts:
+    def parse(cls, written: str) -> DemoHosts:
         said = json.loads(written)
-        groups = {name: Connection(*fields) for name, fields in said["groups"].items()}
+        groups = {name: HostConnection(*fields) for name, fields in said["groups"].items()}
         return cls(said["fleet_id"], said["collector_version"], groups)
 
 
-def connection(api: Api, fleet_id: str, deployment_id: str) -> Connection:
+def connection(api: Api, fleet_id: str, deployment_id: str) -> HostConnection:
     """Get the connection that an install command would give a host."""
     request = {"platform": "linux", "deployment_id": deployment_id}
     install = shaped(InstallOut, api.post(f"/fleets/{fleet_id}/install", request))["connection"]
     if not install or not install["token"]:
         raise Failed("the server gives no connection for a host: is it a Headgate server?")
-    return Connection(install["endpoint"], deployment_id, install["token"])
+    return HostConnection(install["endpoint"], deployment_id, install["token"])
 
 
-def agent(to: Connection, host: Host, uid: bytes, version: str) -> Agent:
+def agent(to: HostConnection, host: DemoHost, uid: bytes, version: str) -> Agent:
     """A host that reports there. Raises httpx.HTTPError from each of its methods if that fails."""
     import httpx
 
@@ -107,7 +107,7 @@ def agent(to: Connection, host: Host, uid: bytes, version: str) -> Agent:
     return Agent(post, host, uid, version)
 
 
-def begin(hosts: Hosts) -> list[Agent]:
+def begin(hosts: DemoHosts) -> list[Agent]:
     """The hosts, each of which has reported once. Raises Failed if the fleet service does not take that."""
     import httpx
 
@@ -161,7 +161,7 @@ def report(agents: Sequence[Agent], *, address: str = "") -> None:
             simulated.stop()
 
 
-def detach(hosts: Hosts) -> int:
+def detach(hosts: DemoHosts) -> int:
     """Let the hosts report from a process of their own, unless they do already; returns its number."""
     place = _place(hosts.fleet_id)
     known = running(hosts.fleet_id)
@@ -237,7 +237,7 @@ def _main() -> None:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        report(begin(Hosts.parse(sys.stdin.read())))
+        report(begin(DemoHosts.parse(sys.stdin.read())))
 
 
 if __name__ == "__main__":

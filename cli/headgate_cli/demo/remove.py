@@ -7,7 +7,7 @@ from typing import Final
 
 from headgate_cli.api import Api, ServerError
 from headgate_cli.demo import hosts as simulated
-from headgate_cli.demo.content import DEFAULT_GROUP, FLEET, SECOND_GROUP, Host, is_ours
+from headgate_cli.demo.content import DEFAULT_GROUP, FLEET, SECOND_GROUP, DemoHost, is_ours
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.shaped import each
@@ -84,14 +84,14 @@ def _stop(api: Api, fleet_id: str, instances: list[InstanceOut]) -> None:
     """Say for each host that it stopped: those of a demo that was killed had no time to."""
     import httpx
 
-    connections: dict[str, simulated.Connection] = {}
+    connections: dict[str, simulated.HostConnection] = {}
     for instance in instances:
         if instance["state"] in _QUIET:
             continue
         group = instance["deployment_id"]
         if group not in connections:
             connections[group] = simulated.connection(api, fleet_id, group)
-        host = Host(instance["host_name"] or "", group)
+        host = DemoHost(instance["host_name"] or "", group)
         uid, version = uid_of_id(instance["id"]), instance["collector_version"] or ""
         agent = simulated.agent(connections[group], host, uid, version)
         try:

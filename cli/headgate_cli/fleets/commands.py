@@ -10,7 +10,7 @@ import click
 
 from headgate_cli import variables, watching
 from headgate_cli.api import Api, Entity, ServerError
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, observed, tokens, traffic
@@ -26,7 +26,7 @@ _SERVER: Final = "server-supervisor"
 _TYPES: Final = {"server": _SERVER, "kubernetes": _KUBERNETES, _SERVER: _SERVER, _KUBERNETES: _KUBERNETES}
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def fleet() -> None:
     """Work with fleets of collectors. FLEET is an id (flt_...) or a label.
 

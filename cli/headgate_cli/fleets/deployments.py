@@ -8,7 +8,7 @@ import click
 
 from headgate_cli.api import Api, Entity
 from headgate_cli.checks import gate
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
@@ -32,7 +32,7 @@ _version = click.option(
 _message = click.option("--message", "-m", help="Why; the group's history and the changes show it.")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def deployment() -> None:
     """Assign configurations to a fleet's deployment groups. FLEET is an id or a label, GROUP an id or a name.
 

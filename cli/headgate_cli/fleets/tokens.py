@@ -7,7 +7,7 @@ import sys
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
@@ -20,7 +20,7 @@ _fleet = click.argument("fleet", metavar="FLEET")
 _group = click.option("--deployment", "group", metavar="GROUP", default="", help="The own token of a deployment group.")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def token() -> None:
     """See and renew the token that a fleet's hosts sign in with.
 

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, ServerError
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
@@ -23,7 +23,7 @@ from headgate_cli.yaml_files import STABLE_SIGNALS
 _SLUG: Final = re.compile("[a-z0-9-]{1,64}")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def flow() -> None:
     """List the gallery's flows and create configurations from them.
 

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
@@ -41,7 +41,7 @@ _fleet = click.argument("fleet", metavar="FLEET")
 _instance = click.argument("instance", metavar="INSTANCE")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def instance() -> None:
     """See and steer one host. FLEET is an id or a label, INSTANCE an id or the name of its host.
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import parse_qsl
 
-from headgate_cli.api import Api, Entity, Request, ServerError
+from headgate_cli.api import Api, ApiRequest, Entity, ServerError
 from headgate_cli.local import collectors
 from headgate_cli.responses import Answer
 from headgate_cli.untrusted import one_line
@@ -59,7 +59,7 @@ class LocalApi(Api):
 
         return Asker("local", "local", checker)
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: ApiRequest) -> Answer:
         path, _, query = request.path.partition("?")
         parameters = {**dict(parse_qsl(query)), **{name: str(value) for name, value in request.parameters.items()}}
         if request.method == "GET" and path in self._stored:

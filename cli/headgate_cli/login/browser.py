@@ -5,7 +5,7 @@ import webbrowser
 from collections.abc import Callable
 
 from headgate_cli.login.errors import LoginFailed
-from headgate_cli.login.server import Server, Session
+from headgate_cli.login.server import LoginServer, LoginSession
 from headgate_cli.untrusted import one_line
 
 WAIT_SECONDS = 300.0
@@ -20,13 +20,13 @@ def browser_login(
     wait_seconds: float = WAIT_SECONDS,
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.monotonic,
-) -> Session:
+) -> LoginSession:
     """Print and open the approval page, and wait for the answer there.
 
     Raises LoginFailed if the login is denied, if nobody answers within `wait_seconds`, or if the server cannot be
     reached at the start.
     """
-    server = Server(base_url)
+    server = LoginServer(base_url)
     device = server.begin()
     if not device.page_with_code.startswith(("https://", "http://")):
         # `webbrowser.open` also opens files and starts programs.
@@ -45,7 +45,7 @@ def browser_login(
             # RFC 8628, 3.5: after a failed connection, poll more slowly.
             interval = min(interval * 2, 30.0)
             continue
-        if isinstance(answer, Session):
+        if isinstance(answer, LoginSession):
             return answer
         match answer.error:
             case "authorization_pending" | "server_error":

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from urllib.parse import urlencode
 
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
-from headgate_cli.login.server import Refused, Server, Session
+from headgate_cli.login.server import LoginRefusal, LoginServer, LoginSession
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _CODE_LENGTH = 26
@@ -16,19 +16,19 @@ _CHECKSUM_LENGTH = 4
 _READ_AS = str.maketrans({"I": "1", "L": "1", "O": "0"})
 
 
-def no_browser_login(base_url: str, *, say: Callable[[str], None], ask: Callable[[str], str]) -> Session:
+def no_browser_login(base_url: str, *, say: Callable[[str], None], ask: Callable[[str], str]) -> LoginSession:
     """Print the URL, ask for the code, and exchange it.
 
     Raises CodeMistyped if the code fails its checksum, before anything is sent; LoginFailed if the server refuses.
     """
-    server = Server(base_url)
+    server = LoginServer(base_url)
     verifier = secrets.token_urlsafe(32)
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     query = urlencode({"code_challenge": challenge, "code_challenge_method": "S256"})
     say(f"Open this address in any browser, and approve the login there: {server.base_url}/login?{query}")
     code = checked(ask("Paste the code that the page shows"))
     answer = server.redeem({"grant_type": "authorization_code", "code": code, "code_verifier": verifier})
-    if isinstance(answer, Refused):
+    if isinstance(answer, LoginRefusal):
         raise LoginFailed(answer.description or answer.error)
     return answer
 

@@ -11,7 +11,7 @@ _SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class LoginSession:
     """The result of a login: the bearer value, the person's address and the organization it was approved for."""
 
     access_token: str
@@ -22,7 +22,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class LoginRefusal:
     """The refusal of a session: OAuth's error code, and a sentence."""
 
     error: str
@@ -30,7 +30,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class LoginDevice:
     device_code: str
     user_code: str
     page: str
@@ -39,19 +39,19 @@ class Device:
     interval: float
 
 
-class Server:
+class LoginServer:
     """A Headgate server at `base_url`, such as `http://127.0.0.1:8300`."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url.rstrip("/").removesuffix("/api/v1/public")
         self._http = Http(f"{self.base_url}/api/v1/app", seconds=_SECONDS)
 
-    def begin(self) -> Device:
+    def begin(self) -> LoginDevice:
         """Raises LoginFailed."""
         status, answer = self._post("/device_authorization", {})
         if status != 200:
             raise LoginFailed(f"{self.base_url} refused to start a login: {answer.get('detail') or status}")
-        return Device(
+        return LoginDevice(
             device_code=_text(answer, "device_code"),
             user_code=_text(answer, "user_code"),
             page=_text(answer, "verification_uri"),
@@ -60,11 +60,11 @@ class Server:
             interval=_seconds(answer, "interval"),
         )
 
-    def redeem(self, grant: Mapping[str, str]) -> Session | Refused:
+    def redeem(self, grant: Mapping[str, str]) -> LoginSession | LoginRefusal:
         """Ask for the session. Raises LoginFailed if nothing answers there like a Headgate server."""
         status, answer = self._post("/token", grant)
         if status == 200:
-            return Session(
+            return LoginSession(
                 access_token=_text(answer, "access_token"),
                 expires_at=_text(answer, "expires_at"),
                 email=_text(answer, "email"),
@@ -72,8 +72,8 @@ class Server:
                 organization_name=_text(answer, "organization_name"),
             )
         if status == 400:
-            return Refused(_text(answer, "error"), str(answer.get("error_description", "")))
-        return Refused("server_error", f"the server answered with status {status}")
+            return LoginRefusal(_text(answer, "error"), str(answer.get("error_description", "")))
+        return LoginRefusal("server_error", f"the server answered with status {status}")
 
     def _post(self, path: str, form: Mapping[str, str]) -> tuple[int, Mapping[str, object]]:
         try:

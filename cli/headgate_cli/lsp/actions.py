@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from headgate_cli.checks.fixing import Edit
+from headgate_cli.checks.fixing import TextReplacement
 from headgate_cli.lsp import schema
-from headgate_cli.lsp.configuration import Configuration, Declaration, Use
+from headgate_cli.lsp.configuration import ComponentUse, Declaration, ParsedConfiguration
 from headgate_cli.lsp.diagnostics import Diagnostic
-from headgate_cli.lsp.document import Document
+from headgate_cli.lsp.document import OpenDocument
 from headgate_cli.lsp.navigation import Span, in_block, span_of
-from headgate_cli.lsp.schema import KINDS, Reference
+from headgate_cli.lsp.schema import KINDS, SchemaReference
 from headgate_cli.lsp.tree import Node, get
 
 _MEANT: Final = re.compile(r"""did you mean ["`]([\w./-]{1,200}|==)["`]\?""")
@@ -38,7 +38,7 @@ class Action:
 
 
 def actions(
-    document: Document, start: int, end: int, findings: Sequence[Diagnostic], reference: Reference | None
+    document: OpenDocument, start: int, end: int, findings: Sequence[Diagnostic], reference: SchemaReference | None
 ) -> list[Action]:
     """The fixes for what is found between two offsets, each once, at most 20; then the one that mends all errors."""
     here = [finding for finding in findings if finding.start <= end and start <= finding.end]
@@ -53,7 +53,7 @@ def actions(
 
 
 def fix_all(
-    document: Document, findings: Sequence[Diagnostic], reference: Reference | None, least: int = 2
+    document: OpenDocument, findings: Sequence[Diagnostic], reference: SchemaReference | None, least: int = 2
 ) -> Action | None:
     """The certain fixes of all errors at once, of two that overlap the first; None if fewer than `least` have one.
 
@@ -78,7 +78,7 @@ def _overlap(first: Span, second: Span) -> bool:
 
 
 def _all(
-    document: Document, start: int, end: int, here: Sequence[Diagnostic], reference: Reference | None
+    document: OpenDocument, start: int, end: int, here: Sequence[Diagnostic], reference: SchemaReference | None
 ) -> Iterator[Action]:
     configuration = document.configuration(reference)
     for finding in here:
@@ -98,18 +98,18 @@ def _all(
                 yield Action(title, {_lines_of(document, declared): ""}, unused)
 
 
-def _of_finding(document: Document, finding: Diagnostic, reference: Reference | None) -> Iterator[Action]:
+def _of_finding(document: OpenDocument, finding: Diagnostic, reference: SchemaReference | None) -> Iterator[Action]:
     if finding.fix:
         edits = {(edit.start, edit.end): edit.text for edit in finding.fix}
         yield Action(_title(finding.fix), edits, finding, preferred=finding.severity == "error")
     yield from _similar(document, finding, reference)
 
 
-def _title(fix: Sequence[Edit]) -> str:
+def _title(fix: Sequence[TextReplacement]) -> str:
     return "Put it in quotes" if all(edit.text[:1] in ("'", '"') for edit in fix) else _MEND
 
 
-def _similar(document: Document, finding: Diagnostic, reference: Reference | None) -> Iterator[Action]:
+def _similar(document: OpenDocument, finding: Diagnostic, reference: SchemaReference | None) -> Iterator[Action]:
     """Suggest what the collector says was meant, or else similar names that it takes there."""
     word = _WORD.match(document.text.content, finding.start)
     meant = _MEANT.findall(finding.message)
@@ -143,7 +143,7 @@ def _similar(document: Document, finding: Diagnostic, reference: Reference | Non
             yield Action(f"Change to {name}", {(word.start(), word.end()): name}, finding)
 
 
-def _apart(document: Document, span: Span, operator: str) -> str:
+def _apart(document: OpenDocument, span: Span, operator: str) -> str:
     """The operator with the blanks that a word needs, which `a&&b` does not have."""
     content, (start, end) = document.text.content, span
     before = " " if operator.isalpha() and not content[max(start - 1, 0) : start].isspace() else ""
@@ -151,7 +151,7 @@ def _apart(document: Document, span: Span, operator: str) -> str:
     return f"{before}{operator}{after}"
 
 
-def _misspelt(document: Document, finding: Diagnostic, name: str) -> Span | None:
+def _misspelt(document: OpenDocument, finding: Diagnostic, name: str) -> Span | None:
     """The word to replace: at the finding, or in its line the one that resembles the name most."""
     content = document.text.content
     word = _WORD.match(content, finding.start)
@@ -169,7 +169,7 @@ def _misspelt(document: Document, finding: Diagnostic, name: str) -> Span | None
 
 
 def _declared(
-    document: Document, use: Use, here: Sequence[Diagnostic], reference: Reference | None
+    document: OpenDocument, use: ComponentUse, here: Sequence[Diagnostic], reference: SchemaReference | None
 ) -> Iterator[Action]:
     """A declaration of a component that is only used, if this build has the type."""
     finding = next((diagnostic for diagnostic in here if diagnostic.code == "undefined_reference"), None)
@@ -181,7 +181,7 @@ def _declared(
         yield Action(f"Declare the {KINDS[section]} {use.id}", _insertion(document, section, use.id), finding)
 
 
-def _insertion(document: Document, section: str, component_id: str) -> Mapping[Span, str]:
+def _insertion(document: OpenDocument, section: str, component_id: str) -> Mapping[Span, str]:
     """The text that adds an empty component to its section, which is made if there is none."""
     tree, text = document.tree, document.text
     assert tree is not None
@@ -207,10 +207,10 @@ def _insertion(document: Document, section: str, component_id: str) -> Mapping[S
 
 
 def _renewed(
-    configuration: Configuration,
+    configuration: ParsedConfiguration,
     declared: Declaration,
     here: Sequence[Diagnostic],
-    reference: Reference | None,
+    reference: SchemaReference | None,
 ) -> Iterator[Action]:
     """The type's own name in place of a deprecated one, in all places."""
     component = reference.component(declared.section, declared.id) if reference else None
@@ -232,7 +232,7 @@ def _renewed(
     )
 
 
-def _lines_of(document: Document, declared: Declaration) -> Span:
+def _lines_of(document: OpenDocument, declared: Declaration) -> Span:
     """The lines of a declaration; in flow style its part with the comma."""
     text, content = document.text, document.text.content
     body = declared.body

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 from click.core import ParameterSource
 
+from headgate_cli.api import Api
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.errors import Failed
 
@@ -83,16 +84,13 @@ def _run(url: str, token: str, *, local: bool, collector: str, version: str, gat
     from headgate_cli.local.api import LocalApi
     from headgate_cli.lsp import features, sources
 
-    backend: sources.Backend
+    source: Api | Failed
     try:
-        if local:
-            backend = sources.OfApi(LocalApi(collector), version, gates)
-        else:
-            backend = sources.OfApi(connection.api(url, token, waits=False), version, gates)
+        source = LocalApi(collector) if local else connection.api(url, token, waits=False)
     except Failed as reason:
         # The editor shows a message of a running server, and mostly hides why a process ended.
-        backend = sources.Unavailable(reason)
-    server = features.server(backend)
+        source = reason
+    server = features.server(sources.Backend(source, version, gates))
     try:
         server.start_io()
     finally:

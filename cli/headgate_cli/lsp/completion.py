@@ -9,10 +9,10 @@ from typing import Final
 
 from headgate_cli.lsp import ottl, schema
 from headgate_cli.lsp.describe import described, of_component
-from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.ottl_fields import Field, field_at
-from headgate_cli.lsp.place import Place, place_at, siblings_above
-from headgate_cli.lsp.schema import KINDS, SIGNALS, Reference
+from headgate_cli.lsp.document import OpenDocument
+from headgate_cli.lsp.ottl_fields import OttlField, field_at
+from headgate_cli.lsp.place import CursorPlace, place_at, siblings_above
+from headgate_cli.lsp.schema import KINDS, SIGNALS, SchemaReference
 from headgate_cli.lsp.tree import Node
 
 _VARIABLE: Final = "${env:"
@@ -37,7 +37,7 @@ class Item:
     rank: int = 5
 
 
-def complete(document: Document, offset: int, reference: Reference | None, lookup: ottl.Lookup) -> list[Item]:
+def complete(document: OpenDocument, offset: int, reference: SchemaReference | None, lookup: ottl.Lookup) -> list[Item]:
     """The suggestions for an offset, at most 2,000."""
     place = place_at(document.text, offset)
     if place.role == "comment":
@@ -57,7 +57,7 @@ def complete(document: Document, offset: int, reference: Reference | None, looku
     return list(_all(document, place, reference))[:_MOST]
 
 
-def _all(document: Document, place: Place, reference: Reference) -> Iterator[Item]:
+def _all(document: OpenDocument, place: CursorPlace, reference: SchemaReference) -> Iterator[Item]:
     if place.role == "key":
         yield from _of_keys(document, place, reference)
     # A first word after a dash may become either.
@@ -68,7 +68,7 @@ def _all(document: Document, place: Place, reference: Reference) -> Iterator[Ite
             yield from _of_values(document, place, reference)
 
 
-def _of_keys(document: Document, place: Place, reference: Reference) -> Iterator[Item]:
+def _of_keys(document: OpenDocument, place: CursorPlace, reference: SchemaReference) -> Iterator[Item]:
     path = place.path
     if len(path) == 1 and path[0] in KINDS:
         for component in reference.types(str(path[0])):
@@ -107,7 +107,7 @@ def _of_keys(document: Document, place: Place, reference: Reference) -> Iterator
         )
 
 
-def _of_values(document: Document, place: Place, reference: Reference) -> Iterator[Item]:
+def _of_values(document: OpenDocument, place: CursorPlace, reference: SchemaReference) -> Iterator[Item]:
     alternatives = reference.at(place.path, document.known)
     documentation = described(alternatives)
     standard = schema.default(alternatives)
@@ -133,7 +133,7 @@ def _of_values(document: Document, place: Place, reference: Reference) -> Iterat
         yield Item("${env:…}", _VARIABLE, place.start, place.end, "variable", "environment variable", rank=8)
 
 
-def _of_ids(document: Document, place: Place, reference: Reference | None) -> Iterator[Item]:
+def _of_ids(document: OpenDocument, place: CursorPlace, reference: SchemaReference | None) -> Iterator[Item]:
     """The components and pipelines that the text declares, where a list of the service names them."""
     path = place.path
     configuration = document.configuration(reference)
@@ -166,7 +166,7 @@ def _of_ids(document: Document, place: Place, reference: Reference | None) -> It
             )
 
 
-def _expression(document: Document, place: Place, offset: int) -> tuple[Field | None, str, int]:
+def _expression(document: OpenDocument, place: CursorPlace, offset: int) -> tuple[OttlField | None, str, int]:
     """The OTTL setting that the cursor is in, with the part of the expression before the cursor and its start."""
     # The tree tells where an expression of several lines begins. Elsewhere it is not needed, and takes longest to make.
     may_hold = len(place.path) > 2 and place.path[0] in _HOLD_OTTL
@@ -182,7 +182,7 @@ def _expression(document: Document, place: Place, offset: int) -> tuple[Field | 
     return None, "", 0
 
 
-def expression_at(document: Document, node: Node, offset: int) -> tuple[Field | None, str, int]:
+def expression_at(document: OpenDocument, node: Node, offset: int) -> tuple[OttlField | None, str, int]:
     """The OTTL setting that a value belongs to, with the part of its expression before an offset, and its start."""
     field = field_at(node.path)
     if field is None:
@@ -195,7 +195,7 @@ def expression_at(document: Document, node: Node, offset: int) -> tuple[Field | 
     return field, _unescaped(raw, node.style), start
 
 
-def _scalar(document: Document, offset: int) -> Node | None:
+def _scalar(document: OpenDocument, offset: int) -> Node | None:
     """The value that the cursor is in, of a text that parses."""
     tree = document.tree
     node = tree.scalar_at(offset) if tree is not None and document.is_exact else None
@@ -208,12 +208,12 @@ def _unescaped(raw: str, style: str) -> str:
     return raw.replace("''", "'") if style == "'" else raw
 
 
-def _chosen(document: Document, field: Field, offset: int) -> str:
+def _chosen(document: OpenDocument, field: OttlField, offset: int) -> str:
     return siblings_above(document.text, offset, field.chosen_by) if field.chosen_by else ""
 
 
 def _of_ottl(
-    names: Iterator[ottl.Suggestion], expression: str, start: int, place: Place, offset: int
+    names: Iterator[ottl.Suggestion], expression: str, start: int, place: CursorPlace, offset: int
 ) -> Iterator[Item]:
     before = ottl.word_before(expression)
     word = before[0] if before else ""
@@ -225,7 +225,7 @@ def _of_ottl(
         yield Item(name, insert, *span, kind, suggestion.detail, suggestion.description, rank=ranks.get(kind, 5))
 
 
-def _variable_start(document: Document, place: Place, offset: int) -> int | None:
+def _variable_start(document: OpenDocument, place: CursorPlace, offset: int) -> int | None:
     """Find the start of the reference that the cursor is in: `${`, `${e`, `${env:NA`."""
     if place.role == "key" and "$" not in place.typed:
         return None
@@ -237,7 +237,7 @@ def _variable_start(document: Document, place: Place, offset: int) -> int | None
     return offset - len(before) + at
 
 
-def _of_variables(document: Document, start: int, offset: int) -> Iterator[Item]:
+def _of_variables(document: OpenDocument, start: int, offset: int) -> Iterator[Item]:
     """References to the variables that the text names elsewhere, and the form of one."""
     content = document.text.content
     end = offset + 1 if content[offset : offset + 1] == "}" else offset

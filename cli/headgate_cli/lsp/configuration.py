@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from headgate_cli.lsp import schema
-from headgate_cli.lsp.schema import KINDS, SECTIONS, Reference
+from headgate_cli.lsp.schema import KINDS, SECTIONS, SchemaReference
 from headgate_cli.lsp.tree import Node, Path, Tree, entries, get, items
 
 # The language ids under which an editor sends nothing but collector configurations.
@@ -34,7 +34,7 @@ class Declaration:
 
 
 @dataclass(frozen=True)
-class Use:
+class ComponentUse:
     """A place that names a component of one of the sections, or a pipeline. `role` is the list that it stands in."""
 
     sections: tuple[str, ...]
@@ -60,10 +60,10 @@ def is_collector(content: str, language: str, file: str) -> bool:
     return named and (bool(known) or not keys)
 
 
-class Configuration:
+class ParsedConfiguration:
     """The declarations and uses of a tree."""
 
-    def __init__(self, tree: Tree, reference: Reference | None) -> None:
+    def __init__(self, tree: Tree, reference: SchemaReference | None) -> None:
         self.tree = tree
         self._reference = reference
 
@@ -78,13 +78,17 @@ class Configuration:
         return components + [Declaration(PIPELINES, key.text, key, value) for key, value in entries(pipelines)]
 
     @cached_property
-    def uses(self) -> list[Use]:
+    def uses(self) -> list[ComponentUse]:
         service = get(self.tree.root, "service")
-        uses = [Use(("extensions",), item.text, item, "extensions") for item in items(get(service, "extensions"))]
+        uses = [
+            ComponentUse(("extensions",), item.text, item, "extensions") for item in items(get(service, "extensions"))
+        ]
         for pipeline, body in entries(get(service, PIPELINES)):
             for role in ("receivers", "processors", "exporters"):
                 sections = (role,) if role == "processors" else (role, "connectors")
-                uses += [Use(sections, item.text, item, role, pipeline.text) for item in items(get(body, role))]
+                uses += [
+                    ComponentUse(sections, item.text, item, role, pipeline.text) for item in items(get(body, role))
+                ]
         return uses + [use for declared in self.declarations for use in self._within(declared)]
 
     @cached_property
@@ -98,7 +102,7 @@ class Configuration:
         candidates = (self._by_id.get((section, component_id)) for section in sections)
         return next((candidate for candidate in candidates if candidate is not None), None)
 
-    def uses_of(self, declaration: Declaration) -> list[Use]:
+    def uses_of(self, declaration: Declaration) -> list[ComponentUse]:
         return [
             use
             for use in self.uses
@@ -107,7 +111,7 @@ class Configuration:
             and self.declaration(use.sections, use.id) in (declaration, None)
         ]
 
-    def symbol_at(self, offset: int) -> tuple[Declaration | None, Use | None]:
+    def symbol_at(self, offset: int) -> tuple[Declaration | None, ComponentUse | None]:
         """The declaration whose key is here, or the use that is."""
         node = self.tree.scalar_at(offset)
         if node is None:
@@ -115,7 +119,7 @@ class Configuration:
         declared = next((candidate for candidate in self.declarations if candidate.key is node), None)
         return declared, None if declared else next((use for use in self.uses if use.node is node), None)
 
-    def _within(self, declared: Declaration) -> Iterator[Use]:
+    def _within(self, declared: Declaration) -> Iterator[ComponentUse]:
         """The uses in a component's own settings: extensions by the schema, pipelines in connectors."""
         if declared.section == PIPELINES or (declared.section != "connectors" and self._reference is None):
             return
@@ -132,9 +136,9 @@ class Configuration:
             elif node.kind == "sequence":
                 waiting += [(item, (*path, 0)) for item in node.items]
             elif node.text and declared.section == "connectors" and any(name in path for name in _NAMES_PIPELINES):
-                yield Use((PIPELINES,), node.text, node, PIPELINES)
+                yield ComponentUse((PIPELINES,), node.text, node, PIPELINES)
             elif node.text in extensions and self._names_component(path):
-                yield Use(("extensions",), node.text, node, "reference")
+                yield ComponentUse(("extensions",), node.text, node, "reference")
 
     def _names_component(self, path: Path) -> bool:
         return self._reference is not None and schema.has_format(self._reference.at(path), schema.COMPONENT_ID)

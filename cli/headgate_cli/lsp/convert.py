@@ -10,10 +10,10 @@ from lsprotocol import types
 from headgate_cli.lsp.actions import Action
 from headgate_cli.lsp.completion import Item
 from headgate_cli.lsp.diagnostics import Diagnostic
-from headgate_cli.lsp.document import Document
+from headgate_cli.lsp.document import OpenDocument
 from headgate_cli.lsp.hover import Hover
 from headgate_cli.lsp.navigation import Span, Symbol
-from headgate_cli.lsp.text import Text
+from headgate_cli.lsp.text import DocumentText
 
 _ITEM_KINDS: Final = {
     "component": types.CompletionItemKind.Class,
@@ -42,12 +42,12 @@ _SEVERITIES: Final = {
 SOURCE: Final = "headgate"
 
 
-def range_of(text: Text, start: int, end: int) -> types.Range:
+def range_of(text: DocumentText, start: int, end: int) -> types.Range:
     first, last = text.position(start), text.position(max(start, end))
     return types.Range(types.Position(*first), types.Position(*last))
 
 
-def diagnostic(text: Text, finding: Diagnostic) -> types.Diagnostic:
+def diagnostic(text: DocumentText, finding: Diagnostic) -> types.Diagnostic:
     return types.Diagnostic(
         range_of(text, finding.start, finding.end),
         finding.message,
@@ -58,7 +58,7 @@ def diagnostic(text: Text, finding: Diagnostic) -> types.Diagnostic:
     )
 
 
-def completion(text: Text, offset: int, item: Item) -> types.CompletionItem:
+def completion(text: DocumentText, offset: int, item: Item) -> types.CompletionItem:
     # A replaced text has to be on the cursor's line, and to include the cursor.
     line_start, line_end = text.line_span(text.line_of(offset))
     start, end = min(max(item.start, line_start), offset), max(min(item.end, line_end), offset)
@@ -76,17 +76,17 @@ def completion(text: Text, offset: int, item: Item) -> types.CompletionItem:
     )
 
 
-def hover(text: Text, shown: Hover) -> types.Hover:
+def hover(text: DocumentText, shown: Hover) -> types.Hover:
     return types.Hover(
         _markdown(shown.text), range=range_of(text, shown.start, shown.end) if shown.end > shown.start else None
     )
 
 
-def location(document: Document, span: Span) -> types.Location:
+def location(document: OpenDocument, span: Span) -> types.Location:
     return types.Location(document.uri, range_of(document.text, *span))
 
 
-def edit(document: Document, edits: Mapping[Span, str]) -> types.WorkspaceEdit:
+def edit(document: OpenDocument, edits: Mapping[Span, str]) -> types.WorkspaceEdit:
     """The edit, for the document's version where the editor gave one."""
     changes: Sequence[types.TextEdit] = [
         types.TextEdit(range_of(document.text, *span), new) for span, new in sorted(edits.items())
@@ -94,7 +94,7 @@ def edit(document: Document, edits: Mapping[Span, str]) -> types.WorkspaceEdit:
     return types.WorkspaceEdit(changes={document.uri: changes})
 
 
-def action(document: Document, fix: Action) -> types.CodeAction:
+def action(document: OpenDocument, fix: Action) -> types.CodeAction:
     return types.CodeAction(
         fix.title,
         kind=types.CodeActionKind.SourceFixAll if fix.mends_all else types.CodeActionKind.QuickFix,
@@ -104,7 +104,7 @@ def action(document: Document, fix: Action) -> types.CodeAction:
     )
 
 
-def symbol(text: Text, node: Symbol) -> types.DocumentSymbol:
+def symbol(text: DocumentText, node: Symbol) -> types.DocumentSymbol:
     start, end = node.span
     inner_start, inner_end = max(node.name_span[0], start), min(node.name_span[1], max(end, start))
     return types.DocumentSymbol(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from headgate_cli.lsp import schema
-from headgate_cli.lsp.schema import Component, Schema
+from headgate_cli.lsp.schema import KnownComponent, Schema
 from headgate_cli.untrusted import printable
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#|!])")
@@ -60,7 +60,7 @@ def _enum(alternative: Schema) -> Sequence[object]:
     return [*values, *([alternative["const"]] if "const" in alternative else [])]
 
 
-def of_component(component: Component) -> str:
+def of_component(component: KnownComponent) -> str:
     """Summary, stability by signal, aliases and deprecation of a component type."""
     parts = [f"**{escaped(component.type)}** {component.kind}", escaped(component.summary)]
     if component.stability:

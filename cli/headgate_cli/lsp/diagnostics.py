@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from headgate_cli.api import Entity
-from headgate_cli.checks.fixing import Edit, edits_of
-from headgate_cli.lsp.text import Text
-from headgate_cli.lsp.tree import Broken, Node, Tree, parse
+from headgate_cli.checks.fixing import TextReplacement, edits_of
+from headgate_cli.lsp.text import DocumentText
+from headgate_cli.lsp.tree import Node, NotParsed, Tree, parse
 from headgate_cli.shaped import listed
 from headgate_cli.shapes import ListedFinding
 from headgate_cli.untrusted import printable
@@ -35,24 +35,24 @@ class Diagnostic:
     message: str
     path: str = ""
     unnecessary: bool = False
-    fix: tuple[Edit, ...] = ()
+    fix: tuple[TextReplacement, ...] = ()
 
 
-def of_answer(answer: Entity, text: Text) -> list[Diagnostic]:
+def of_answer(answer: Entity, text: DocumentText) -> list[Diagnostic]:
     """The diagnostics of an answer of POST /validate?lint=true&policies=true: its findings, in their order."""
     try:
         tree: Tree | None = parse(text.content)
-    except Broken:
+    except NotParsed:
         tree = None
     return [_diagnostic(entry, text, tree) for entry in listed(ListedFinding, answer, "findings")[:_MOST]]
 
 
-def not_checked(reason: str, text: Text, code: str = NOT_CHECKED) -> list[Diagnostic]:
+def not_checked(reason: str, text: DocumentText, code: str = NOT_CHECKED) -> list[Diagnostic]:
     """The one diagnostic of a text that was not checked: without it, the text would look valid."""
     return [Diagnostic(0, text.line_span(0)[1], "warning", code, f"Not checked: {printable(reason)}")]
 
 
-def _diagnostic(entry: ListedFinding, text: Text, tree: Tree | None) -> Diagnostic:
+def _diagnostic(entry: ListedFinding, text: DocumentText, tree: Tree | None) -> Diagnostic:
     code, path = entry["code"], entry.get("component_path") or ""
     severity: Severity = "hint" if code == _SKIPPED else _SEVERITIES.get(entry["severity"], "warning")
     message = "\n".join(part for part in (entry["message"], entry.get("way_out")) if part)
@@ -62,7 +62,7 @@ def _diagnostic(entry: ListedFinding, text: Text, tree: Tree | None) -> Diagnost
     return Diagnostic(start, end, severity, code, printable(message), path, unnecessary=unused, fix=fix)
 
 
-def _span(entry: ListedFinding, path: str, text: Text, tree: Tree | None) -> tuple[int, int]:
+def _span(entry: ListedFinding, path: str, text: DocumentText, tree: Tree | None) -> tuple[int, int]:
     line, column = entry.get("line") or 0, entry.get("column") or 0
     last, end = entry.get("end_line") or 0, entry.get("end_column") or 0
     if line < 1:

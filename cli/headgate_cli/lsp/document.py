@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from headgate_cli.lsp.configuration import Configuration, is_collector
-from headgate_cli.lsp.schema import Reference
-from headgate_cli.lsp.text import Encoding, Text
+from headgate_cli.lsp.configuration import ParsedConfiguration, is_collector
+from headgate_cli.lsp.schema import SchemaReference
+from headgate_cli.lsp.text import DocumentText, Encoding
 from headgate_cli.lsp.tree import LONGEST, Node, Path, Tree, mended
 
 # From this size on, a text is parsed beside the loop that answers requests.
 LARGE: Final = 50_000
 
 
-class Document:
+class OpenDocument:
     """A text as the editor has it. `number` counts its changes."""
 
     def __init__(self, uri: str, language: str, content: str, version: int | None, encoding: Encoding) -> None:
         self.uri = uri
         self.language = language
         self.version = version
-        self.text = Text(content, encoding)
+        self.text = DocumentText(content, encoding)
         self.number = 0
         # Where the last change was, for a text that does not parse.
         self._edited: int | None = None
@@ -30,7 +30,7 @@ class Document:
         # The change that the tree was made for, and whether the text parsed as it is.
         self._parsed = -1
         self._is_exact = False
-        self._configuration: tuple[int, Reference | None, Configuration] | None = None
+        self._configuration: tuple[int, SchemaReference | None, ParsedConfiguration] | None = None
 
     @property
     def is_collector(self) -> bool:
@@ -42,7 +42,7 @@ class Document:
 
     def replace(self, content: str) -> None:
         """Another text."""
-        self.text = Text(content, self.text.encoding)
+        self.text = DocumentText(content, self.text.encoding)
         self._edited = None
         self.number += 1
 
@@ -80,11 +80,11 @@ class Document:
         self.parse()
         return self._is_exact
 
-    def configuration(self, reference: Reference | None) -> Configuration:
+    def configuration(self, reference: SchemaReference | None) -> ParsedConfiguration:
         """The declarations and uses of the text; empty if it never parsed."""
         tree = self.tree or Tree(Node("scalar", 0, 0), [])
         if self._configuration is None or self._configuration[:2] != (self.number, reference):
-            self._configuration = self.number, reference, Configuration(tree, reference)
+            self._configuration = self.number, reference, ParsedConfiguration(tree, reference)
         return self._configuration[2]
 
     def known(self, path: Path) -> str:

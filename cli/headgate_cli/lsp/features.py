@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from headgate_cli.lsp import actions, completion, convert, hover, navigation
-from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.server import Server, log_failure
+from headgate_cli.lsp.document import OpenDocument
+from headgate_cli.lsp.server import EditorServer, log_failure
 from headgate_cli.lsp.sources import Backend
 
 # How long an answer waits for a reference that is being fetched.
@@ -20,14 +20,22 @@ _PATIENCE: Final = 10.0
 _REQUEST_FAILED: Final = -32803
 _TRIGGERS: Final = (":", " ", "$", "{", "/", ".", "[", "(", ",", '"', "-")
 
-Params = TypeVar("Params")
+
+class _OfText(Protocol):
+    """Parameters of a request about a text."""
+
+    text_document: types.TextDocumentIdentifier
+
+
+Params = TypeVar("Params", bound=_OfText)
 Result = TypeVar("Result")
-Handler = Callable[[Server, Params], Awaitable[Result | None]]
+Handler = Callable[[EditorServer, OpenDocument, Params], Awaitable[Result | None]]
+Feature = Callable[[EditorServer, Params], Awaitable[Result | None]]
 
 
-def server(backend: Backend) -> Server:
+def server(backend: Backend) -> EditorServer:
     """A server with all features, to be started with `start_io`."""
-    language_server = Server(backend)
+    language_server = EditorServer(backend)
     language_server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(_TRIGGERS))
     )(_complete)
@@ -43,12 +51,19 @@ def server(backend: Backend) -> Server:
     return language_server
 
 
-def _guarded(handler: Handler[Params, Result]) -> Handler[Params, Result]:
-    """A fault in one answer is an empty answer and a line on standard error: the editor goes on."""
+def _of_document(handler: Handler[Params, Result]) -> Feature[Params, Result]:
+    """Answer with the open document that a request is about; empty for any other text.
+
+    A fault in one answer is an empty answer and a line on standard error: the editor goes on.
+    """
+
+    async def answered(server: EditorServer, params: Params) -> Result | None:
+        document = await server.prepared(params.text_document.uri)
+        return None if document is None else await handler(server, document, params)
 
     @functools.wraps(handler)
-    async def guarded(server: Server, params: Params) -> Result | None:
-        [answer] = await asyncio.gather(handler(server, params), return_exceptions=True)
+    async def guarded(server: EditorServer, params: Params) -> Result | None:
+        [answer] = await asyncio.gather(answered(server, params), return_exceptions=True)
         if isinstance(answer, JsonRpcException | asyncio.CancelledError):
             raise answer
         if isinstance(answer, BaseException):
@@ -59,15 +74,14 @@ def _guarded(handler: Handler[Params, Result]) -> Handler[Params, Result]:
     return guarded
 
 
-def _offset(document: Document, position: types.Position) -> int:
+def _offset(document: OpenDocument, position: types.Position) -> int:
     return document.text.offset(position.line, position.character)
 
 
-@_guarded
-async def _complete(server: Server, params: types.CompletionParams) -> types.CompletionList | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _complete(
+    server: EditorServer, document: OpenDocument, params: types.CompletionParams
+) -> types.CompletionList | None:
     store, number = server.references, document.number
     offset = _offset(document, params.position)
     items = completion.complete(document, offset, store.reference, store.lookup)
@@ -77,11 +91,8 @@ async def _complete(server: Server, params: types.CompletionParams) -> types.Com
     return types.CompletionList(is_incomplete=not store.is_complete, items=converted)
 
 
-@_guarded
-async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _hover(server: EditorServer, document: OpenDocument, params: types.HoverParams) -> types.Hover | None:
     store = server.references
     offset = _offset(document, params.position)
     text = hover.hover(document, offset, store.reference, store.lookup)
@@ -90,20 +101,18 @@ async def _hover(server: Server, params: types.HoverParams) -> types.Hover | Non
     return convert.hover(document.text, text) if text is not None else None
 
 
-@_guarded
-async def _definition(server: Server, params: types.DefinitionParams) -> types.Location | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _definition(
+    server: EditorServer, document: OpenDocument, params: types.DefinitionParams
+) -> types.Location | None:
     span = navigation.definition(document, _offset(document, params.position), server.references.reference)
     return convert.location(document, span) if span is not None else None
 
 
-@_guarded
-async def _references(server: Server, params: types.ReferenceParams) -> list[types.Location] | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _references(
+    server: EditorServer, document: OpenDocument, params: types.ReferenceParams
+) -> list[types.Location] | None:
     spans = navigation.references(
         document,
         _offset(document, params.position),
@@ -113,11 +122,10 @@ async def _references(server: Server, params: types.ReferenceParams) -> list[typ
     return [convert.location(document, span) for span in spans]
 
 
-@_guarded
-async def _prepare_rename(server: Server, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _prepare_rename(
+    server: EditorServer, document: OpenDocument, params: types.PrepareRenameParams
+) -> types.PrepareRenamePlaceholder | None:
     renameable = navigation.renameable(document, _offset(document, params.position), server.references.reference)
     if renameable is None:
         return None
@@ -125,11 +133,10 @@ async def _prepare_rename(server: Server, params: types.PrepareRenameParams) -> 
     return types.PrepareRenamePlaceholder(convert.range_of(document.text, *span), name)
 
 
-@_guarded
-async def _rename(server: Server, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _rename(
+    server: EditorServer, document: OpenDocument, params: types.RenameParams
+) -> types.WorkspaceEdit | None:
     if not document.is_exact:
         raise JsonRpcException("the text is not YAML at the moment: mend it first", _REQUEST_FAILED)
     # What refers to a component is known by the schema.
@@ -138,25 +145,23 @@ async def _rename(server: Server, params: types.RenameParams) -> types.Workspace
         edits = navigation.rename(
             document, _offset(document, params.position), params.new_name, server.references.reference
         )
-    except navigation.NotRenamed as reason:
+    except navigation.RenameRefused as reason:
         raise JsonRpcException(str(reason), _REQUEST_FAILED) from reason
     return convert.edit(document, edits)
 
 
-@_guarded
-async def _symbols(server: Server, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _symbols(
+    server: EditorServer, document: OpenDocument, _params: types.DocumentSymbolParams
+) -> list[types.DocumentSymbol] | None:
     listed = navigation.symbols(document, server.references.reference)
     return [convert.symbol(document.text, entry) for entry in listed]
 
 
-@_guarded
-async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-    document = await server.prepared(params.text_document.uri)
-    if document is None:
-        return None
+@_of_document
+async def _actions(
+    server: EditorServer, document: OpenDocument, params: types.CodeActionParams
+) -> list[types.CodeAction] | None:
     # Which names are deprecated is known by the schema.
     await server.references.settled(_PATIENCE)
     start, end = _offset(document, params.range.start), _offset(document, params.range.end)

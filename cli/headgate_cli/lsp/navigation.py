@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from headgate_cli.lsp.configuration import PIPELINES, Configuration, Declaration, Use
-from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.schema import KINDS, SIGNALS, Reference, type_of
+from headgate_cli.lsp.configuration import PIPELINES, ComponentUse, Declaration, ParsedConfiguration
+from headgate_cli.lsp.document import OpenDocument
+from headgate_cli.lsp.schema import KINDS, SIGNALS, SchemaReference, type_of
 from headgate_cli.lsp.tree import Node, get
 
 Span = tuple[int, int]
@@ -19,7 +19,7 @@ _BLOCKS: Final = ("|", ">")
 _ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}(?:/[^\s/,\[\]{}:#\"'`\\|>*&!%@]{1,200})?")
 
 
-class NotRenamed(Exception):
+class RenameRefused(Exception):
     """The name cannot be given; the message says why."""
 
 
@@ -48,7 +48,7 @@ def in_block(node: Node) -> bool:
     return node.resolved.style in _BLOCKS
 
 
-def definition(document: Document, offset: int, reference: Reference | None) -> Span | None:
+def definition(document: OpenDocument, offset: int, reference: SchemaReference | None) -> Span | None:
     """The declaration of the component or pipeline that is named here; also for its key itself."""
     configuration = document.configuration(reference)
     declared = _declared(configuration, offset)
@@ -61,7 +61,9 @@ def definition(document: Document, offset: int, reference: Reference | None) -> 
     return None
 
 
-def references(document: Document, offset: int, reference: Reference | None, *, declaration: bool) -> list[Span]:
+def references(
+    document: OpenDocument, offset: int, reference: SchemaReference | None, *, declaration: bool
+) -> list[Span]:
     """All places that name the component or pipeline that is named here, in the order of the text."""
     configuration = document.configuration(reference)
     declared = _declared(configuration, offset)
@@ -74,45 +76,45 @@ def references(document: Document, offset: int, reference: Reference | None, *, 
     return sorted({(node.start, node.end) for node in nodes})
 
 
-def renameable(document: Document, offset: int, reference: Reference | None) -> tuple[Span, str] | None:
+def renameable(document: OpenDocument, offset: int, reference: SchemaReference | None) -> tuple[Span, str] | None:
     """The name here that can be changed, and its span."""
     configuration = document.configuration(reference)
     declared, use = configuration.symbol_at(offset)
-    named: Declaration | Use | None = declared or use
+    named: Declaration | ComponentUse | None = declared or use
     if named is None or (use is not None and _declared(configuration, offset) is None):
         return None
     node = named.key if isinstance(named, Declaration) else named.node
     return (node.start, node.end) if node.target is not None else span_of(node), named.id
 
 
-def rename(document: Document, offset: int, name: str, reference: Reference | None) -> dict[Span, str]:
+def rename(document: OpenDocument, offset: int, name: str, reference: SchemaReference | None) -> dict[Span, str]:
     """The spans to replace, each with its new text. Raises NotRenamed."""
     configuration = document.configuration(reference)
     declared = _declared(configuration, offset)
     if declared is None:
-        raise NotRenamed("no component or pipeline that this text declares is named here")
+        raise RenameRefused("no component or pipeline that this text declares is named here")
     name = name.strip()
     if not _ID.fullmatch(name):
-        raise NotRenamed(f"{name[:100]!r} is not an id: write type or type/name, for example otlp/edge")
+        raise RenameRefused(f"{name[:100]!r} is not an id: write type or type/name, for example otlp/edge")
     if declared.section == PIPELINES and name.partition("/")[0] not in SIGNALS:
-        raise NotRenamed(f"{name[:100]!r} is not a pipeline: begin with {', '.join(SIGNALS[:-1])} or {SIGNALS[-1]}")
+        raise RenameRefused(f"{name[:100]!r} is not a pipeline: begin with {', '.join(SIGNALS[:-1])} or {SIGNALS[-1]}")
     if reference is not None and declared.section in KINDS and reference.component(declared.section, name) is None:
         near = difflib.get_close_matches(
             type_of(name), [component.type for component in reference.types(declared.section)], 1
         )
         meant = f", did you mean {near[0]}?" if near else ""
-        raise NotRenamed(f"this collector has no {_noun(declared.section)} {type_of(name)[:100]}{meant}")
+        raise RenameRefused(f"this collector has no {_noun(declared.section)} {type_of(name)[:100]}{meant}")
     if name != declared.id and configuration.declaration((declared.section,), name) is not None:
-        raise NotRenamed(f"there is a {_noun(declared.section)} {name[:100]!r} already")
+        raise RenameRefused(f"there is a {_noun(declared.section)} {name[:100]!r} already")
     nodes = [declared.key, *(use.node for use in configuration.uses_of(declared))]
     for node in nodes:
         if in_block(node):
             line = document.text.line_of(node.resolved.start) + 1
-            raise NotRenamed(f"line {line} names it in a block of text: write the name in one line first")
+            raise RenameRefused(f"line {line} names it in a block of text: write the name in one line first")
     return {span_of(node): name for node in nodes}
 
 
-def symbols(document: Document, reference: Reference | None) -> list[Symbol]:
+def symbols(document: OpenDocument, reference: SchemaReference | None) -> list[Symbol]:
     """The sections, with their components and pipelines."""
     tree = document.tree
     if tree is None:
@@ -141,7 +143,7 @@ def symbols(document: Document, reference: Reference | None) -> list[Symbol]:
     return sections
 
 
-def _symbol(document: Document, declared: Declaration) -> Symbol:
+def _symbol(document: OpenDocument, declared: Declaration) -> Symbol:
     end = (
         max(_trimmed(document, declared.body), declared.key.end)
         if declared.body.start >= declared.key.start
@@ -157,17 +159,17 @@ def _symbol(document: Document, declared: Declaration) -> Symbol:
     )
 
 
-def _trimmed(document: Document, body: Node) -> int:
+def _trimmed(document: OpenDocument, body: Node) -> int:
     """The end of a node without the space after it: the parser ends a mapping where the next thing begins."""
     return body.start + len(document.text.content[body.start : body.end].rstrip())
 
 
-def _declared(configuration: Configuration, offset: int) -> Declaration | None:
+def _declared(configuration: ParsedConfiguration, offset: int) -> Declaration | None:
     declared, use = configuration.symbol_at(offset)
     return declared or (configuration.declaration(use.sections, use.id) if use else None)
 
 
-def _same(first: Use, second: Use) -> bool:
+def _same(first: ComponentUse, second: ComponentUse) -> bool:
     return first.id == second.id and bool(set(first.sections) & set(second.sections))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from headgate_cli.lsp.ottl_fields import Field
+from headgate_cli.lsp.ottl_fields import OttlField
 from headgate_cli.shapes import OttlEnumOut, OttlFunctionOut, OttlPathOut, OttlReferenceOut
 
 _TOKEN: Final = re.compile(
@@ -40,14 +40,14 @@ class Grammar:
     enums: Mapping[str, OttlEnumOut]
 
 
-def contexts_of(field: Field, chosen: str) -> tuple[str, ...]:
+def contexts_of(field: OttlField, chosen: str) -> tuple[str, ...]:
     """The contexts that apply, given what the key beside the expression says."""
     if field.chosen_by and chosen:
         return (chosen.lower(),)
     return ("resource",) if field.component == "routing" else field.contexts
 
 
-def grammar_of(field: Field, chosen: str, lookup: Lookup) -> Grammar:
+def grammar_of(field: OttlField, chosen: str, lookup: Lookup) -> Grammar:
     """All names of the contexts that apply, the innermost context's first."""
     paths: dict[str, OttlPathOut] = {}
     functions: dict[str, OttlFunctionOut] = {}
@@ -95,7 +95,7 @@ def _closed(string: str) -> bool:
     return len(string) > 1 and re.fullmatch(r'"(?:[^"\\]|\\.)*"', string, re.DOTALL) is not None
 
 
-def suggestions(expression: str, field: Field, grammar: Grammar) -> Iterator[Suggestion]:
+def suggestions(expression: str, field: OttlField, grammar: Grammar) -> Iterator[Suggestion]:
     """Suggest what may follow the part of an expression before the cursor."""
     last = word_before(expression)
     if last is None:

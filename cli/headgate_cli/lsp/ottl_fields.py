@@ -43,7 +43,7 @@ _INSTRUMENTS: Final = ("histogram", "exponential_histogram", "sum", "gauge")
 
 
 @dataclass(frozen=True)
-class Field:
+class OttlField:
     """A setting that holds OTTL.
 
     `contexts` are those that may apply; if `chosen_by` is set, the key of that name beside the expression says which.
@@ -57,7 +57,7 @@ class Field:
     inferred: bool = False
 
 
-def field_at(path: Path) -> Field | None:
+def field_at(path: Path) -> OttlField | None:
     """The setting at a path of a configuration, None if it does not hold OTTL."""
     if len(path) < 3:
         return None
@@ -69,22 +69,22 @@ def field_at(path: Path) -> Field | None:
         case "processors", "filter":
             return _of_lists(component, pattern, "_conditions") or _of_filter(component, pattern)
         case "processors", ("logdedup" | "log_dedup") if pattern == ("conditions", "[]"):
-            return Field(component, "condition", ("log",))
+            return OttlField(component, "condition", ("log",))
         case "processors", "tail_sampling":
             return _of_tail_sampling(component, pattern)
         case "connectors", ("count" | "sum"):
             if len(pattern) == 4 and pattern[0] in _COUNTED and pattern[2:] == ("conditions", "[]"):
-                return Field(component, "condition", (_COUNTED[pattern[0]],))
+                return OttlField(component, "condition", (_COUNTED[pattern[0]],))
         case "connectors", "routing":
             return _of_routing(component, pattern)
         case "connectors", ("signaltometrics" | "signal_to_metrics"):
             return _of_signal_to_metrics(component, pattern)
         case "exporters", "honeycombmarker" if pattern == ("markers", "[]", "rules", "log_conditions", "[]"):
-            return Field(component, "condition", ("log",))
+            return OttlField(component, "condition", ("log",))
     return None
 
 
-def _of_lists(component: str, pattern: tuple[str, ...], suffix: str) -> Field | None:
+def _of_lists(component: str, pattern: tuple[str, ...], suffix: str) -> OttlField | None:
     """`log_statements`: a list of expressions, or of groups with a context."""
     signal = pattern[0].removesuffix(suffix)
     if signal not in _OF_SIGNAL or pattern[0] == signal:
@@ -92,39 +92,39 @@ def _of_lists(component: str, pattern: tuple[str, ...], suffix: str) -> Field | 
     contexts = _OF_SIGNAL[signal]
     listed: Kind = "statement" if suffix == "_statements" else "condition"
     if pattern[1:] == ("[]",):
-        return Field(component, listed, contexts, inferred=True)
+        return OttlField(component, listed, contexts, inferred=True)
     if pattern[1:] == ("[]", "statements", "[]") and listed == "statement":
-        return Field(component, "statement", contexts, chosen_by="context", inferred=True)
+        return OttlField(component, "statement", contexts, chosen_by="context", inferred=True)
     if pattern[1:] == ("[]", "conditions", "[]"):
-        return Field(component, "condition", contexts, chosen_by="context", inferred=True)
+        return OttlField(component, "condition", contexts, chosen_by="context", inferred=True)
     return None
 
 
-def _of_filter(component: str, pattern: tuple[str, ...]) -> Field | None:
+def _of_filter(component: str, pattern: tuple[str, ...]) -> OttlField | None:
     if len(pattern) == 3 and pattern[0] in ("traces", "metrics", "logs", "profiles") and pattern[1] in _OF_FILTER:
-        return Field(component, "condition", (_OF_FILTER[pattern[1]],))
+        return OttlField(component, "condition", (_OF_FILTER[pattern[1]],))
     return None
 
 
-def _of_tail_sampling(component: str, pattern: tuple[str, ...]) -> Field | None:
+def _of_tail_sampling(component: str, pattern: tuple[str, ...]) -> OttlField | None:
     if pattern[0] == "policies" and len(pattern) > 4 and pattern[-3] == "ottl_condition" and pattern[-1] == "[]":
-        return Field(component, "condition", (pattern[-2],)) if pattern[-2] in ("span", "spanevent") else None
+        return OttlField(component, "condition", (pattern[-2],)) if pattern[-2] in ("span", "spanevent") else None
     return None
 
 
-def _of_routing(component: str, pattern: tuple[str, ...]) -> Field | None:
+def _of_routing(component: str, pattern: tuple[str, ...]) -> OttlField | None:
     if len(pattern) != 3 or pattern[:2] != ("table", "[]") or pattern[2] not in ("condition", "statement"):
         return None
     kind: Kind = "condition" if pattern[2] == "condition" else "statement"
-    return Field(component, kind, ("resource", "span", "metric", "datapoint", "log"), chosen_by="context")
+    return OttlField(component, kind, ("resource", "span", "metric", "datapoint", "log"), chosen_by="context")
 
 
-def _of_signal_to_metrics(component: str, pattern: tuple[str, ...]) -> Field | None:
+def _of_signal_to_metrics(component: str, pattern: tuple[str, ...]) -> OttlField | None:
     if len(pattern) != 4 or pattern[0] not in _COUNTED or pattern[1] != "[]":
         return None
     contexts = (_COUNTED[pattern[0]],)
     if pattern[2:] == ("conditions", "[]"):
-        return Field(component, "condition", contexts)
+        return OttlField(component, "condition", contexts)
     if pattern[2] in _INSTRUMENTS and pattern[3] in ("value", "count"):
-        return Field(component, "value_expression", contexts)
+        return OttlField(component, "value_expression", contexts)
     return None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from headgate_cli.lsp.text import Text
+from headgate_cli.lsp.text import DocumentText
 from headgate_cli.lsp.tree import Path, Step
 
 # The lines above the cursor in which an open bracket is looked for.
@@ -37,7 +37,7 @@ Role = Literal["key", "value", "entry", "scalar", "comment"]
 
 
 @dataclass(frozen=True)
-class Place:
+class CursorPlace:
     """The cursor's place.
 
     `path` leads to the mapping if a key belongs here, and to the value or list entry itself otherwise. `typed` is what
@@ -87,7 +87,7 @@ def unquoted(text: str) -> str:
     return text
 
 
-def place_at(text: Text, offset: int) -> Place:
+def place_at(text: DocumentText, offset: int) -> CursorPlace:
     """The cursor's place. Never fails."""
     number = text.line_of(offset)
     start, _ = text.line_span(number)
@@ -96,15 +96,15 @@ def place_at(text: Text, offset: int) -> Place:
     return flow if flow is not None else _block_place(text, number, offset, cursor)
 
 
-def _block_place(text: Text, number: int, offset: int, cursor: int) -> Place:
+def _block_place(text: DocumentText, number: int, offset: int, cursor: int) -> CursorPlace:
     start, _ = text.line_span(number)
     line = _line(text, number, upto=cursor)
     at = line.column if line.content else max(cursor, line.column)
     path, header = _above(text, line, at)
     if header is not None:
-        return Place("scalar", path, text.content[start:offset].lstrip(), start + line.column, offset)
+        return CursorPlace("scalar", path, text.content[start:offset].lstrip(), start + line.column, offset)
     if _in_comment(text.line(number)[:cursor]):
-        return Place("comment", path, "", offset, offset)
+        return CursorPlace("comment", path, "", offset, offset)
     beside = dict(_siblings(text, number, at, line))
     key = line.key()
     if key is not None:
@@ -115,14 +115,14 @@ def _block_place(text: Text, number: int, offset: int, cursor: int) -> Place:
     if line.content[:1] in ('"', "'") or (line.dashes and not _may_be_key(line.content)):
         return _scalar("entry", path, text, line.content, start + line.column, offset, beside)
     content, begins = _without_properties(line.content, start + line.column)
-    return Place("key", path, content, begins, _word_end(text, offset), siblings=beside)
+    return CursorPlace("key", path, content, begins, _word_end(text, offset), siblings=beside)
 
 
 def _scalar(
-    role: Role, path: Path, text: Text, value: str, begins: int, offset: int, beside: Mapping[str, str]
-) -> Place:
+    role: Role, path: Path, text: DocumentText, value: str, begins: int, offset: int, beside: Mapping[str, str]
+) -> CursorPlace:
     quote = value[0] if value and value[0] in "\"'" else ""
-    return Place(
+    return CursorPlace(
         role,
         path,
         value[1:] if quote else value,
@@ -143,7 +143,7 @@ def _without_properties(value: str, begins: int) -> tuple[str, int]:
     return (value[match.end() :], begins + match.end()) if match else (value, begins)
 
 
-def _word_end(text: Text, offset: int) -> int:
+def _word_end(text: DocumentText, offset: int) -> int:
     """The end of the word that the cursor is in: a completion replaces all of it."""
     match = re.compile(r"[\w./-]*").match(text.content, offset)
     return match.end() if match else offset
@@ -161,7 +161,7 @@ def _in_comment(before: str) -> bool:
     return False
 
 
-def _line(text: Text, number: int, upto: int | None = None) -> _Line:
+def _line(text: DocumentText, number: int, upto: int | None = None) -> _Line:
     content = text.line(number)
     if upto is not None:
         content = content[:upto]
@@ -176,7 +176,7 @@ def _line(text: Text, number: int, upto: int | None = None) -> _Line:
     return _Line(number, tuple(dashes), column, "" if rest.startswith("#") else rest)
 
 
-def _above(text: Text, line: _Line, at: int) -> tuple[Path, int | None]:
+def _above(text: DocumentText, line: _Line, at: int) -> tuple[Path, int | None]:
     """The path of what stands at a column of a line, and the line of the block scalar that it is in."""
     steps: list[Step] = []
     header: int | None = None
@@ -219,14 +219,14 @@ def _above(text: Text, line: _Line, at: int) -> tuple[Path, int | None]:
     return tuple(reversed(steps)), header
 
 
-def _siblings(text: Text, number: int, column: int, line: _Line) -> Iterator[tuple[str, str]]:
+def _siblings(text: DocumentText, number: int, column: int, line: _Line) -> Iterator[tuple[str, str]]:
     """The keys of the mapping whose keys stand at this column, but for the line's own."""
     if not line.dashes or line.dashes[-1] > column:
         yield from _keys(text, range(number - 1, max(number - _MOST_LINES, -1), -1), column, upwards=True)
     yield from _keys(text, range(number + 1, min(number + _MOST_LINES, text.line_count)), column, upwards=False)
 
 
-def _keys(text: Text, numbers: range, column: int, *, upwards: bool) -> Iterator[tuple[str, str]]:
+def _keys(text: DocumentText, numbers: range, column: int, *, upwards: bool) -> Iterator[tuple[str, str]]:
     for number in numbers:
         line = _line(text, number)
         if line.blank:
@@ -239,7 +239,7 @@ def _keys(text: Text, numbers: range, column: int, *, upwards: bool) -> Iterator
             return
 
 
-def siblings_above(text: Text, offset: int, name: str) -> str:
+def siblings_above(text: DocumentText, offset: int, name: str) -> str:
     """The value of a key in the nearest mapping around the place that has it; empty if none has it."""
     number = text.line_of(offset)
     line = _line(text, number)
@@ -263,7 +263,7 @@ def _own(line: _Line) -> list[tuple[str, str]]:
     return [key] if key is not None else []
 
 
-def _flow_place(text: Text, number: int, offset: int) -> Place | None:
+def _flow_place(text: DocumentText, number: int, offset: int) -> CursorPlace | None:
     """The place inside of brackets, None if the cursor is not inside of any."""
     for above in range(number, max(number - _FLOW_LINES, -1), -1):
         begins, _ = text.line_span(above)
@@ -279,7 +279,7 @@ def _flow_place(text: Text, number: int, offset: int) -> Place | None:
                     return None
                 path, _ = _above(text, line, line.column)
                 prefix = (*path, key[0]) if key is not None else path
-                return Place(**{**inner.__dict__, "path": (*prefix, *inner.path)})
+                return CursorPlace(**{**inner.__dict__, "path": (*prefix, *inner.path)})
         if above < number and not line.blank and line.first == 0 and line.key() is not None:
             return None
     return None
@@ -293,7 +293,7 @@ class _Bracket:
     keys: dict[str, str] = field(default_factory=dict)
 
 
-def _within(text: Text, opens: int, offset: int) -> Place | None:
+def _within(text: DocumentText, opens: int, offset: int) -> CursorPlace | None:
     """The place between an opening bracket and the cursor, None if all brackets are closed."""
     if offset - opens > _LONGEST_FLOW:
         return None
@@ -331,7 +331,7 @@ def _within(text: Text, opens: int, offset: int) -> Place | None:
         elif kind in ("quoted", "plain"):
             last, last_start, quote = symbol, match.start(), symbol[0] if kind == "quoted" else ""
         elif kind == "comment" and at == offset:
-            return Place("comment", (), "", offset, offset, flow=True)
+            return CursorPlace("comment", (), "", offset, offset, flow=True)
     if not stack:
         return None
     inner = stack[-1]
@@ -349,4 +349,6 @@ def _within(text: Text, opens: int, offset: int) -> Place | None:
         path.append(inner.key)
     begins = min(last_start + len(quote), offset)
     typed = content[begins:offset]
-    return Place(role, tuple(path), typed, begins, _word_end(text, offset), quote=quote, flow=True, siblings=inner.keys)
+    return CursorPlace(
+        role, tuple(path), typed, begins, _word_end(text, offset), quote=quote, flow=True, siblings=inner.keys
+    )

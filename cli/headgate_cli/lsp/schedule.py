@@ -10,7 +10,7 @@ from typing import Final
 
 from headgate_cli.api import Entity
 from headgate_cli.errors import Failed
-from headgate_cli.lsp.sources import RateLimited, is_about_the_text
+from headgate_cli.lsp.sources import CheckLimited, is_about_the_text
 
 # A pause in typing; a shorter one where a check costs nobody a request.
 PAUSE: Final = 0.15
@@ -24,7 +24,7 @@ _RETRY: Final = 5.0
 _LATEST_RETRY: Final = 60.0
 
 
-class Pace:
+class CheckPace:
     """Spreads the checks of a minute: a few at once, then one in EVERY seconds."""
 
     def __init__(self, *, is_limited: bool) -> None:
@@ -42,7 +42,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """The end of a check: an answer, a refusal of this text, or an outage."""
 
     answer: Entity | None = None
@@ -60,12 +60,12 @@ class Checks:
         check: Callable[[str], Entity],
         *,
         is_limited: bool,
-        publish: Callable[[str, int, Outcome], Awaitable[None]],
+        publish: Callable[[str, int, CheckOutcome], Awaitable[None]],
     ) -> None:
         """`publish` gets an address, the number of the change that was checked, and the outcome."""
         self._check = check
         self._publish = publish
-        self._pace = Pace(is_limited=is_limited)
+        self._pace = CheckPace(is_limited=is_limited)
         self.pause = PAUSE if is_limited else _PAUSE_WITHOUT_LIMIT
         # Two: the newest text need not wait for the answer about an older one.
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="check")
@@ -108,14 +108,14 @@ class Checks:
                 await asyncio.sleep(retry)
                 retry = min(retry * 2, _LATEST_RETRY)
 
-    def _outcome(self, content: str) -> Outcome:
+    def _outcome(self, content: str) -> CheckOutcome:
         """The outcome of one check, in a thread."""
         try:
-            return Outcome(answer=self._check(content))
-        except RateLimited as limited:
-            return Outcome(outage=limited.reason, resumes=limited.seconds)
+            return CheckOutcome(answer=self._check(content))
+        except CheckLimited as limited:
+            return CheckOutcome(outage=limited.reason, resumes=limited.seconds)
         except Failed as error:
-            return Outcome(refusal=error) if is_about_the_text(error) else Outcome(outage=error.message)
+            return CheckOutcome(refusal=error) if is_about_the_text(error) else CheckOutcome(outage=error.message)
 
     def _ended(self, uri: str, task: asyncio.Task[None]) -> None:
         if self._tasks.get(uri) is task:

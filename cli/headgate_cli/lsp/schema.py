@@ -35,7 +35,7 @@ Known = Callable[[Path], str]
 
 
 @dataclass(frozen=True)
-class Component:
+class KnownComponent:
     """A component type of the build."""
 
     kind: str
@@ -56,7 +56,7 @@ class Component:
         return any(pair.startswith(f"{signal}_to_") for pair in self.stability)
 
 
-class Reference:
+class SchemaReference:
     """The settings that the collector accepts."""
 
     def __init__(self, document: Schema) -> None:
@@ -66,14 +66,14 @@ class Reference:
         self.is_reduced = document.get("x-reduced") is True
 
     @cached_property
-    def components(self) -> Mapping[tuple[str, str], Component]:
+    def components(self) -> Mapping[tuple[str, str], KnownComponent]:
         """By kind and type, and also by kind and deprecated alias."""
-        components: dict[tuple[str, str], Component] = {}
+        components: dict[tuple[str, str], KnownComponent] = {}
         for name, schema in self._definitions.items():
             kind, _, type_ = name.partition("/")
             if kind not in KINDS.values() or not type_ or not isinstance(schema, Mapping):
                 continue
-            component = Component(
+            component = KnownComponent(
                 kind,
                 type_,
                 str(schema.get("description") or ""),
@@ -86,7 +86,7 @@ class Reference:
                 components.setdefault((kind, alias), component)
         return components
 
-    def types(self, section: str) -> list[Component]:
+    def types(self, section: str) -> list[KnownComponent]:
         """The component types of a section, by name."""
         kind = KINDS.get(section, "")
         return [
@@ -95,7 +95,7 @@ class Reference:
             if kind_of_type == kind and component.type == name
         ]
 
-    def component(self, section: str, component_id: str) -> Component | None:
+    def component(self, section: str, component_id: str) -> KnownComponent | None:
         """The type of a component by its id, `otlp/edge`."""
         return self.components.get((KINDS.get(section, ""), type_of(component_id)))
 

@@ -16,9 +16,9 @@ from headgate_cli import VERSION
 from headgate_cli.errors import Failed
 from headgate_cli.lsp import convert, diagnostics
 from headgate_cli.lsp.diagnostics import Diagnostic
-from headgate_cli.lsp.document import LARGE, Document
+from headgate_cli.lsp.document import LARGE, OpenDocument
 from headgate_cli.lsp.reference_store import ReferenceStore
-from headgate_cli.lsp.schedule import Checks, Outcome
+from headgate_cli.lsp.schedule import CheckOutcome, Checks
 from headgate_cli.lsp.sources import Backend
 from headgate_cli.lsp.text import Encoding
 from headgate_cli.untrusted import one_line, printable
@@ -30,7 +30,7 @@ _MOST_BYTES: Final = 1_048_576 - 4_096
 class _Protocol(LanguageServerProtocol):
     """Keeps texts as this package reads them: pygls splits lines at more characters than the protocol does."""
 
-    _server: Server
+    _server: EditorServer
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
@@ -45,13 +45,13 @@ class _Protocol(LanguageServerProtocol):
         self._server.closed(params.text_document.uri)
 
 
-class Server(LanguageServer):
+class EditorServer(LanguageServer):
     """One editor's server, on one backend."""
 
     def __init__(self, backend: Backend) -> None:
         super().__init__("headgate", VERSION, protocol_cls=_Protocol, max_workers=2)
         self.backend = backend
-        self._documents: dict[str, Document] = {}
+        self._documents: dict[str, OpenDocument] = {}
         self._findings: dict[str, list[Diagnostic]] = {}
         self._checks: Checks | None = None
         self._references: ReferenceStore | None = None
@@ -73,7 +73,7 @@ class Server(LanguageServer):
     def opened(self, item: types.TextDocumentItem) -> None:
         chosen = self.workspace.position_encoding
         encoding = Encoding(chosen.value if isinstance(chosen, types.PositionEncodingKind) else str(chosen))
-        document = Document(item.uri, item.language_id, item.text, item.version, encoding)
+        document = OpenDocument(item.uri, item.language_id, item.text, item.version, encoding)
         self._documents[item.uri] = document
         self._recheck(document, pause=0)
 
@@ -95,12 +95,12 @@ class Server(LanguageServer):
             self.checks.forget(uri)
             self._show(uri, None, [])
 
-    def document(self, uri: str) -> Document | None:
+    def document(self, uri: str) -> OpenDocument | None:
         """An open text, if it is a collector configuration."""
         document = self._documents.get(uri)
         return document if document is not None and document.is_collector else None
 
-    async def prepared(self, uri: str) -> Document | None:
+    async def prepared(self, uri: str) -> OpenDocument | None:
         """The document with its tree. Raises JsonRpcContentModified if the text changed while it was made."""
         self.references.load()
         document = self.document(uri)
@@ -131,7 +131,7 @@ class Server(LanguageServer):
             self._references.close()
         self.backend.close()
 
-    def _recheck(self, document: Document, *, pause: float) -> None:
+    def _recheck(self, document: OpenDocument, *, pause: float) -> None:
         uri, text = document.uri, document.text
         if not document.is_collector:
             self.checks.forget(uri)
@@ -148,7 +148,7 @@ class Server(LanguageServer):
         else:
             self.checks.request(uri, document.number, text.content, pause=pause)
 
-    async def _publish(self, uri: str, number: int, outcome: Outcome) -> None:
+    async def _publish(self, uri: str, number: int, outcome: CheckOutcome) -> None:
         document = self._documents.get(uri)
         if document is None or document.number != number:
             return
@@ -169,7 +169,7 @@ class Server(LanguageServer):
             if self._documents.get(uri) is document and document.number == number:
                 self._show(uri, document, findings)
 
-    def _show(self, uri: str, document: Document | None, findings: list[Diagnostic]) -> None:
+    def _show(self, uri: str, document: OpenDocument | None, findings: list[Diagnostic]) -> None:
         self._findings[uri] = findings
         if document is None:
             del self._findings[uri]
@@ -178,7 +178,7 @@ class Server(LanguageServer):
             types.PublishDiagnosticsParams(uri, shown, version=document.version if document else None)
         )
 
-    def _tell_outage(self, outcome: Outcome) -> None:
+    def _tell_outage(self, outcome: CheckOutcome) -> None:
         """One message for an outage, however many checks meet it."""
         if self._outage:
             return

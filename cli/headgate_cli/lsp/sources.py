@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.errors import Failed
@@ -18,48 +18,8 @@ TOO_MANY: Final = 429
 _PAUSE: Final = 5.0
 
 
-class Backend(Protocol):
-    """Answers one check, and gives the reference of its collector. Every method blocks, and raises Failed."""
-
-    # Whether a minute has a limit of requests.
-    is_limited: bool
-
-    def check(self, content: str, /) -> Entity:
-        """The answer of POST /validate?lint=true&policies=true."""
-
-    def document(self) -> Mapping[str, object]:
-        """The JSON Schema of a whole configuration."""
-
-    def ottl(self, component: str, context: str, /) -> OttlReferenceOut:
-        """Paths, functions and enums of a component's OTTL in a context."""
-
-    def close(self) -> None:
-        """End what was started."""
-
-
-class Unavailable:
-    """A backend that could not be had: every question raises the reason."""
-
-    is_limited = False
-
-    def __init__(self, reason: Failed) -> None:
-        self._reason = reason
-
-    def check(self, _content: str) -> Entity:
-        raise self._reason
-
-    def document(self) -> Mapping[str, object]:
-        raise self._reason
-
-    def ottl(self, _component: str, _context: str) -> OttlReferenceOut:
-        raise self._reason
-
-    def close(self) -> None:
-        """Do nothing: no program was started."""
-
-
 @dataclass(frozen=True)
-class RateLimited(Exception):
+class CheckLimited(Exception):
     """The server takes no request for that many seconds."""
 
     seconds: float
@@ -71,33 +31,47 @@ def is_about_the_text(error: Failed) -> bool:
     return isinstance(error, ServerError) and error.status in (400, 413, 422)
 
 
-class OfApi:
-    """The answers of a server, or of this machine. It does not wait for a limit of requests: it raises RateLimited."""
+class Backend:
+    """The answers of a server, or of this machine, or the reason why there is neither, which each method raises.
 
-    def __init__(self, api: Api, version: str = "", feature_gates: Sequence[str] = ()) -> None:
-        self._api = api
+    Every method blocks, and raises Failed. A limit of requests is not waited for: `check` raises CheckLimited.
+    """
+
+    def __init__(self, source: Api | Failed, version: str = "", feature_gates: Sequence[str] = ()) -> None:
+        self._source = source
         self._gates: dict[str, object] = {"feature_gates": list(feature_gates)} if feature_gates else {}
-        self.is_limited = not api.is_local
+        # A minute has a limit of requests.
+        self.is_limited = isinstance(source, Api) and not source.is_local
         self._version: dict[str, str] = {"version": version} if version else {}
 
+    @property
+    def _api(self) -> Api:
+        if isinstance(self._source, Failed):
+            raise self._source
+        return self._source
+
     def check(self, content: str) -> Entity:
+        """The answer of POST /validate?lint=true&policies=true."""
         try:
             return self._api.post(CHECK, {"yaml": content, **self._version, **self._gates})
         except ServerError as error:
             if error.status == TOO_MANY:
-                raise RateLimited(error.retry_after or _PAUSE, error.detail) from error
+                raise CheckLimited(error.retry_after or _PAUSE, error.detail) from error
             raise
 
     def document(self) -> Mapping[str, object]:
+        """The JSON Schema of a whole configuration."""
         return _object(self._api.text("/components/schema.json", **self._version))
 
     def ottl(self, component: str, context: str) -> OttlReferenceOut:
+        """Paths, functions and enums of a component's OTTL in a context."""
         answer = self._api.get("/ottl/reference", component=component, context=context, **self._version)
         return checked(shaped(OttlReferenceOut, answer))
 
     def close(self) -> None:
         """A connection ends with the process; a collector is ended here."""
-        self._api.close()
+        if isinstance(self._source, Api):
+            self._source.close()
 
 
 def _object(written: str) -> Mapping[str, object]:

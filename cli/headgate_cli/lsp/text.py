@@ -25,7 +25,7 @@ class Encoding(StrEnum):
     UTF32 = "utf-32"
 
 
-class Text:
+class DocumentText:
     """An immutable text. Lines and characters of positions count from 0."""
 
     def __init__(self, content: str, encoding: Encoding = Encoding.UTF16) -> None:
@@ -101,9 +101,9 @@ class Text:
         end = self._yaml_starts[line] if line < len(self._yaml_starts) else len(self.content)
         return min(start + max(column - 1, 0), end)
 
-    def replaced(self, start: int, end: int, by: str) -> Text:
+    def replaced(self, start: int, end: int, by: str) -> DocumentText:
         """The text with other characters between two offsets."""
-        return Text(self.content[:start] + by + self.content[max(start, end) :], self.encoding)
+        return DocumentText(self.content[:start] + by + self.content[max(start, end) :], self.encoding)
 
     def _units(self, part: str) -> int:
         if self.encoding is Encoding.UTF32 or part.isascii():

@@ -74,7 +74,7 @@ class Node:
         return tuple(reversed(steps))
 
 
-class Broken(Exception):
+class NotParsed(Exception):
     """The text is not YAML, or too much of it. `places` are offsets near the fault, the likeliest first."""
 
     def __init__(self, places: tuple[int, ...] = ()) -> None:
@@ -82,7 +82,7 @@ class Broken(Exception):
         self.places = places
 
 
-class TooMuch(Broken):
+class TooMuch(NotParsed):
     """The text is larger than this process reads."""
 
 
@@ -176,9 +176,9 @@ def parse(content: str) -> Tree:
         return _build(yaml.parse(content[shift:], _LOADER), content, shift)
     except yaml.MarkedYAMLError as error:
         marks = (error.context_mark, error.problem_mark)
-        raise Broken(tuple(mark.index + shift for mark in marks if mark is not None)) from error
+        raise NotParsed(tuple(mark.index + shift for mark in marks if mark is not None)) from error
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-        raise Broken from error
+        raise NotParsed from error
 
 
 def mended(content: str, near: int | None = None) -> tuple[Tree | None, bool]:
@@ -193,7 +193,7 @@ def mended(content: str, near: int | None = None) -> tuple[Tree | None, bool]:
             return parse(content), attempt == 0
         except TooMuch:
             return None, False
-        except Broken as broken:
+        except NotParsed as broken:
             places = [] if fault is None else [fault]
             places += [place for at in broken.places for place in (at, max(content.rfind("\n", 0, at), 0))]
             fault = None

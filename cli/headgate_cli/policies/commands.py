@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, ServerError
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, print_text, table
@@ -24,7 +24,7 @@ from headgate_cli.yaml_files import dump_yaml
 _WORD: Final = re.compile("[a-z0-9]+")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def policy() -> None:
     """See which policies count in the organization, and change that as an Admin.
 

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, Entity, ServerError
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, show_list
@@ -21,7 +21,7 @@ _UNITS: Final = {"gigabyte": "GB", "million_records": "million records"}
 _HOST: Final = click.option("--host", metavar="HOST", help="The host of its endpoint; without it, any host.")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def price() -> None:
     """See what it costs to send to a destination, and set it as an Admin.
 

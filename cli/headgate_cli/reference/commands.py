@@ -11,7 +11,7 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_json_text, print_result, print_text, show_list, table
@@ -27,7 +27,7 @@ of_version = click.option(
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def component() -> None:
     """See what the collector's components can be configured with.
 

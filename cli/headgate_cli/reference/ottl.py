@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.output import print_json, print_result, table
 from headgate_cli.reference.commands import of_version
@@ -13,7 +13,7 @@ from headgate_cli.shaped import shaped
 from headgate_cli.shapes import OttlComponents, OttlReferenceOut
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def ottl() -> None:
     """See what OTTL statements and conditions can be made of.
 

@@ -9,14 +9,14 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.checks import gate as checks
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import assignable
 from headgate_cli.output import minute, show_list
 from headgate_cli.rollouts import follow, lookup
-from headgate_cli.rollouts.options import Gate, Step, StepOfRollout, Window, strategy
+from headgate_cli.rollouts.options import GateOption, Step, StepOfRollout, WindowOption, strategy
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, RolloutOut
 from headgate_cli.untrusted import quoted
@@ -29,7 +29,7 @@ _group = click.argument("group", metavar="GROUP")
 _rollout = click.argument("rollout_id", metavar="[ROLLOUT]", default="")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def rollout() -> None:
     """Roll a version out to a deployment group in steps, each judged before the next begins.
 
@@ -63,14 +63,14 @@ def rollout() -> None:
     "--canary", "canaries", metavar="KEY=VALUE", multiple=True, help="A label of the hosts that come first. Repeatable."
 )
 @click.option("--max-unavailable", type=click.IntRange(min=1), help="At most so many hosts change at once.")
-@click.option("--window", type=Window(), help="Steps begin only in these hours: 22:00-05:00@Europe/Berlin.")
+@click.option("--window", type=WindowOption(), help="Steps begin only in these hours: 22:00-05:00@Europe/Berlin.")
 @click.option(
     "--on-failure", type=click.Choice(_ON_FAILURE), help="What a failed gate does; roll-back-step by default."
 )
 @click.option(
     "--gate",
     "gates",
-    type=Gate(),
+    type=GateOption(),
     multiple=True,
     help="A limit other than the default, such as send-failed=10, or a gate to switch off, silent=off. Repeatable.",
 )

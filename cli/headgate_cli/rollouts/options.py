@@ -53,7 +53,7 @@ class StepOfRollout(click.ParamType[Step]):
         return step
 
 
-class Window(click.ParamType[Mapping[str, str]]):
+class WindowOption(click.ParamType[Mapping[str, str]]):
     name = "HH:MM-HH:MM@ZONE"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Mapping[str, str]:
@@ -65,7 +65,7 @@ class Window(click.ParamType[Mapping[str, str]]):
         return {"start": match[1], "end": match[2], "time_zone": match[3]}
 
 
-class Gate(click.ParamType[tuple[str, object]]):
+class GateOption(click.ParamType[tuple[str, object]]):
     """A gate and its limit; `off` switches it off. The server says which there are."""
 
     name = "NAME=N|off"

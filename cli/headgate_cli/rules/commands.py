@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api, ServerError
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
@@ -19,7 +19,7 @@ from headgate_cli.yaml_files import dump_yaml
 _version = click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def rules() -> None:
     """Read and save the rules of a version's pipelines.
 

@@ -30,14 +30,14 @@ _FIELDS: Final[tuple[Literal["name", "condition", "context", "expect", "min", "m
 
 
 @dataclass(frozen=True, slots=True)
-class RuleSet:
+class FileRules:
     pipeline: str
     signal_type: str
     name: str
     rules: list[Entity]
 
 
-def rule_sets(file: str) -> list[RuleSet]:
+def rule_sets(file: str) -> list[FileRules]:
     """The rule sets of a file, by pipeline. Raises Failed for any other form."""
     document = parse(read(file), name(file))
     if not isinstance(document, Mapping) or not document:
@@ -103,7 +103,7 @@ def refusal(error: ServerError, file: str, pipeline: str) -> Failed:
     return Failed("\n  ".join(lines)) if of_rules else error
 
 
-def _set(file: str, pipeline: str, content: object) -> RuleSet:
+def _set(file: str, pipeline: str, content: object) -> FileRules:
     if isinstance(content, list):
         content = {"rules": content}
     if not isinstance(content, Mapping) or not isinstance(content.get("rules"), list):
@@ -112,7 +112,7 @@ def _set(file: str, pipeline: str, content: object) -> RuleSet:
     if unknown:
         named = one_line(", ".join(sorted(map(str, unknown))))
         raise Failed(f"{file}: {one_line(pipeline)} has the unknown field {named}; use name, signal_type and rules")
-    return RuleSet(
+    return FileRules(
         pipeline,
         str(content.get("signal_type") or signal_of(pipeline)),
         str(content.get("name") or ""),

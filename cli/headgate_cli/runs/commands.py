@@ -14,7 +14,7 @@ import click
 from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.comparisons.commands import diff
 from headgate_cli.configurations import lookup, names
 from headgate_cli.configurations.lookup import VersionNumber
@@ -44,7 +44,7 @@ _RULE_HELP: Final = (
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def test() -> None:
     """Run pipeline tests and show their results: sample telemetry goes through a real collector, and rules check it.
 

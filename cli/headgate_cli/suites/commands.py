@@ -19,9 +19,9 @@ from headgate_cli.output import minute, print_commands, print_json, print_result
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import EvidenceOut, VersionTestsOut
 from headgate_cli.suites import golden, junit, report
-from headgate_cli.suites.run import Ran
+from headgate_cli.suites.run import SuiteRun
 from headgate_cli.suites.run import run as run_suites
-from headgate_cli.suites.select import NoTests, suites
+from headgate_cli.suites.select import NoTestsHere, suites
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import targets
 
@@ -98,7 +98,7 @@ def suite(
         raise click.UsageError("--pushed tests versions on a server: leave out --local")
     try:
         chosen = suites(api, arguments or ["."], names, pushed=pushed, may_await=update)
-    except NoTests as none:
+    except NoTestsHere as none:
         if not allow_no_tests:
             raise
         say(f"{none.message}; nothing was run")
@@ -112,7 +112,7 @@ def suite(
     more: dict[str, object] = {"collector_version": collector_version} if collector_version else {}
     more |= {"output": True} if update else {}
 
-    def done(ran: Ran) -> None:
+    def done(ran: SuiteRun) -> None:
         lines = "\n".join(report.as_text(ran))
         if output == "github" or as_json:
             say(lines)
@@ -182,7 +182,7 @@ def _in_words(evidence: EvidenceOut) -> str:
     return f"{at}: {passed} on collector {on}{now}"
 
 
-def _renew(all_ran: Sequence[Ran], *, asks: bool) -> bool:
+def _renew(all_ran: Sequence[SuiteRun], *, asks: bool) -> bool:
     """Write the expected outputs that differ. Returns whether every test passes with them."""
     renewals, refused = golden.renewals(all_ran)
     for reason in refused:
@@ -203,7 +203,7 @@ def _renew(all_ran: Sequence[Ran], *, asks: bool) -> bool:
     return all(_passes(ran, renewed) for ran in all_ran)
 
 
-def _passes(ran: Ran, renewed: Sequence[object]) -> bool:
+def _passes(ran: SuiteRun, renewed: Sequence[object]) -> bool:
     """True if the suite passes with the outputs that were renewed."""
     return not ran.problem and all(
         outcome.passed

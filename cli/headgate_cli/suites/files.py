@@ -34,7 +34,7 @@ NAME_IN_WORDS: Final = "letters, digits and . _ -, a letter or digit first, at m
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FileProblem:
     """The reason why a test cannot be read; `line` is from 1."""
 
     file: str
@@ -45,7 +45,7 @@ class Problem:
 class WrongTests(Failed):
     """Tests in files that cannot be read, all of a configuration together."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[FileProblem]) -> None:
         super().__init__(
             "\n  ".join(f"{one_line(problem.file)}:{problem.line}: {problem.message}" for problem in problems)
         )
@@ -113,7 +113,7 @@ def beside(configuration: Path, content: str, *, may_await: bool = False, only: 
     names = [name for name in names_in(folder) if only in ("", name)]
     defined = pipelines(content, str(configuration)) if names else []
     tests: dict[str, FileTest] = {}
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     for file in names:
         path = str(folder / file)
         try:
@@ -123,11 +123,11 @@ def beside(configuration: Path, content: str, *, may_await: bool = False, only: 
             continue
         same = tests.get(test.name.lower())
         if same:
-            problems.append(Problem(path, 1, f"{one_line(same.file)} has the same name: rename or delete one"))
+            problems.append(FileProblem(path, 1, f"{one_line(same.file)} has the same name: rename or delete one"))
         if test.awaits_expected and not may_await:
             missing = f"expected_file: there is no file {one_line(str(folder / test.expected_file))}"
             way_out = "`headgate test suite --update` writes it"
-            problems.append(Problem(path, test.line("expected_file"), f"{missing}: {way_out}"))
+            problems.append(FileProblem(path, test.line("expected_file"), f"{missing}: {way_out}"))
         tests[test.name.lower()] = test
     if problems:
         raise WrongTests(problems)
@@ -188,20 +188,20 @@ def problems_of(path: str) -> Iterator[dict[Place, int]]:
     except Wrong as error:
         where = ".".join(str(part + 1) if isinstance(part, int) else part for part in error.place)
         message = f"{one_line(where)}: {error}" if where else str(error)
-        raise WrongTests([Problem(path, line_of(lines, error.place), message)]) from error
+        raise WrongTests([FileProblem(path, line_of(lines, error.place), message)]) from error
     except WrongTests:
         raise
     except Failed as error:
         raise WrongTests([of_file(path, error)]) from error
 
 
-def of_file(path: str, error: Failed) -> Problem:
+def of_file(path: str, error: Failed) -> FileProblem:
     """The problem of a file that is not YAML, or cannot be read; its message begins with the file and the line."""
     said = error.message.removeprefix(one_line(path)).removeprefix(":")
     line, colon, rest = said.partition(":")
     if colon and line.isdigit():
-        return Problem(path, int(line), f"column {rest}")
-    return Problem(path, 1, said.strip())
+        return FileProblem(path, int(line), f"column {rest}")
+    return FileProblem(path, 1, said.strip())
 
 
 def _pipeline(fields: Fields, defined: Sequence[str], label: str) -> str:

@@ -11,7 +11,7 @@ from headgate_cli import safe_files
 from headgate_cli.errors import Failed
 from headgate_cli.suites import report
 from headgate_cli.suites.files import FileTest
-from headgate_cli.suites.run import Outcome, Ran
+from headgate_cli.suites.run import SuiteOutcome, SuiteRun
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import parse, span_of
 
@@ -23,7 +23,7 @@ _MOST_INDENTED: Final = 200_000
 class Renewal:
     """A test whose expected output is to be written: into which file, and what the output is."""
 
-    outcome: Outcome
+    outcome: SuiteOutcome
     test: FileTest
     output: str
 
@@ -32,7 +32,7 @@ class Renewal:
         return self.test.expected_path or self.test.file
 
 
-def renewals(all_ran: Sequence[Ran]) -> tuple[list[Renewal], list[str]]:
+def renewals(all_ran: Sequence[SuiteRun]) -> tuple[list[Renewal], list[str]]:
     """The expected outputs that differ or are not there yet, and why others cannot be renewed."""
     listed: list[Renewal] = []
     refused: list[str] = []

@@ -12,13 +12,13 @@ import click
 from headgate_cli.runs.follow import complaints
 from headgate_cli.suites import report
 from headgate_cli.suites.files import WrongTests
-from headgate_cli.suites.run import Outcome, Ran
+from headgate_cli.suites.run import SuiteOutcome, SuiteRun
 
 # What XML 1.0 cannot hold, also not as a reference.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-�\U00010000-\U0010ffff]")
 
 
-def as_xml(all_ran: Sequence[Ran]) -> bytes:
+def as_xml(all_ran: Sequence[SuiteRun]) -> bytes:
     root = ElementTree.Element("testsuites", name="headgate test suite")
     for ran in all_ran:
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(ran.suite.label))
@@ -36,7 +36,7 @@ def as_xml(all_ran: Sequence[Ran]) -> bytes:
     return written + b"\n"
 
 
-def _add_case(suite: ElementTree.Element, ran: Ran, outcome: Outcome) -> None:
+def _add_case(suite: ElementTree.Element, ran: SuiteRun, outcome: SuiteOutcome) -> None:
     case = _case(suite, ran, outcome.name, report.seconds(outcome))
     if outcome.test:
         case.set("file", _xml(outcome.test.file))
@@ -53,7 +53,7 @@ def _add_case(suite: ElementTree.Element, ran: Ran, outcome: Outcome) -> None:
         ElementTree.SubElement(case, "system-err").text = _xml(outcome.answer["stderr"])
 
 
-def _add_problems(suite: ElementTree.Element, ran: Ran) -> None:
+def _add_problems(suite: ElementTree.Element, ran: SuiteRun) -> None:
     """Add what could not be run as an error of a case: a report without it would look like success."""
     if isinstance(ran.suite.problem, WrongTests):
         for problem in ran.suite.problem.problems:
@@ -65,7 +65,7 @@ def _add_problems(suite: ElementTree.Element, ran: Ran) -> None:
         _add_reason(_case(suite, ran, ran.suite.label, 0), "error", reason, [reason])
 
 
-def _case(suite: ElementTree.Element, ran: Ran, name: str, seconds: float) -> ElementTree.Element:
+def _case(suite: ElementTree.Element, ran: SuiteRun, name: str, seconds: float) -> ElementTree.Element:
     return ElementTree.SubElement(
         suite, "testcase", name=_xml(name), classname=_xml(ran.suite.label), time=f"{seconds:.3f}"
     )

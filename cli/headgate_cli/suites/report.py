@@ -15,7 +15,7 @@ from headgate_cli.shapes import RuleOutcome, TestOutcome
 from headgate_cli.suites import differences
 from headgate_cli.suites.fields import FILE_OF
 from headgate_cli.suites.files import WrongTests
-from headgate_cli.suites.run import Outcome, Ran
+from headgate_cli.suites.run import SuiteOutcome, SuiteRun
 from headgate_cli.untrusted import one_line, quoted
 
 FAILED_TEST: Final = "test_failed"
@@ -31,7 +31,7 @@ _INVALID: Final = "`headgate validate` shows what is wrong in the configuration,
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class TestFailure:
     """One reason why a test did not pass: where it is asked for, in a sentence, and with details below."""
 
     title: str
@@ -43,10 +43,10 @@ class Failure:
     golden: bool = False
 
 
-def failures(outcome: Outcome) -> list[Failure]:
+def failures(outcome: SuiteOutcome) -> list[TestFailure]:
     """The reasons why the test did not pass, in the order of its file; empty if it passed."""
     if outcome.answer is None:
-        return [Failure(outcome.problem, errored=True)]
+        return [TestFailure(outcome.problem, errored=True)]
     results = outcome.answer["validation_results"]
     reasons = [_of_rule(outcome, result) for result in results if not result["passed"]]
     document = outcome.answer["differences"]
@@ -55,13 +55,13 @@ def failures(outcome: Outcome) -> list[Failure]:
         wrong = "the expected output is not there yet" if awaited else "the output is not the expected one"
         title = f"{wrong}: {differences.summary(document)}"
         details = list(differences.lines(document))
-        reasons.append(Failure(title, _line_of_field(outcome, "expected"), details, golden=True))
+        reasons.append(TestFailure(title, _line_of_field(outcome, "expected"), details, golden=True))
     if outcome.status == "Error" or (not reasons and not outcome.passed):
         reasons.insert(0, _errored(outcome, outcome.answer))
     return reasons
 
 
-def as_text(ran: Ran) -> Iterator[str]:
+def as_text(ran: SuiteRun) -> Iterator[str]:
     """A line for the configuration and one for each test, with what failed below it."""
     label = click.style(one_line(ran.suite.label), bold=True)
     if ran.problem:
@@ -77,7 +77,7 @@ def as_text(ran: Ran) -> Iterator[str]:
             yield from _of_outcome(outcome)
 
 
-def summary(all_ran: Sequence[Ran]) -> str:
+def summary(all_ran: Sequence[SuiteRun]) -> str:
     """`5 tests passed, 1 failed, 1 could not be run`."""
     outcomes = [outcome for ran in all_ran for outcome in ran.outcomes]
     passed = sum(outcome.passed for outcome in outcomes)
@@ -91,7 +91,7 @@ def summary(all_ran: Sequence[Ran]) -> str:
     return ", ".join(parts)
 
 
-def findings(all_ran: Sequence[Ran]) -> list[Finding]:
+def findings(all_ran: Sequence[SuiteRun]) -> list[Finding]:
     """Each failure at its line of the test's file; at the file of the configuration if it has none."""
     listed = []
     for ran in all_ran:
@@ -110,7 +110,7 @@ def findings(all_ran: Sequence[Ran]) -> list[Finding]:
     return listed
 
 
-def as_json(ran: Ran) -> dict[str, object]:
+def as_json(ran: SuiteRun) -> dict[str, object]:
     """The server's results by configuration; a test of a file has the file beside its name."""
     tests = [
         {"name": outcome.name}
@@ -128,17 +128,17 @@ def as_json(ran: Ran) -> dict[str, object]:
     }
 
 
-def records(outcome: Outcome) -> str:
+def records(outcome: SuiteOutcome) -> str:
     """`14 logs in, 9 logs out`; empty if they were not counted."""
     counts = outcome.answer["records"] if outcome.answer else None
     return one_line(", ".join(f"{_counts(counts.get(way, {}))} {way}" for way in ("in", "out"))) if counts else ""
 
 
-def seconds(outcome: Outcome) -> float:
+def seconds(outcome: SuiteOutcome) -> float:
     return outcome.answer["seconds"] if outcome.answer else 0.0
 
 
-def _of_outcome(outcome: Outcome) -> Iterator[str]:
+def _of_outcome(outcome: SuiteOutcome) -> Iterator[str]:
     mark = (
         click.style("pass ", fg="green")
         if outcome.passed
@@ -154,7 +154,7 @@ def _of_outcome(outcome: Outcome) -> Iterator[str]:
         yield from (f"           {detail}" for detail in failure.details)
 
 
-def _errored(outcome: Outcome, answer: TestOutcome) -> Failure:
+def _errored(outcome: SuiteOutcome, answer: TestOutcome) -> TestFailure:
     """The reason why the collector did not run as it should: the server's with its notes, or else standard error."""
     lines = [line for line in answer["stderr"].splitlines() if line.strip()]
     reason = answer["reason"]
@@ -163,7 +163,7 @@ def _errored(outcome: Outcome, answer: TestOutcome) -> Failure:
     else:
         reason = lines.pop(0) if lines else "the collector did not run as it should"
     reason = reason.removeprefix("headgate: ")
-    return Failure(
+    return TestFailure(
         quoted(reason),
         _line_of_reason(outcome, answer["field"] or "", reason),
         [*map(one_line, lines[:_MOST_LINES]), *([_INVALID] if _REFUSED in reason else [])],
@@ -172,7 +172,7 @@ def _errored(outcome: Outcome, answer: TestOutcome) -> Failure:
     )
 
 
-def _line_of_reason(outcome: Outcome, field: str, reason: str) -> int:
+def _line_of_reason(outcome: SuiteOutcome, field: str, reason: str) -> int:
     """The line of what the server names: the field, or `rule 'x': …`, `expected: line 3: …`, `ignore[0]: …`."""
     rule, named = _RULE.match(reason), _FIELD.match(f"{field}: " if field else reason)
     if rule:
@@ -182,7 +182,7 @@ def _line_of_reason(outcome: Outcome, field: str, reason: str) -> int:
     return 1
 
 
-def _line_of_field(outcome: Outcome, field: str, *place: int) -> int:
+def _line_of_field(outcome: SuiteOutcome, field: str, *place: int) -> int:
     """The line of the field, or of the one that names its file."""
     test = outcome.test
     if test and (field,) not in test.lines and field in FILE_OF:
@@ -190,17 +190,17 @@ def _line_of_field(outcome: Outcome, field: str, *place: int) -> int:
     return _line(outcome, field, *place)
 
 
-def _of_rule(outcome: Outcome, result: RuleOutcome) -> Failure:
+def _of_rule(outcome: SuiteOutcome, result: RuleOutcome) -> TestFailure:
     limits = {"min": result["min"], "max": result["max"]}
     bounds = [f"{bound} {limit}" for bound, limit in limits.items() if limit is not None]
-    return Failure(
+    return TestFailure(
         f"{one_line(result['name'])} ({one_line(', '.join([result['expect'], *bounds]))}): {quoted(result['message'])}",
         _line_of_rule(outcome, result["name"]),
         [one_line(result["condition"])],
     )
 
 
-def _line_of_rule(outcome: Outcome, name: str) -> int:
+def _line_of_rule(outcome: SuiteOutcome, name: str) -> int:
     rules = outcome.test.fields.get("rules") if outcome.test else None
     for at, rule in enumerate(rules if isinstance(rules, list) else ()):
         if isinstance(rule, Mapping) and str(rule.get("name")).strip() == name:
@@ -208,7 +208,7 @@ def _line_of_rule(outcome: Outcome, name: str) -> int:
     return _line(outcome, "rules")
 
 
-def _line(outcome: Outcome, *place: str | int) -> int:
+def _line(outcome: SuiteOutcome, *place: str | int) -> int:
     return outcome.test.line(*place) if outcome.test else 1
 
 

@@ -25,7 +25,7 @@ _KIND: Final = JobKind(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SuiteOutcome:
     """The end of one test: `answer` is the server's; None, with `problem`, if it did not run."""
 
     name: str
@@ -43,11 +43,11 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Ran(Work):
+class SuiteRun(Work):
     """A suite that was run, test by test in the order of the suite. `problem` is why nothing of it could be run."""
 
     suite: Suite
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[SuiteOutcome] = field(default_factory=list)
     collector_version: str = ""
 
     @property
@@ -55,12 +55,14 @@ class Ran(Work):
         return not self.problem and bool(self.outcomes) and all(outcome.passed for outcome in self.outcomes)
 
 
-def run(api: Api, suites: Sequence[Suite], more: Mapping[str, object], done: Callable[[Ran], None]) -> list[Ran]:
+def run(
+    api: Api, suites: Sequence[Suite], more: Mapping[str, object], done: Callable[[SuiteRun], None]
+) -> list[SuiteRun]:
     """Run the suites; `more` is added to each request. Calls `done` for each suite, in their order, once it has ended.
 
     A suite that the server refuses has a problem; the others run. Raises as `jobs.run`.
     """
-    runs = [Ran(suite, problem=suite.problem.message if suite.problem else "") for suite in suites]
+    runs = [SuiteRun(suite, problem=suite.problem.message if suite.problem else "") for suite in suites]
     started = [
         TestingJob(ran, tests, {**request(ran.suite, tests), **more})
         for ran in runs
@@ -68,7 +70,7 @@ def run(api: Api, suites: Sequence[Suite], more: Mapping[str, object], done: Cal
         for tests in parts(ran.suite)
     ]
 
-    def finish(ran: Ran) -> None:
+    def finish(ran: SuiteRun) -> None:
         # Jobs of one suite may end in any order.
         places = {test.name: at for at, test in enumerate(ran.suite.tests)}
         ran.outcomes.sort(key=lambda outcome: places.get(outcome.name, len(places)))
@@ -95,16 +97,16 @@ def body_of(test: FileTest) -> dict[str, object]:
     return {"name": test.name, **test.fields} | ({"expected": ""} if test.awaits_expected else {})
 
 
-def _take(job: TestingJob[Ran], result: Entity) -> None:
+def _take(job: TestingJob[SuiteRun], result: Entity) -> None:
     suite = shaped(SuiteResult, result)
     job.work.collector_version = suite["collector_version"]
     files = {test.name: test for test in job.tests}
     answers = {outcome["name"]: outcome for outcome in suite["tests"]}
     for name in [*files, *(name for name in answers if name not in files)]:
         missing = "" if name in answers else "the server's answer has no result of this test"
-        job.work.outcomes.append(Outcome(name, files.get(name), answers.get(name), missing))
+        job.work.outcomes.append(SuiteOutcome(name, files.get(name), answers.get(name), missing))
 
 
-def _refuse(job: TestingJob[Ran], reason: str) -> None:
-    job.work.outcomes += [Outcome(test.name, test, problem=reason) for test in job.tests]
+def _refuse(job: TestingJob[SuiteRun], reason: str) -> None:
+    job.work.outcomes += [SuiteOutcome(test.name, test, problem=reason) for test in job.tests]
     job.work.problem = reason

@@ -46,7 +46,7 @@ class Suite:
         return replace(self, tests=[test.with_env(env) for test in self.tests])
 
 
-class NoTests(Failed):
+class NoTestsHere(Failed):
     """A folder or file without tests."""
 
 
@@ -87,7 +87,7 @@ def _named(api: Api, argument: str, *, may_await: bool) -> Iterator[Suite]:
         suite = _of_file(path, may_await=may_await)
         if not suite.tests and not suite.problem:
             folder = one_line(str(files.folder_of(path)))
-            raise NoTests(f"{one_line(argument)} has no tests: {_HOW.format(folder=folder)}")
+            raise NoTestsHere(f"{one_line(argument)} has no tests: {_HOW.format(folder=folder)}")
         yield suite
     else:
         stored = targets.stored(api, argument)
@@ -110,7 +110,7 @@ def _of_folder(path: Path, *, may_await: bool) -> Iterator[Suite]:
         nothing = f"{one_line(str(path))} contains no configuration with tests"
         if inner:
             raise Failed(f"{nothing}: name the folder, as {one_line(' or '.join(inner[:3]))}")
-        raise NoTests(f"{nothing}: {_HOW.format(folder='CONFIGURATION.tests')}")
+        raise NoTestsHere(f"{nothing}: {_HOW.format(folder='CONFIGURATION.tests')}")
     for suite in suites:
         if not suite.tests and not suite.problem:
             say(f"{one_line(str(files.folder_of(Path(suite.label))))} contains no test")

@@ -23,7 +23,7 @@ _LONGEST_INLINE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TestChanges:
     """The changes that make a version's tests those of the files.
 
     `there` are those of the version, with the SHA-256 of each; `conflicts` are the names of tests that somebody else
@@ -50,7 +50,7 @@ def in_words(saved: int, deleted: int) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def plan(configuration: Path, content: str, recorded: Mapping[str, str], there: Mapping[str, str]) -> Plan:
+def plan(configuration: Path, content: str, recorded: Mapping[str, str], there: Mapping[str, str]) -> TestChanges:
     """`recorded` is what headgate.json has of the last pull or push, `there` the tests of the version now.
 
     Raises WrongTests.
@@ -58,7 +58,7 @@ def plan(configuration: Path, content: str, recorded: Mapping[str, str], there: 
     here = {test.name: test for test in files.beside(configuration, content)}
     digests = {name: known.digest(test.fields) for name, test in here.items()}
     differs = [name for name in sorted({*here, *there}) if digests.get(name) != there.get(name)]
-    return Plan(
+    return TestChanges(
         files.folder_of(configuration),
         [here[name] for name in differs if name in here],
         [name for name in differs if name not in here],
@@ -73,7 +73,7 @@ def concerns(configuration: Path, recorded: Mapping[str, str]) -> bool:
     return folder.is_dir() or folder.is_symlink() or bool(recorded)
 
 
-def apply(api: Api, plan: Plan, configuration_id: str, n: int, now: dict[str, str]) -> None:
+def apply(api: Api, plan: TestChanges, configuration_id: str, n: int, now: dict[str, str]) -> None:
     """Make the draft's tests those of the files, and `now`, the SHA-256 of each by name, what is saved by then.
 
     Raises Failed.

@@ -13,7 +13,7 @@ from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.checks import findings
 from headgate_cli.checks.commands import feature_gates, gates_in_request, output_format
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.comparisons.report import as_json
 from headgate_cli.comparisons.run import Compared
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
@@ -25,13 +25,13 @@ from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import outputs, report, targets
 from headgate_cli.upgrade.bisect import bisect
 from headgate_cli.upgrade.fix import fix
-from headgate_cli.upgrade.targets import Target
+from headgate_cli.upgrade.targets import UpgradeTarget
 
 # Problems that are the same for every text.
 _ABOUT_VERSIONS: Final = ("collector_version_not_installed", "upgrade_check_not_possible")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def upgrade() -> None:
     """See what another collector version changes before you move to it.
 
@@ -44,7 +44,7 @@ def upgrade() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    target: Target
+    target: UpgradeTarget
     report: UpgradeReport
     outputs: Compared | None = None
 
@@ -134,14 +134,14 @@ def check(
         raise Ended(FAILED)
 
 
-def _named(api: Api, argument: str, source: str | None) -> Target:
+def _named(api: Api, argument: str, source: str | None) -> UpgradeTarget:
     if targets.names_file(argument):
         return targets.of_file(api, argument, source)
     return targets.of_stored(targets.stored(api, argument), source)
 
 
 def _check(
-    api: Api, chosen: Iterator[Target], request: Entity, output: str, *, with_tests: bool
+    api: Api, chosen: Iterator[UpgradeTarget], request: Entity, output: str, *, with_tests: bool
 ) -> tuple[list[_Checked], bool]:
     """The reports, shown for people as they arrive, and whether a text could not be checked."""
     checked: list[_Checked] = []

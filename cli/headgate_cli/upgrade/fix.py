@@ -24,7 +24,7 @@ from headgate_cli.shaped import shaped
 from headgate_cli.shapes import Rename, UpgradeReport, VersionDetail
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
-from headgate_cli.upgrade.targets import Stored
+from headgate_cli.upgrade.targets import VersionOnServer
 
 _CHECK: Final = "/validate/upgrade-check"
 _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -111,7 +111,7 @@ def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: st
     return result
 
 
-def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, output: str, quiet: bool) -> Entity:
+def _fix_stored(api: Api, version: VersionOnServer, request: Entity, *, save: bool, output: str, quiet: bool) -> Entity:
     stored = lookup.version(api, version.configuration_id, version.n)
     before = stored["yaml"]
     answer = shaped(UpgradeReport, api.post(f"{version.path}/upgrade-check", request))
@@ -137,7 +137,7 @@ def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, outpu
     return {**result, "saved_version_number": n}
 
 
-def _saved(api: Api, version: Stored, content: str, to: str) -> int:
+def _saved(api: Api, version: VersionOnServer, content: str, to: str) -> int:
     """The number of the new draft. Raises Failed."""
     path = f"/configurations/{version.configuration_id}/versions"
     request = {"yaml": content, "description": f"From version {version.n}, for collector {to}"}

@@ -10,16 +10,16 @@ from headgate_cli.api import Api, Entity
 from headgate_cli.comparisons import report
 from headgate_cli.comparisons.run import Compared
 from headgate_cli.comparisons.run import run as compare
-from headgate_cli.comparisons.sides import Pair, Side
+from headgate_cli.comparisons.sides import ComparisonSide, Pair
 from headgate_cli.safe_files import STDIN_NAME
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, UpgradeReport
 from headgate_cli.suites import files
 from headgate_cli.untrusted import one_line
-from headgate_cli.upgrade.targets import Target
+from headgate_cli.upgrade.targets import UpgradeTarget
 
 
-def compared(api: Api, target: Target, answer: UpgradeReport) -> Compared | None:
+def compared(api: Api, target: UpgradeTarget, answer: UpgradeReport) -> Compared | None:
     """The comparison of a text with itself on both versions of its report; None if it has no tests here.
 
     Raises what the comparison does, and Failed for a file of tests that is wrong.
@@ -27,7 +27,9 @@ def compared(api: Api, target: Target, answer: UpgradeReport) -> Compared | None
     tests = _tests(target)
     if target.is_file and not tests:
         return None
-    side = Side(target.label, {"yaml": target.content} if target.is_file else _stored(api, target.named), tests)
+    side = ComparisonSide(
+        target.label, {"yaml": target.content} if target.is_file else _stored(api, target.named), tests
+    )
     pair = Pair(target.label, side.on(answer["from"]), side.on(answer["to"]), tests)
     return compare(api, [pair], ())[0]
 
@@ -38,7 +40,7 @@ def lines(outputs: Compared) -> Iterator[str]:
     yield from (f"  {line}" for line in [*report.as_text(outputs)][1:])
 
 
-def way_to_compare(target: Target, answer: UpgradeReport) -> str:
+def way_to_compare(target: UpgradeTarget, answer: UpgradeReport) -> str:
     """The sentence that outputs were not compared, with the command that compares them."""
     file, to = one_line(shlex.quote(target.label)), one_line(answer["to"])
     not_compared = "what the pipelines put out was not compared"
@@ -58,10 +60,10 @@ def _stored(api: Api, named: Entity) -> Entity:
     return {name: named.get(name) for name in ("configuration_id", "version_number")}
 
 
-def _tests(target: Target) -> list[files.FileTest]:
+def _tests(target: UpgradeTarget) -> list[files.FileTest]:
     # An expected output need not be there: it is not compared with.
     return list(files.beside(Path(target.label), target.content, may_await=True)) if _has_tests(target) else []
 
 
-def _has_tests(target: Target) -> bool:
+def _has_tests(target: UpgradeTarget) -> bool:
     return target.is_file and target.label != STDIN_NAME and files.folder_of(Path(target.label)).is_dir()

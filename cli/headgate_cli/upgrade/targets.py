@@ -18,7 +18,7 @@ from headgate_cli.untrusted import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class UpgradeTarget:
     """`named` names it in JSON, and `request` is the body of its check without the version to move to.
 
     `content` is the text of a file; the text of a stored version is on the server.
@@ -36,7 +36,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class VersionOnServer:
     """One version of a configuration on the server."""
 
     configuration_id: str
@@ -83,11 +83,11 @@ def files_of_folders(arguments: Iterable[str]) -> list[str]:
     return named
 
 
-def of_file(api: Api, file: str, source: str | None) -> Target:
+def of_file(api: Api, file: str, source: str | None) -> UpgradeTarget:
     """A file. Without `source`, its check begins at the collector version of the configuration it was pulled from."""
     content = read(file)
     source = source or _collector_version(api, file)
-    return Target(
+    return UpgradeTarget(
         name(file),
         {"file": name(file)},
         "/validate/upgrade-check",
@@ -96,29 +96,31 @@ def of_file(api: Api, file: str, source: str | None) -> Target:
     )
 
 
-def stored(api: Api, argument: str) -> Stored:
+def stored(api: Api, argument: str) -> VersionOnServer:
     """The version that `CONFIGURATION@N` names; the latest one without `@N`. Raises Failed."""
     configuration, n = lookup.with_version(argument)
     latest = lookup.latest(api, lookup.find(api, configuration))
-    return Stored(latest.id, latest.name, n or latest.version)
+    return VersionOnServer(latest.id, latest.name, n or latest.version)
 
 
-def of_stored(version: Stored, source: str | None) -> Target:
-    return Target(version.label, version.named, f"{version.path}/upgrade-check", {"from": source} if source else {})
+def of_stored(version: VersionOnServer, source: str | None) -> UpgradeTarget:
+    return UpgradeTarget(
+        version.label, version.named, f"{version.path}/upgrade-check", {"from": source} if source else {}
+    )
 
 
-def everything(api: Api, *, published: bool) -> Iterator[Stored]:
+def everything(api: Api, *, published: bool) -> Iterator[VersionOnServer]:
     """Each visible configuration's latest version, or the newest published one of those that have one."""
     for configuration in each(ConfigurationSummary, api.items("/configurations")):
         n = configuration["published_version"] if published else configuration["latest_version"]
         if n:
-            yield Stored(configuration["id"], configuration["name"], n)
+            yield VersionOnServer(configuration["id"], configuration["name"], n)
 
 
-def of_group(api: Api, fleet: str, group: str, source: str | None) -> Target:
+def of_group(api: Api, fleet: str, group: str, source: str | None) -> UpgradeTarget:
     fleet_id = fleets.fleet(api, fleet)
     group_id = fleets.group(api, fleet_id, group)
-    return Target(
+    return UpgradeTarget(
         f"{fleet}/{group}",
         {"fleet_id": fleet_id, "deployment_id": group_id},
         f"/fleets/{fleet_id}/deployments/{group_id}/upgrade-check",

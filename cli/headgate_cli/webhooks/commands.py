@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.command_group import Group
+from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
@@ -34,7 +34,7 @@ def _chosen(command: Command) -> Command:
     return types(fleets(command))
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def webhook() -> None:
     """Tell other systems what happens; for Admins, signed in with `headgate login`.
 

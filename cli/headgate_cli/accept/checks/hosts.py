@@ -13,7 +13,7 @@ from typing import Final
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import EDGE, Bench
-from headgate_cli.accept.errors import NotChecked
+from headgate_cli.accept.errors import CheckSkipped
 from headgate_cli.accept.model import check
 from headgate_cli.api import Entity
 
@@ -32,13 +32,13 @@ def _free_port() -> int:
 def applies(bench: Bench) -> None:
     architecture = _ARCHITECTURES.get(platform.machine(), "")
     if not bench.given.runs_host:
-        raise NotChecked("it runs the server's install command on this machine: allow it with --host")
+        raise CheckSkipped("it runs the server's install command on this machine: allow it with --host")
     if sys.platform != "linux" or not architecture:
-        raise NotChecked(
+        raise CheckSkipped(
             f"the supervisor runs on Linux, amd64 or arm64, and this is {sys.platform} {platform.machine()}"
         )
     if not shutil.which("curl"):
-        raise NotChecked("the install command needs curl, which is not on this machine's PATH")
+        raise CheckSkipped("the install command needs curl, which is not on this machine's PATH")
     fleet = f"/fleets/{expect.text(bench.fleet('host'), 'id')}"
     configuration = bench.published("host", EDGE.replace("4318", str(_free_port())))
     (group,) = expect.items(expect.entity(bench.write.get(f"{fleet}/deployments")))

@@ -7,8 +7,8 @@ from typing import Final
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
-from headgate_cli.accept.caller import Caller
-from headgate_cli.accept.errors import NotChecked
+from headgate_cli.accept.caller import Requester
+from headgate_cli.accept.errors import CheckSkipped
 from headgate_cli.accept.model import check
 from headgate_cli.responses import Answer
 
@@ -43,7 +43,7 @@ def rate(bench: Bench) -> None:
     limited, unlimited = _spent(bench)
     limit = _number(limited.get("/identity"), "RateLimit-Limit")
     if limit > _HIGHEST:
-        raise NotChecked(f"the limit is {limit} requests a minute, and over {_HIGHEST} are not tried")
+        raise CheckSkipped(f"the limit is {limit} requests a minute, and over {_HIGHEST} are not tried")
     # A minute may begin meanwhile, so that nearly twice as many are let through.
     for _ in range(2 * limit // _AT_ONCE + 1):
         answers = bench.at_once([partial(limited.send, "GET", "/identity", waits=False)] * _AT_ONCE)
@@ -59,11 +59,11 @@ def rate(bench: Bench) -> None:
         expect.entity(unlimited.send("GET", "/identity"))
 
 
-def _spent(bench: Bench) -> tuple[Caller, Caller | None]:
+def _spent(bench: Bench) -> tuple[Requester, Requester | None]:
     """The credential whose limit is used up, and another: the read-only token is needed for nothing else by then."""
     try:
         return bench.read, bench.write
-    except NotChecked:
+    except CheckSkipped:
         return bench.write, None
 
 
