@@ -59,7 +59,7 @@ _CHIP: Final = """\
 class Column:
     """A column by its title. `sort` is the name under which the list is sorted by it, empty if it is not.
 
-    `kind` is a class of its cells: `number`, `small`, `path` (wide), `reason`, or `end` (for buttons).
+    `kind` is a class of its cells: `number`, `tight`, `small`, `path` (wide), `reason`, or `end` (for buttons).
     """
 
     title: str

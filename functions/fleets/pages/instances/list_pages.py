@@ -81,13 +81,13 @@ _LABELS: Final[Mapping[str, str]] = {
 _COLUMNS: Final = (
     Column("Host", "host"),
     Column("Group", "group"),
-    Column("State", "state"),
+    Column("State", "state", "tight"),
     Column("Running", "running"),
     Column("Assigned", "assigned"),
-    Column("Collector", "collector"),
+    Column("Collector", "collector", "tight"),
     Column("Records/min", "rate", kind="number"),
     Column("Failed", "failed", kind="number"),
-    Column("Last seen", "seen"),
+    Column("Last seen", "seen", "tight"),
 )
 _NONE_FOUND: Final = "No collector matches: remove a filter."
 
