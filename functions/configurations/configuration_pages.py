@@ -38,14 +38,14 @@ _DAY: Final = timedelta(days=1)
 # Each group's numbers are a query.
 _MOST_RATES: Final = 20
 _OVERVIEW: Final = """\
-{heading}<div class="tiles">
+{heading}<div class="tiles" id="now" data-live="idle">
 <a class="tile" href="{path}/edit"><span class="soft small">Version {n}</span><span id="validity">{validity}</span></a>
 <a class="tile" href="{path}/tests"><span class="soft small">Tests</span>{tests}</a>
 <a class="tile" href="#where"><span class="soft small">Collectors that run it</span>{hosts}</a>
 <div class="tile"><span class="soft small">Records taken</span>{rate}</div></div>
 <div class="card" id="graph" data-configuration="{id}" data-version="{n}" data-path="{path}" hidden>
 <h2>Pipelines of version {n}</h2></div>
-<div class="card" id="where"><h2>Where it runs</h2>{uses}</div>{costs}
+<div class="card" id="where" data-live="idle"><h2>Where it runs</h2>{uses}</div>{costs}
 <div class="card"><div class="heading"><h2>Text of version {n}</h2>
 <a class="button small" href="{path}/versions/{n}">Open version {n}</a></div>
 <pre id="yaml" tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""

@@ -30,7 +30,7 @@ _PAGE: Final = """\
 <a class="button main" href="{path}/new">New configuration</a></div></div>
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Search the configurations">
 <div class="row">{text}{component}{archived}{sort}<button class="plain">Search</button></div></form>
-<div class="card" id="results">{chips}{list}{drafts}</div>"""
+<div class="card" id="results" data-live="idle">{chips}{list}{drafts}</div>"""
 _NAME: Final = '<a href="{path}"><strong>{name}</strong></a> {archived} <span class="soft small">{description}</span>'
 _LABELS: Final[Mapping[str, str]] = {"text": "Text", "component": "Component", "archived": "State"}
 _COLUMNS: Final = (

@@ -27,7 +27,7 @@ _PAGE: Final = """\
 {heading}
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Filter the test runs">
 <div class="row">{configuration}{pipeline}{status}<button class="plain">Filter</button></div></form>
-<div class="card" id="results">{chips}{list}</div>"""
+<div class="card" id="results" data-live="idle">{chips}{list}</div>"""
 _LINK: Final = '<a href="{path}/run?run={id}"><strong>{at}</strong></a>'
 _VERSION: Final = '<a href="{path}">{name}</a> <span class="soft">version {n}</span>'
 _RESULT: Final = '{status} {rules} <span class="soft small">{reason}</span>'

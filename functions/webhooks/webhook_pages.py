@@ -300,7 +300,7 @@ def _one(
         format=dict(_FORMATS)[webhook.format],
         types=", ".join(webhook.types) or "all",
         fleets=_fleets(caller, webhook, labels),
-        live="yes" if any(delivery.status == "waiting" for delivery in listed.entries) else "no",
+        live="yes" if any(delivery.status == "waiting" for delivery in listed.entries) else "idle",
         rotation=empty(html("The previous secret signs as well until {at}.", at=moment(until))) if until else NOTHING,
         test=action(f"{own}/test", csrf, "Send a test", ""),
         switch=action(

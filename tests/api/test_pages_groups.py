@@ -105,7 +105,7 @@ def test_the_timeline_of_a_group_tells_who_assigned_what_and_what_was_so(
     then = browser.get(group_path(fleet), params={"at": "2026-11-21T12:05"}).text
     wrong = browser.get(group_path(fleet), params={"at": "2026-11-21T23:05"}).text
 
-    assert "version 2 assigned; before: " in shown
+    assert re.search(r"<a [^>]*>[^<]*</a> <span class=\"soft\">version 2</span> assigned; before: <a ", shown), shown
     assert "why &lt;script&gt;" in shown
     assert "At 2026-11-21 12:05:00 UTC: " in without_times(then)
     assert "lies in the future" in wrong
@@ -155,6 +155,8 @@ def test_a_rollout_shows_its_steps_and_each_collector_with_its_reason(
     path = f"{group_path(rolling.fleet)}/rollouts/{made['id']}"
     shown = browser.get(path).text
 
+    group_page = browser.get(group_path(rolling.fleet)).text
+    assert re.search(rf'Rollout of <a href="{path}">[^<]*</a> started<br>why &lt;', group_page)
     assert "no such exporter" in shown
     assert "Failing collectors" in shown
     assert "after an approval" in shown

@@ -30,6 +30,8 @@ def test_pages_of_hosts_stay_true_ask_little_and_heal_after_an_outage(here: Visi
             f"{here.home}/fleets",
             f"{here.home}/fleets/{fleet}",
             f"{here.home}/fleets/{fleet}/deployments/{group['id']}",
+            f"{here.home}/configurations",
+            f"{here.home}/fleets/{fleet}/captures",
             f"{here.home}/fleets/{fleet}/collectors",
         ]
         page.clock.install()

@@ -144,7 +144,7 @@ def _page(
         form=html(_FORM, path=path, csrf=csrf, **_fields(caller, allowing, typed, problems), graphs=_graphs(allowing))
         if allowing
         else html(_OFF, fleet=path.removesuffix("/captures")),
-        live="yes" if any(known.capture.is_open(known.at) for known in listed.entries) else "no",
+        live="yes" if any(known.capture.is_open(known.at) for known in listed.entries) else "idle",
         list=html("{pages}{table}", pages=pages(view, listed, {}, "capture"), table=table(_COLUMNS, rows, view=view))
         if rows or not view.is_first
         else nothing_yet(_FOR, _FIRST),

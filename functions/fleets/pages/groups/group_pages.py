@@ -1,6 +1,6 @@
 """The page of a deployment group: what it is assigned and runs, its rollouts and timeline, and its volume mounts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -11,12 +11,13 @@ from fleets.pages import standing, traffic
 from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
-from fleets.pages.rollouts.parts import reach_of, summary
+from fleets.pages.rollouts.parts import reach_of, status_tag, summary
 from fleets.pages.timelines import ENTRIES, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
 from headgate.deployments import service as deployments
 from headgate.deployments.events import GroupEvent
 from headgate.deployments.model import Deployment, VolumeMount
+from headgate.deployments.versions import NamedVersion
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
@@ -27,6 +28,7 @@ from headgate.instances.counting.fleets import Counters
 from headgate.instances.series import costs
 from headgate.instances.state.model import InstanceState
 from headgate.rollouts import service as rollouts
+from headgate.rollouts.model import Rollout
 from web import cost_card
 from web.commands import Posted, command
 from web.forms import by_field
@@ -240,16 +242,52 @@ def _timeline(caller: Caller, path: str, group: Deployment, after: str | None, a
         return html("At {at}: {assigned}, since {since}", at=second(time), assigned=assigned, since=second(past.since))
 
     part = history.events(caller, group.fleet_id, group.id, ENTRIES, after)
-    entries: list[Entry] = [(event.at, _event(event)) for event in part.entries]
-    return timeline(path, entries, part.position, at, then)
+    entries: list[Entry] = [(event.at, _event(caller, event)) for event in part.entries]
+    oldest = entries[-1][0] if entries and part.position else None
+    newest = entries[0][0] if entries and after else None
+    listed = rollouts.rollouts(caller, group.fleet_id, group.id, _ROLLOUTS, None).entries
+    entries += [
+        entry
+        for rollout in listed
+        for entry in _of_rollout(path, rollout)
+        if (oldest is None or entry[0] > oldest) and (newest is None or entry[0] < newest)
+    ]
+    return timeline(path, sorted(entries, key=lambda entry: entry[0], reverse=True), part.position, at, then)
 
 
-def _event(event: GroupEvent) -> Html:
+def _of_rollout(path: str, rollout: Rollout) -> Iterator[Entry]:
+    """The start of a rollout in steps, and its end or that it halted."""
+    if rollout.strategy is None:
+        return
+    link = html('<a href="{path}/rollouts/{id}">{name}</a>', path=path, id=rollout.id, name=named(rollout.to))
+    why = html("<br>{message}", message=rollout.message) if rollout.message else NOTHING
+    by = html('<span class="soft small">{by}</span>', by=rollout.created_by.name)
+    yield rollout.created_at, html("Rollout of {link} started{why} {by}", link=link, why=why, by=by)
+    at = rollout.finished_at or (rollout.updated_at if rollout.status == "halted" else None)
+    if at is not None:
+        reason = html("<br>{reason}", reason=rollout.reason) if rollout.reason else NOTHING
+        yield (
+            at,
+            html("Rollout of {link} {status}{reason}", link=link, status=status_tag(rollout.status), reason=reason),
+        )
+
+
+def _event(caller: Caller, event: GroupEvent) -> Html:
+    before, assigned = (_linked(caller, change) for change in (event.before, event.assigned))
     what = {
-        "created": f"Created with {named(event.assigned)}",
-        "assigned": f"{named(event.assigned)} assigned; before: {named(event.before)}",
-        "cleared": f"Assignment ended; before: {named(event.before)}",
-        "deleted": f"Deleted with {named(event.before)}",
+        "created": html("Created with {assigned}", assigned=assigned),
+        "assigned": html("{assigned} assigned; before: {before}", assigned=assigned, before=before),
+        "cleared": html("Assignment ended; before: {before}", before=before),
+        "deleted": html("Deleted with {before}", before=before),
     }[event.kind]
     why = html("<br>{message}", message=event.message) if event.message else NOTHING
     return html('{what}{why} <span class="soft small">{by}</span>', what=what, why=why, by=event.by.name)
+
+
+def _linked(caller: Caller, named_version: NamedVersion | None) -> Html:
+    if named_version is None:
+        return html("nothing")
+    assignment = named_version.assignment
+    return version(
+        caller, assignment, {assignment.configuration_id: named_version.configuration_name or "a configuration"}
+    )
