@@ -8,7 +8,7 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.command_group import CommandGroup
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_outcome, print_result, say, table
@@ -34,7 +34,6 @@ def token() -> None:
 @token.command()
 @_fleet
 @_group
-@as_json
 @connected
 def status(api: Api, fleet: str, group: str, as_json: bool) -> None:
     """Say how many hosts use the present token, and list those that still use a former one.
@@ -72,7 +71,6 @@ def status(api: Api, fleet: str, group: str, as_json: bool) -> None:
     show_default=True,
     help="How long the former token stays valid; `unused` is until no host uses it, at most 30 days.",
 )
-@as_json
 @connected
 def renew(api: Api, fleet: str, group: str, grace: str, as_json: bool) -> None:
     """Issue the next token. Hosts with a key take it by themselves; install the others again before the grace ends.
@@ -95,7 +93,6 @@ def renew(api: Api, fleet: str, group: str, grace: str, as_json: bool) -> None:
 @click.argument("mode", type=click.Choice(["managed", "observed"]))
 @click.option("--dry-run", is_flag=True, help="Only say what would become of the collectors.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@as_json
 @connected
 def mode(api: Api, fleet: str, mode: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Let Headgate configure the collectors of an observed fleet, or observe them again.
