@@ -175,7 +175,7 @@ def _test_files(api: Api, files: Sequence[str], how: How) -> None:
         print_json([{"name": file, "saved": True} for file in files])
     if not all(run.passed for run in runs):
         raise Ended(FAILED)
-    say("Next: `headgate apply FOLDER`, or `headgate config push FILE`")
+    say("Next: `headgate apply -f FOLDER`, or `headgate config push FILE`")
 
 
 def _save_all(api: Api, changes: Sequence[_Change], how: How) -> None:

@@ -403,7 +403,8 @@ def _summarize(outcomes: Sequence[Mapping[str, object]], checked: _Checked, *, f
     if any(_named(checked, "variable")):
         say("--env NAME=VALUE and --env-file FILE give values for the check")
     if created:
-        say("Next: `headgate config edit NAME` for what is left, `headgate config pull --all --to FOLDER` for files")
+        say("Next: `headgate config edit NAME` for what is left; for `headgate apply -f FOLDER`, get the files with")
+        say("      `headgate config pull --all --to FOLDER/configurations`")
 
 
 def _state(outcome: Mapping[str, object]) -> str:
