@@ -15,7 +15,7 @@ from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import empty, home, nothing_yet, second, text
-from web.table import Column, Listed, Row, Viewed, chips, pages, read, table
+from web.table import Column, Keys, Listed, Row, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -24,7 +24,18 @@ _CHANGES: Final = """\
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Filter the changes">
 <div class="row">{by}{about}{since}{until}<button class="plain">Filter</button></div></form>
 <div class="card" id="results">{chips}{list}</div>"""
-_COLUMNS: Final = (Column("Time"), Column("Who"), Column("Change"), Column("Credential"))
+_COLUMNS: Final = (
+    Column("Time", "at"),
+    Column("Who", "who"),
+    Column("Change", "change"),
+    Column("Credential", "credential"),
+)
+_KEYS: Final[Keys] = {
+    "at": lambda record: record.at,
+    "who": lambda record: record.actor.name.casefold(),
+    "change": lambda record: record.action,
+    "credential": lambda record: record.credential_name.casefold(),
+}
 _LABELS: Final[Mapping[str, str]] = {"by": "Person", "about": "Object", "since": "From", "until": "Until"}
 _CHANGES_FOR: Final = (
     "Who changed what in this organization, when, and with which credential. Nothing is ever removed from it."
@@ -84,7 +95,7 @@ def list_changes(
     caller.require_admin()
     listed: Listed[AuditRecord] = Listed([])
     if not problems:
-        listed = read(view, lambda limit, after: audit.records(caller, limit, after, filters.wanted))
+        listed = read(view, lambda limit, after: audit.records(caller, limit, after, filters.wanted), _KEYS)
     nothing = empty(_NO_MATCH) if any(typed.values()) or not view.is_first else nothing_yet(_CHANGES_FOR, _FIRST_CHANGE)
     content = html(
         _CHANGES,
@@ -107,7 +118,9 @@ def list_changes(
         list=html(
             "{pages}{table}",
             pages=pages(view, listed, typed, "change"),
-            table=table(_COLUMNS, [_row(path, home(caller), record) for record in listed.entries]),
+            table=table(
+                _COLUMNS, [_row(path, home(caller), record) for record in listed.entries], view=view, filters=typed
+            ),
         )
         if listed.entries
         else nothing,

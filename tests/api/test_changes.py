@@ -1,5 +1,6 @@
 """The record of changes by person, object and time: over the application's API, and on its page."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -105,6 +106,9 @@ def test_the_page_filters_links_and_escapes(page: TestClient) -> None:
     assert f'/{FLEET}2" title="{FLEET}2">Fleet 2 &lt;script&gt;' in shown
     assert SCRIPT not in shown
     assert 'value="2026-11-01T13:00"' in shown
+    oldest = page.get("changes", params={"by": "ann", "since": "2026-11-01T13:00", "sort": "at"}).text
+    fleets = re.compile(f'title="({FLEET}[0-9])"')
+    assert fleets.findall(oldest) == fleets.findall(shown)[::-1] != []
 
 
 def test_the_page_tells_what_was_so_before(recorded: Browser, page: TestClient, con: Browser) -> None:
