@@ -248,7 +248,7 @@ def together(deployment_id: str, instance_ids: Collection[str], asked: Range) ->
 
 
 def of_each(deployment_id: str, instance_ids: Collection[str], asked: Range) -> Mapping[str, Series]:
-    """What each of these hosts of a group counted, of a group that the caller is known to see, without a read for each.
+    """Counts of each of these hosts of a group that the caller is known to see, without a read for each.
 
     One query for each megabyte of the group's first hosts, and one batch read; of a large group the newest steps alone.
     """
