@@ -57,7 +57,14 @@ class Unreachable(Failed):
 
 
 class Ended(click.exceptions.Exit):
-    """The command ends without another message; `Ended(1)` for findings, a failing test, an outage."""
+    """The command ends without another message; `Ended(1)` for findings, a failing test, an outage.
+
+    `why` is a message that was printed for people, which programs get as an error.
+    """
+
+    def __init__(self, code: int, why: str = "") -> None:
+        super().__init__(code)
+        self.why = why
 
 
 def show_as_json(error: click.ClickException, message: str) -> None:

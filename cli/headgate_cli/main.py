@@ -87,6 +87,10 @@ class _Lazy(click.Group):
             # The reader has closed the pipe, as `head` does. Python would raise again when it closes the stream.
             _discard_output()
             raise Ended(0) from error
+        except Ended as ended:
+            if ended.why and _wants_json(sys.argv[1:]):
+                show_as_json(Failed(ended.why), ended.why)
+            raise
         return result
 
     def resolve_command(

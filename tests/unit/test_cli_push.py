@@ -131,6 +131,14 @@ def test_a_refusal_names_the_collector_and_the_option(server: Server, run: Run, 
     ]
 
 
+def test_a_refusal_is_an_error_for_programs_too(server: Server, run: Run) -> None:
+    server.answering = answering(verdict=REFUSED)
+    code, out, err = run("config create a.yaml --json")
+
+    error = json.loads(err.splitlines()[-1])["error"]
+    assert (code, out, error["message"]) == (1, "", "Nothing was saved; --no-validate saves it anyway")
+
+
 @pytest.mark.parametrize("command", ["validate", "lint"])
 def test_a_file_without_an_answer_is_an_error_for_programs_too(server: Server, run: Run, command: str) -> None:
     server.answering = answering()

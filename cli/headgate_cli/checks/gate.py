@@ -106,5 +106,6 @@ def require_valid_texts(
     if holds and unwrap:
         say(f"To save the configuration inside, without what is around it: {unwrap}")
     if stops and not forced:
-        say(f"{undone}; {way_out}" if way_out else undone)
-        raise Ended(FAILED)
+        why = f"{undone}; {way_out}" if way_out else undone
+        say(why)
+        raise Ended(FAILED, why)

@@ -203,7 +203,7 @@ def push(
         say_conflict(change)
     if refused:
         say(_NOT_SAVED)
-        raise Ended(FAILED)
+        raise Ended(FAILED, _NOT_SAVED)
     if dry_run:
         show(changes, publish=publish)
     if not no_validate:
