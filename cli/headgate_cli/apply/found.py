@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from headgate_cli import shapes
 from headgate_cli.api import Api
 from headgate_cli.apply.state import AppliedState, StateEntry, digest_of_tests
 from headgate_cli.apply.wanted import FolderConfiguration, FolderContent
@@ -14,15 +15,6 @@ from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.shaped import each, shaped
 from headgate_cli.shaped import listed as entries_of
-from headgate_cli.shapes import (
-    ConfigurationSummary,
-    FleetOut,
-    Identity,
-    PoliciesOut,
-    RolloutOut,
-    VariableOut,
-    VersionDetail,
-)
 from headgate_cli.suites import stored
 from headgate_cli.untrusted import one_line
 
@@ -111,7 +103,7 @@ class FoundGroup:
     selector: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     secrets: Sequence[str] = ()
-    rollout: RolloutOut | None = None
+    rollout: shapes.RolloutOut | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +130,7 @@ class ServerContent:
 
 def caller(api: Api) -> CredentialOwner:
     """One request."""
-    identity = shaped(Identity, api.get("/identity"))
+    identity = shaped(shapes.Identity, api.get("/identity"))
     organization = identity["organization_id"], identity["organization_name"]
     return CredentialOwner(*organization, identity["kind"], identity["id"], identity["role"], identity["access"])
 
@@ -162,7 +154,7 @@ def read(api: Api, caller: CredentialOwner, desired: FolderContent, state: Appli
     etag = ""
     if desired.policies:
         answer, etag = api.get_with_etag("/policies")
-        settings = shaped(PoliciesOut, answer)["settings"]
+        settings = shaped(shapes.PoliciesOut, answer)["settings"]
     return ServerContent(caller, named, by_id, _fleets(api, desired, state), settings, etag)
 
 
@@ -180,7 +172,7 @@ def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]
             archived=bool(summary["archived_at"]),
             managed_by=summary["managed_by"] or "",
         )
-        for summary in each(ConfigurationSummary, api.items("/configurations", **query))
+        for summary in each(shapes.ConfigurationSummary, api.items("/configurations", **query))
     }
 
 
@@ -244,7 +236,7 @@ def _by_name(names: Iterable[str], by_id: Mapping[str, FoundConfiguration]) -> d
 def _version(api: Api, desired: FolderConfiguration, there: FoundConfiguration) -> ReadVersion:
     """One request, and another one for the tests."""
     answer, etag = api.get_with_etag(f"/configurations/{there.id}/versions/{there.latest}")
-    version = shaped(VersionDetail, answer)
+    version = shaped(shapes.VersionDetail, answer)
     tests = None if desired.tests is None else stored.digests(api, there.id, there.latest)
     return ReadVersion(version["yaml"], version["collector_version"], etag, tests, gates_of(version))
 
@@ -255,7 +247,7 @@ def _fleets(api: Api, desired: FolderContent, state: AppliedState) -> dict[str, 
     if not about:
         return {}
     fleets: dict[str, FoundFleet] = {}
-    for stored_fleet in each(FleetOut, api.items("/fleets")):
+    for stored_fleet in each(shapes.FleetOut, api.items("/fleets")):
         fleet_id, label = stored_fleet["id"], stored_fleet["label"]
         if label not in about:
             continue
@@ -274,13 +266,13 @@ def _with_details(api: Api, fleet_id: str, fleet: FolderFleet, group: FoundGroup
         return group
     path = f"/fleets/{fleet_id}/deployments/{group.id}"
     if desired.variables is not None or desired.secrets:
-        variables = entries_of(VariableOut, api.get(f"{path}/env"))
+        variables = entries_of(shapes.VariableOut, api.get(f"{path}/env"))
         group = replace(
             group,
             variables={variable["name"]: variable["value"] or "" for variable in variables if not variable["secret"]},
             secrets=[variable["name"] for variable in variables if variable["secret"]],
         )
     if desired.assignment or desired.clears:
-        newest = entries_of(RolloutOut, api.get(f"{path}/rollouts", limit=1))
+        newest = entries_of(shapes.RolloutOut, api.get(f"{path}/rollouts", limit=1))
         group = replace(group, rollout=newest[0] if newest else None)
     return group

@@ -58,9 +58,7 @@ def _allowing(name: str, summary: str, *, allowed: bool) -> None:
     @click.argument("group", metavar="GROUP")
     @connected
     def command(api: Api, fleet: str, group: str, as_json: bool) -> None:
-        fleet_id = lookup.fleet(api, fleet)
-        group_id = lookup.group(api, fleet_id, group)
-        path = f"/fleets/{fleet_id}/deployments/{group_id}/captures"
+        path = f"{lookup.group_path(api, fleet, group)}/captures"
         changed = shaped(DeploymentOut, api.put(path, {"allowed": allowed}))
         print_outcome(
             changed, as_json, f"Captures are {'allowed' if allowed else 'off'} in {one_line(changed['name'])}"

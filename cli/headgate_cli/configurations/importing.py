@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from headgate_cli import variables
+from headgate_cli import shapes, variables
 from headgate_cli.api import Api
 from headgate_cli.checks import fixing
 from headgate_cli.checks.commands import feature_gates, gates_in_request
@@ -25,13 +25,6 @@ from headgate_cli.output import counted, print_json, print_result, say, table
 from headgate_cli.safe_files import STDIN, read
 from headgate_cli.safe_files import name as name_of
 from headgate_cli.shaped import each, listed, shaped
-from headgate_cli.shapes import (
-    ConfigurationDetail,
-    ConfigurationSummary,
-    FindingGroup,
-    InstalledVersionOut,
-    NamedResult,
-)
 from headgate_cli.untrusted import one_line, quoted
 
 _MOST_FILES: Final = 50
@@ -62,8 +55,8 @@ class _Checked:
     """The server's verdicts: an answer for each text, and groups of findings."""
 
     texts: Sequence[_Text]
-    answers: Sequence[NamedResult]
-    groups: Sequence[FindingGroup]
+    answers: Sequence[shapes.NamedResult]
+    groups: Sequence[shapes.FindingGroup]
 
     @property
     def errors(self) -> int:
@@ -208,7 +201,7 @@ def _names_of(api: Api, texts: Sequence[_Text]) -> set[str]:
     """The names of configurations that these texts may have, by few requests."""
     if len(texts) == 1:
         return {source.name for source in texts if lookup.ids_of(api, source.name)}
-    configurations = each(ConfigurationSummary, api.items("/configurations"))
+    configurations = each(shapes.ConfigurationSummary, api.items("/configurations"))
     return {configuration["name"] for configuration in configurations if not configuration["archived_at"]}
 
 
@@ -223,19 +216,19 @@ def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _
 
 def _asked(
     api: Api, texts: Sequence[_Text], request: Mapping[str, object]
-) -> tuple[list[NamedResult], Sequence[FindingGroup]]:
+) -> tuple[list[shapes.NamedResult], Sequence[shapes.FindingGroup]]:
     """An answer for each text, and the groups, whose `texts` are numbers of these texts."""
-    answers = [shaped(NamedResult, {}) for _ in texts]
-    groups: list[FindingGroup] = []
+    answers = [shaped(shapes.NamedResult, {}) for _ in texts]
+    groups: list[shapes.FindingGroup] = []
     left = [at for at, source in enumerate(texts) if not source.problem]
     while left:
         items = [{"yaml": texts[at].yaml, **request} for at in left]
         answer = api.post("/validate/batch?groups=true", {"items": items})
-        for at, verdict in zip(left, listed(NamedResult, answer), strict=False):
+        for at, verdict in zip(left, listed(shapes.NamedResult, answer), strict=False):
             answers[at] = verdict
         there = [
-            shaped(FindingGroup, {**group, "texts": [left[at] for at in group["texts"] if at < len(left)]})
-            for group in listed(FindingGroup, answer, "groups")
+            shaped(shapes.FindingGroup, {**group, "texts": [left[at] for at in group["texts"] if at < len(left)]})
+            for group in listed(shapes.FindingGroup, answer, "groups")
         ]
         groups = _together(groups, there) if groups else there
         # The server had no time for them after the others.
@@ -244,9 +237,9 @@ def _asked(
     return answers, groups
 
 
-def _together(groups: Sequence[FindingGroup], later: Sequence[FindingGroup]) -> list[FindingGroup]:
+def _together(groups: Sequence[shapes.FindingGroup], later: Sequence[shapes.FindingGroup]) -> list[shapes.FindingGroup]:
     """The groups of two answers, errors first; those that say the same are one."""
-    merged: dict[tuple[str, str, str], FindingGroup] = {}
+    merged: dict[tuple[str, str, str], shapes.FindingGroup] = {}
     for group in (*groups, *later):
         key = group["severity"], group["kind"], group["message"]
         before = merged.get(key)
@@ -254,11 +247,11 @@ def _together(groups: Sequence[FindingGroup], later: Sequence[FindingGroup]) -> 
             merged[key] = group
             continue
         counts = {"count": before["count"] + group["count"], "fixable": before["fixable"] + group["fixable"]}
-        merged[key] = shaped(FindingGroup, {**group, **counts, "texts": [*before["texts"], *group["texts"]]})
+        merged[key] = shaped(shapes.FindingGroup, {**group, **counts, "texts": [*before["texts"], *group["texts"]]})
     return sorted(merged.values(), key=lambda group: (_RANK.get(group["severity"], 0), -group["count"]))
 
 
-def _unwrapped(source: _Text, answer: NamedResult) -> _Text:
+def _unwrapped(source: _Text, answer: shapes.NamedResult) -> _Text:
     part = answer.get("wrapped")
     if not part:
         return source
@@ -272,7 +265,7 @@ def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tup
     if not causes & {"newer_release", "older_release"}:
         return None
     known = {answer.get("version") for answer in checked.answers}
-    installed = each(InstalledVersionOut, api.items("/collector-versions"))
+    installed = each(shapes.InstalledVersionOut, api.items("/collector-versions"))
     versions = [collector["version"] for collector in installed][:_MOST_VERSIONS]
     tried = [
         (version, _check(api, checked.texts, {**request, "version": version}))
@@ -294,7 +287,7 @@ def _mended(api: Api, checked: _Checked, request: Mapping[str, object]) -> _Chec
     return checked
 
 
-def _fixed(source: _Text, answer: NamedResult) -> _Text:
+def _fixed(source: _Text, answer: shapes.NamedResult) -> _Text:
     edits = fixing.of_errors(source.yaml, answer)
     return (
         replace(source, yaml=fixing.applied(source.yaml, edits), fixed=source.fixed + len(edits)) if edits else source
@@ -350,7 +343,7 @@ def _show(checked: _Checked) -> None:
             print_result(f"             = {quoted(group['way_out'])}")
 
 
-def _outcome(source: _Text, answer: NamedResult) -> dict[str, object]:
+def _outcome(source: _Text, answer: shapes.NamedResult) -> dict[str, object]:
     problem = problem_of(answer)
     reason = source.problem or (problem["detail"] if problem else "")
     return {
@@ -370,7 +363,7 @@ def _created(api: Api, outcome: dict[str, object], source: _Text, request: Mappi
         return outcome
     try:
         request_body = {"name": source.name, "yaml": source.yaml}
-        key = shaped(ConfigurationDetail, api.create("/configurations", request_body))["id"]
+        key = shaped(shapes.ConfigurationDetail, api.create("/configurations", request_body))["id"]
         outcome = {**outcome, "configuration_id": key}
         changes = {}
         if request.get("version"):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from headgate_cli import shapes
 from headgate_cli.api import Api, ServerError
 from headgate_cli.demo.content import (
     DEFAULT_GROUP,
@@ -22,15 +23,6 @@ from headgate_cli.demo.content import (
 from headgate_cli.demo.hosts import DemoHosts
 from headgate_cli.fleets import lookup
 from headgate_cli.shaped import each, shaped
-from headgate_cli.shapes import (
-    ConfigurationSummary,
-    DeploymentOut,
-    FleetOut,
-    Identity,
-    RolloutOut,
-    VersionDetail,
-    VersionSummary,
-)
 
 Tell = Callable[[str], None]
 
@@ -48,13 +40,13 @@ class Filled:
 
 def configurations(api: Api, tell: Tell) -> dict[str, str]:
     """The ids of the three configurations, by name."""
-    listed = [*each(ConfigurationSummary, api.items("/configurations")), *archived(api)]
+    listed = [*each(shapes.ConfigurationSummary, api.items("/configurations")), *archived(api)]
     ids = {}
     for example in EXAMPLES:
         known = next((configuration for configuration in listed if is_ours(configuration, example)), None)
         if known is None:
             request = {"name": example.name, "description": MARK, "yaml": example.texts()[0]}
-            known = shaped(ConfigurationSummary, api.create("/configurations", request))
+            known = shaped(shapes.ConfigurationSummary, api.create("/configurations", request))
             tell(f"configuration {example.name}")
         elif known["archived_at"]:
             api.post(f"/configurations/{known['id']}/restore")
@@ -66,10 +58,10 @@ def configurations(api: Api, tell: Tell) -> dict[str, str]:
     return ids
 
 
-def archived(api: Api) -> list[ConfigurationSummary]:
+def archived(api: Api) -> list[shapes.ConfigurationSummary]:
     """The archived configurations; none on a server without an archive."""
     try:
-        return list(each(ConfigurationSummary, api.items("/configurations", archived="true")))
+        return list(each(shapes.ConfigurationSummary, api.items("/configurations", archived="true")))
     except ServerError as error:
         if error.status == 422:
             return []
@@ -78,7 +70,7 @@ def archived(api: Api) -> list[ConfigurationSummary]:
 
 def _versions(api: Api, example: DemoConfiguration, configuration_id: str, tell: Tell) -> None:
     """Every version of the example is published."""
-    versions = each(VersionSummary, api.items(f"/configurations/{configuration_id}/versions"))
+    versions = each(shapes.VersionSummary, api.items(f"/configurations/{configuration_id}/versions"))
     there = {version["n"]: version["status"] for version in versions}
     for n, yaml in enumerate(example.texts(), 1):
         if n not in there:
@@ -90,7 +82,7 @@ def _versions(api: Api, example: DemoConfiguration, configuration_id: str, tell:
 
 def _tests(api: Api, example: DemoConfiguration, configuration_id: str, tell: Tell) -> None:
     """Tests are saved while the first version is a draft, and carried to the next."""
-    first = shaped(VersionDetail, api.get(f"/configurations/{configuration_id}/versions/1"))
+    first = shaped(shapes.VersionDetail, api.get(f"/configurations/{configuration_id}/versions/1"))
     if first["status"] != "draft":
         return
     for trial in TRIALS:
@@ -115,10 +107,11 @@ def runs(api: Api, ids: dict[str, str], tell: Tell) -> None:
 def fleet(api: Api, ids: dict[str, str], tell: Tell) -> Filled:
     """The fleet with its two groups, each with a version assigned."""
     filled = Filled(ids)
-    fleets = each(FleetOut, api.items("/fleets", name=FLEET))
+    fleets = each(shapes.FleetOut, api.items("/fleets", name=FLEET))
     filled.fleet_id = next((fleet["id"] for fleet in fleets if fleet["label"] == FLEET), "")
     if not filled.fleet_id:
-        filled.fleet_id = shaped(FleetOut, api.create("/fleets", {"label": FLEET, "type": "server-supervisor"}))["id"]
+        request = {"label": FLEET, "type": "server-supervisor"}
+        filled.fleet_id = shaped(shapes.FleetOut, api.create("/fleets", request))["id"]
         tell(f"fleet {FLEET}")
     groups = {group["name"]: group for group in lookup.groups(api, filled.fleet_id)}
     path = f"/fleets/{filled.fleet_id}/deployments"
@@ -128,7 +121,7 @@ def fleet(api: Api, ids: dict[str, str], tell: Tell) -> Filled:
         tell(f"{SHOP.name} version 1, assigned to the group {DEFAULT_GROUP}")
     if SECOND_GROUP not in groups:
         body = {"name": SECOND_GROUP, "configuration_id": ids[GATEWAY.name], "version_number": 1}
-        groups[SECOND_GROUP] = shaped(DeploymentOut, api.create(path, body))
+        groups[SECOND_GROUP] = shaped(shapes.DeploymentOut, api.create(path, body))
         tell(f"{GATEWAY.name} version 1, assigned to the group {SECOND_GROUP}")
     filled.groups = {name: groups[name]["id"] for name in (DEFAULT_GROUP, SECOND_GROUP)}
     return filled
@@ -138,10 +131,10 @@ def rollout(api: Api, filled: Filled, tell: Tell) -> None:
     """A rollout of the shop's second version, in steps; the last one waits for an approval where one can be given."""
     path = f"/fleets/{filled.fleet_id}/deployments/{filled.groups[DEFAULT_GROUP]}/rollouts"
     # What was assigned at once is in the list as well, without steps.
-    if any(rollout["strategy"] for rollout in each(RolloutOut, api.items(path))):
+    if any(rollout["strategy"] for rollout in each(shapes.RolloutOut, api.items(path))):
         return
     # Whoever starts a rollout cannot approve it. That of the local service's token can be approved by an Admin.
-    approval = shaped(Identity, api.get("/identity"))["kind"] == "service_account"
+    approval = shaped(shapes.Identity, api.get("/identity"))["kind"] == "service_account"
     steps: list[dict[str, object]] = [
         {"hosts": 1, "soak_seconds": _SOAK_SECONDS},
         {"percent": 50, "soak_seconds": 2 * _SOAK_SECONDS},

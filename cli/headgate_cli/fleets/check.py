@@ -36,12 +36,11 @@ def check(api: Api, fleet: str, group: str, configuration: str, n: int | None, a
     Examples:
       headgate deployment check servers Default shop@3
     """
-    fleet_id = lookup.fleet(api, fleet)
+    path = f"{lookup.group_path(api, fleet, group)}/assignment-check"
     configuration, n = configurations.one_version(configuration, n)
     latest = configurations.latest(api, configurations.find(api, configuration))
     if not n and not latest.published:
         raise Failed(f"{one_line(latest.name)} has no published version")
-    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/assignment-check"
     request = {"configuration_id": latest.id, "version_number": n or latest.published}
     answer = shaped(AssignmentCheck, api.post(path, request))
     if as_json:

@@ -36,10 +36,7 @@ def costs(api: Api, fleet: str, group: str | None, days: int, as_json: bool) -> 
       headgate fleet costs edge
       headgate fleet costs edge Default --days 31
     """
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}"
-    if group is not None:
-        path += f"/deployments/{lookup.group(api, fleet_id, group)}"
+    path = lookup.group_path(api, fleet, group)
     known = shaped(CostsOut, api.get(f"{path}/costs", days=days))
     if as_json:
         print_json(known)

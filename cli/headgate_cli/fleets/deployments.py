@@ -133,8 +133,7 @@ def assign(
       headgate deployment assign servers Default shop
       headgate deployment assign servers Default shop@3 --message "back to what worked"
     """
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
+    path = lookup.group_path(api, fleet, group)
     version = assignable.validated(api, configuration, n, undone="Nothing was assigned", forced=force, group=path)
     _show(api.patch(path, version.request | _why(message)), version.name, as_json=as_json)
 
@@ -155,8 +154,7 @@ def clear(api: Api, fleet: str, group: str, message: str | None, yes: bool, as_j
       headgate deployment clear servers canary
       headgate deployment clear servers canary --yes
     """
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
+    path = lookup.group_path(api, fleet, group)
     if not yes:
         _confirm_stop(shaped(DeploymentOut, api.get(path)))
     _show(api.patch(path, {"configuration_id": None} | _why(message)), "", as_json=as_json)

@@ -53,8 +53,7 @@ def env(
       headgate deployment env servers web --remove API_KEY
       headgate deployment env servers web --hosts
     """
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/env"
+    path = f"{lookup.group_path(api, fleet, group)}/env"
     if hosts and (env or secrets or removed):
         raise click.UsageError("--hosts changes nothing: leave out --env, --secret and --remove")
     if hosts:

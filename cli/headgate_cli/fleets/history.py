@@ -29,8 +29,7 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
       headgate deployment history servers Default
       headgate deployment history servers Default --at 2026-11-20T19:32:02Z
     """
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/history"
+    path = f"{lookup.group_path(api, fleet, group)}/history"
     if at is not None:
         _print_then(shaped(AssignedThenOut, api.get(path, at=at)), as_json=as_json)
         return

@@ -32,10 +32,7 @@ def last_day(api: Api, fleet: str, group: str | None, as_json: bool) -> None:
       headgate fleet states edge
       headgate fleet states edge Default
     """
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}"
-    if group is not None:
-        path += f"/deployments/{lookup.group(api, fleet_id, group)}"
+    path = lookup.group_path(api, fleet, group)
     day = shaped(LastDayOut, api.get(f"{path}/states"))
     if as_json:
         print_json(day)

@@ -42,6 +42,18 @@ def group(api: Api, fleet_id: str, name: str) -> str:
     )
 
 
+def group_path(api: Api, fleet_name: str, name: str | None) -> str:
+    """The path of a fleet's deployment group; of the fleet itself without a name. Raises Failed."""
+    fleet_id = fleet(api, fleet_name)
+    return f"/fleets/{fleet_id}/deployments/{group(api, fleet_id, name)}" if name else f"/fleets/{fleet_id}"
+
+
+def instance_path(api: Api, fleet_name: str, name: str) -> str:
+    """The path of a fleet's instance. Raises Failed."""
+    fleet_id = fleet(api, fleet_name)
+    return f"/fleets/{fleet_id}/instances/{instance(api, fleet_id, name)}"
+
+
 def groups(api: Api, fleet_id: str) -> list[DeploymentOut]:
     return list(each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments")))
 

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import click
 
+from headgate_cli import shapes
 from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, print_text, say, show_list
 from headgate_cli.shaped import each, shaped
-from headgate_cli.shapes import (
-    AdoptionOut,
-    FindingsOut,
-    InventoryOut,
-    ListedFinding,
-    ReportedConfigurationOut,
-    SharedConfigurationsOut,
-    UpgradeReport,
-)
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.upgrade import report as upgrades
 
@@ -45,7 +37,7 @@ def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
     if as_csv:
         print_text(api.text(f"{path}.csv"))
         return
-    listed = list(each(InventoryOut, api.items(path)))
+    listed = list(each(shapes.InventoryOut, api.items(path)))
     show_list(
         listed,
         as_json,
@@ -72,7 +64,7 @@ def configurations(api: Api, fleet: str, as_json: bool) -> None:
     Examples:
       headgate fleet configurations existing
     """
-    known = shaped(SharedConfigurationsOut, api.get(f"/fleets/{lookup.fleet(api, fleet)}/configurations"))
+    known = shaped(shapes.SharedConfigurationsOut, api.get(f"/fleets/{lookup.fleet(api, fleet)}/configurations"))
     show_list(
         known["items"],
         as_json,
@@ -105,8 +97,8 @@ def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, 
       headgate fleet configuration existing web-1
       headgate fleet configuration existing web-1 --diff
     """
-    path = f"{_path(api, fleet, instance)}/configuration"
-    known = shaped(ReportedConfigurationOut, api.get(path, **({"sha256": sha256} if sha256 else {})))
+    path = f"{lookup.instance_path(api, fleet, instance)}/configuration"
+    known = shaped(shapes.ReportedConfigurationOut, api.get(path, **({"sha256": sha256} if sha256 else {})))
     if as_json:
         print_json(known)
         return
@@ -130,8 +122,8 @@ def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> Non
       headgate fleet findings existing web-1
       headgate fleet findings existing web-1 --to 0.158.0
     """
-    answer = api.get(f"{_path(api, fleet, instance)}/findings", **({"to": to} if to else {}))
-    known = shaped(FindingsOut, answer)
+    answer = api.get(f"{lookup.instance_path(api, fleet, instance)}/findings", **({"to": to} if to else {}))
+    known = shaped(shapes.FindingsOut, answer)
     result = known["result"]
     if as_json:
         print_json(known)
@@ -143,7 +135,7 @@ def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> Non
             print_result(f"  {_finding(finding)}")
         upgrade = answer.get("upgrade")
         if isinstance(upgrade, dict):
-            report = shaped(UpgradeReport, upgrade)
+            report = shaped(shapes.UpgradeReport, upgrade)
             print_result(f"It {one_line(upgrades.headline(report))}")
             for change in upgrades.findings("", report):
                 print_result(f"  {one_line(change.severity)}: {quoted(change.message)}")
@@ -167,7 +159,7 @@ def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json
       headgate fleet adopt existing web-1 --name edge
       headgate fleet adopt existing web-1 --dry-run > config.yaml
     """
-    adoption = shaped(AdoptionOut, api.get(f"{_path(api, fleet, instance)}/adoption"))
+    adoption = shaped(shapes.AdoptionOut, api.get(f"{lookup.instance_path(api, fleet, instance)}/adoption"))
     request = {"name": name or adoption["name"], "yaml": adoption["yaml"]}
     created = {} if dry_run else api.create("/configurations", request)
     if as_json:
@@ -185,11 +177,6 @@ def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json
         say(f"note: {quoted(note)}")
 
 
-def _path(api: Api, fleet: str, instance: str) -> str:
-    fleet_id = lookup.fleet(api, fleet)
-    return f"/fleets/{fleet_id}/instances/{lookup.instance(api, fleet_id, instance)}"
-
-
-def _finding(finding: ListedFinding) -> str:
+def _finding(finding: shapes.ListedFinding) -> str:
     place = one_line(str(finding.get("component_path") or ""))
     return f"{one_line(finding['severity'])}: {f'{place}: ' if place else ''}{quoted(finding['message'])}"

@@ -31,8 +31,7 @@ def select(api: Api, fleet: str, group: str, labels: Sequence[str], nobody: bool
     """
     if bool(labels) == nobody:
         raise click.UsageError("give --label, or --none")
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/selector"
+    path = f"{lookup.group_path(api, fleet, group)}/selector"
     changed = shaped(DeploymentOut, api.put(path, {"labels": dict(map(assignable.label, labels))}))
     if as_json:
         print_json(changed)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from headgate_cli.api import Api
@@ -11,7 +9,7 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_outcome, print_result, say, table
+from headgate_cli.output import confirm, minute, print_json, print_outcome, print_result, say, table
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, FleetOut, ModeCheckOut, TokenStatusOut
 from headgate_cli.untrusted import one_line, quoted
@@ -43,7 +41,7 @@ def status(api: Api, fleet: str, group: str, as_json: bool) -> None:
       headgate fleet token status servers
       headgate fleet token status servers --deployment bank
     """
-    seen = shaped(TokenStatusOut, api.get(f"{_path(api, fleet, group)}/token"))
+    seen = shaped(TokenStatusOut, api.get(f"{lookup.group_path(api, fleet, group)}/token"))
     if as_json:
         print_json(seen)
         return
@@ -82,7 +80,7 @@ def renew(api: Api, fleet: str, group: str, grace: str, as_json: bool) -> None:
       headgate fleet token renew servers --grace unused
       headgate fleet token renew servers --deployment bank --grace 7d
     """
-    answer = api.create(f"{_path(api, fleet, group)}/token", {"grace": grace})
+    answer = api.create(f"{lookup.group_path(api, fleet, group)}/token", {"grace": grace})
     renewed = shaped(DeploymentOut, answer) if group else shaped(FleetOut, answer)
     command = f"headgate fleet token status {one_line(fleet)}" + (f" --deployment {one_line(group)}" if group else "")
     print_outcome(renewed, as_json, f"renewed; `{command}` lists hosts that still use the former token")
@@ -124,13 +122,6 @@ def mode(api: Api, fleet: str, mode: str, dry_run: bool, yes: bool, as_json: boo
             raise SystemExit(FAILED)
         return
     if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("without a terminal to ask on, confirm with --yes")
-        click.confirm(f"Change {one_line(fleet)} to {mode}?", abort=True, err=True)
+        confirm(f"Change {one_line(fleet)} to {mode}?", "without a terminal to ask on, confirm with --yes")
     changed = shaped(FleetOut, api.put(f"{path}/mode", {"mode": mode}))
     print_outcome(changed, as_json, f"{one_line(fleet)} is {mode}")
-
-
-def _path(api: Api, fleet: str, group: str) -> str:
-    fleet_id = lookup.fleet(api, fleet)
-    return f"/fleets/{fleet_id}" + (f"/deployments/{lookup.group(api, fleet_id, group)}" if group else "")

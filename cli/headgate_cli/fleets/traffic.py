@@ -46,10 +46,7 @@ def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json
       headgate fleet traffic edge Default --by component --last 7d
     """
     begin = datetime.now(UTC) - timedelta(seconds=_seconds(last))
-    fleet_id = lookup.fleet(api, fleet)
-    path = f"/fleets/{fleet_id}"
-    if group is not None:
-        path += f"/deployments/{lookup.group(api, fleet_id, group)}"
+    path = lookup.group_path(api, fleet, group)
     asked = {"by": by, "from": begin.strftime("%Y-%m-%dT%H:%M:%SZ")}
     series = shaped(SeriesOut, api.get(f"{path}/series", **asked))
     # The days of UTC that the time touches.

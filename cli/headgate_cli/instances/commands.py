@@ -10,6 +10,7 @@ from typing import Final
 
 import click
 
+from headgate_cli import shapes
 from headgate_cli.api import Api
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import lookup as configurations
@@ -21,19 +22,6 @@ from headgate_cli.instances.listing import host, version
 from headgate_cli.output import minute, print_json, print_outcome, print_result, say, show_list
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.shaped import each, shaped
-from headgate_cli.shapes import (
-    AttemptOut,
-    HappenedOut,
-    HealthOut,
-    InstanceDetail,
-    InstanceOut,
-    MoveOut,
-    OrderOut,
-    OverrideOut,
-    PartHealthOut,
-    ThenOut,
-    VersionAt,
-)
 from headgate_cli.untrusted import one_line, quoted
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -66,7 +54,7 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance show servers web-1
     """
-    detail = shaped(InstanceDetail, api.get(_path(api, fleet, instance)))
+    detail = shaped(shapes.InstanceDetail, api.get(lookup.instance_path(api, fleet, instance)))
     if as_json:
         print_json(detail)
         return
@@ -107,9 +95,9 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
     Examples:
       headgate instance history servers web-1
     """
-    path = f"{_path(api, fleet, instance)}/history"
+    path = f"{lookup.instance_path(api, fleet, instance)}/history"
     if at is not None:
-        then = shaped(ThenOut, api.get(path, at=at))
+        then = shaped(shapes.ThenOut, api.get(path, at=at))
         if as_json:
             print_json(then)
             return
@@ -118,7 +106,7 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
         if not then["covered"]:
             print_result("  It changed too often then for all to be recorded: this may be wrong")
         return
-    events = list(each(HappenedOut, api.items(path)))
+    events = list(each(shapes.HappenedOut, api.items(path)))
     show_list(
         events,
         as_json,
@@ -208,7 +196,7 @@ def override(
       headgate instance override servers web-1 shop@3 --until 2026-12-01T08:00:00Z -m "try it here"
       headgate instance override servers web-1 --end
     """
-    path = _path(api, fleet, instance)
+    path = lookup.instance_path(api, fleet, instance)
     if end:
         if configuration or n or seconds or until or message:
             raise click.UsageError("--end takes no version, time or message")
@@ -219,7 +207,8 @@ def override(
         print_result(f"{one_line(instance)} runs what its group does")
         return
     request = _version_of(api, configuration, n) | {"until": _until(seconds, until)}
-    override = shaped(OverrideOut, api.put(f"{path}/override", request | ({"message": message} if message else {})))
+    request |= {"message": message} if message else {}
+    override = shaped(shapes.OverrideOut, api.put(f"{path}/override", request))
     print_outcome(
         override,
         as_json,
@@ -253,7 +242,7 @@ def change(
     if group or back:
         body["deployment_id"] = lookup.group(api, fleet_id, group) if group else None
     ids = [lookup.instance(api, fleet_id, name) for name in instances]
-    changed = [shaped(InstanceDetail, api.patch(f"/fleets/{fleet_id}/instances/{id}", body)) for id in ids]
+    changed = [shaped(shapes.InstanceDetail, api.patch(f"/fleets/{fleet_id}/instances/{id}", body)) for id in ids]
     if as_json:
         print_json(changed)
         return
@@ -276,7 +265,7 @@ def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance allow-move servers web-1
     """
-    allowed = shaped(MoveOut, api.post(f"{_path(api, fleet, instance)}/allow-move"))
+    allowed = shaped(shapes.MoveOut, api.post(f"{lookup.instance_path(api, fleet, instance)}/allow-move"))
     until = minute(allowed["move_allowed_until"])
     print_outcome(allowed, as_json, f"another host may take the place of {one_line(instance)} until {until} (UTC)")
 
@@ -294,7 +283,7 @@ def cut_off(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance cut-off servers web-1
     """
-    seen = shaped(InstanceDetail, api.post(f"{_path(api, fleet, instance)}/cut-off"))
+    seen = shaped(shapes.InstanceDetail, api.post(f"{lookup.instance_path(api, fleet, instance)}/cut-off"))
     print_outcome(seen, as_json, f"messages of {one_line(instance)} are refused; `headgate instance let-in` ends that")
 
 
@@ -309,7 +298,7 @@ def let_in(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance let-in servers web-1
     """
-    seen = shaped(InstanceDetail, api.post(f"{_path(api, fleet, instance)}/let-in"))
+    seen = shaped(shapes.InstanceDetail, api.post(f"{lookup.instance_path(api, fleet, instance)}/let-in"))
     print_outcome(seen, as_json, f"messages of {one_line(instance)} are taken again")
 
 
@@ -329,17 +318,12 @@ def replace(api: Api, fleet: str, instance: str, by: str | None, as_json: bool) 
     """
     fleet_id = lookup.fleet(api, fleet)
     gone = lookup.instance(api, fleet_id, instance, gone=True)
-    seen = shaped(InstanceOut, api.post(f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by}))
+    seen = shaped(shapes.InstanceOut, api.post(f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by}))
     print_outcome(seen, as_json, f"{one_line(instance)} is {one_line(seen['id'])} now")
 
 
-def _path(api: Api, fleet: str, instance: str) -> str:
-    fleet_id = lookup.fleet(api, fleet)
-    return f"/fleets/{fleet_id}/instances/{lookup.instance(api, fleet_id, instance)}"
-
-
 def _order(api: Api, fleet: str, instance: str, do: str, *, as_json: bool) -> None:
-    order = shaped(OrderOut, api.post(f"{_path(api, fleet, instance)}/{do}"))
+    order = shaped(shapes.OrderOut, api.post(f"{lookup.instance_path(api, fleet, instance)}/{do}"))
     if as_json:
         print_json(order)
         return
@@ -366,7 +350,7 @@ def _until(seconds: int | None, until: str) -> str:
     return until or f"{datetime.now(UTC) + timedelta(seconds=seconds or 0):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _print_health(health: HealthOut | None) -> None:
+def _print_health(health: shapes.HealthOut | None) -> None:
     """Print how the collector and its parts fare, as a tree."""
     if health is None:
         return
@@ -378,14 +362,14 @@ def _print_health(health: HealthOut | None) -> None:
         print_result("             and more parts than are stored")
 
 
-def _part(part: HealthOut | PartHealthOut) -> str:
+def _part(part: shapes.HealthOut | shapes.PartHealthOut) -> str:
     words = [part["status"] or ("healthy" if part["healthy"] else "not healthy")]
     if part["at"]:
         words.append(f"since {minute(part['at'])}")
     return one_line(" ".join(words)) + (f": {quoted(part['error'])}" if part["error"] else "")
 
 
-def _moment(moment: VersionAt | AttemptOut | None, outcome: str = "") -> str:
+def _moment(moment: shapes.VersionAt | shapes.AttemptOut | None, outcome: str = "") -> str:
     if moment is None:
         return "-"
     words = [one_line(version(moment)) or "nothing"]
@@ -398,16 +382,16 @@ def _moment(moment: VersionAt | AttemptOut | None, outcome: str = "") -> str:
     return ", ".join(words)
 
 
-def _reason(attempt: AttemptOut | None) -> str:
+def _reason(attempt: shapes.AttemptOut | None) -> str:
     return f": {quoted(attempt['reason'])}" if attempt and attempt["reason"] else ""
 
 
-def _why(override: OverrideOut) -> str:
+def _why(override: shapes.OverrideOut) -> str:
     message = override["message"]
     return f", by {one_line(override['created_by']['name'])}" + (f": {quoted(message)}" if message else "")
 
 
-def _details(event: HappenedOut) -> str:
+def _details(event: shapes.HappenedOut) -> str:
     words = [event["reason"], event["message"]]
     if event["drifted"] is not None:
         words.append(f"changed on the host: {', '.join(event['drifted']) or 'nothing any more'}")

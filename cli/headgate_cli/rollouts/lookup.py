@@ -18,8 +18,7 @@ _ROLLOUT: Final = re.compile("rol_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 def path_of(api: Api, fleet: str, group: str) -> str:
     """The path of the group's rollouts. Raises Failed if there is no such fleet or group."""
-    fleet_id = lookup.fleet(api, fleet)
-    return f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/rollouts"
+    return f"{lookup.group_path(api, fleet, group)}/rollouts"
 
 
 def all_of(api: Api, path: str) -> Iterator[RolloutOut]:

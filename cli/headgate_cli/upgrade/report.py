@@ -7,38 +7,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
+from headgate_cli import shapes
 from headgate_cli.checks.findings import Finding, Severity, finding_of
 from headgate_cli.output import counted
-from headgate_cli.shapes import (
-    ChangedBehaviour,
-    ChangedDefault,
-    Deprecation,
-    FeatureGate,
-    NotChecked,
-    NotRenamed,
-    Rename,
-    UpgradeReport,
-)
 from headgate_cli.untrusted import one_line
 
-Placed = NotChecked | Rename | NotRenamed | Deprecation | ChangedDefault | ChangedBehaviour
+Placed = shapes.NotChecked | shapes.Rename | shapes.NotRenamed | shapes.Deprecation
+Changed = shapes.ChangedDefault | shapes.ChangedBehaviour
 
 _MOST_NAMED: Final = 3
 _COMPONENT: Final = re.compile(r"(?!service::)[a-z]+::(?:(?!::).)+")
 
 
-def breaks(report: UpgradeReport) -> bool:
+def breaks(report: shapes.UpgradeReport) -> bool:
     """True if something must be done: the target refuses the text, or could not check all of it."""
     return report["verdict"]["to"]["valid"] is not True
 
 
-def changes(report: UpgradeReport) -> bool:
+def changes(report: shapes.UpgradeReport) -> bool:
     """True if anything differs on the target, is deprecated there, or could not be compared."""
     refused_before = report["verdict"]["from"]["valid"] is False
     return breaks(report) or refused_before or bool(_not_compared(report) or _changed(report))
 
 
-def headline(report: UpgradeReport) -> str:
+def headline(report: shapes.UpgradeReport) -> str:
     """The result in a sentence without its subject: `breaks on 0.158.0: 2 new errors`."""
     source, target = one_line(report["from"]), one_line(report["to"])
     verdict = report["verdict"]
@@ -59,12 +51,12 @@ def headline(report: UpgradeReport) -> str:
     return f"works on {target}" + (f" as on {source}" if source != target else ", with nothing to rename")
 
 
-def findings(label: str, report: UpgradeReport) -> list[Finding]:
+def findings(label: str, report: shapes.UpgradeReport) -> list[Finding]:
     """Everything to see at a place of the text, the worst first."""
     return list(_findings(label, report))
 
 
-def _findings(label: str, report: UpgradeReport) -> Iterator[Finding]:
+def _findings(label: str, report: shapes.UpgradeReport) -> Iterator[Finding]:
     source, target = report["from"], report["to"]
     new, known = report["new_errors"], report["verdict"]["to"]["errors"]
     yield from (finding_of(label, "error", entry) for entry in new)
@@ -103,12 +95,12 @@ def _findings(label: str, report: UpgradeReport) -> Iterator[Finding]:
         yield Finding(label, "warning" if gone else "note", "feature_gate", message, ", ".join(gate["components"]))
 
 
-def other_gates(report: UpgradeReport) -> int:
+def other_gates(report: shapes.UpgradeReport) -> int:
     """Count the feature gates that changed stage and are not of the text's components."""
     return len(report["feature_gates"]) - len(_gates_of_components(report))
 
 
-def _changed(report: UpgradeReport) -> list[str]:
+def _changed(report: shapes.UpgradeReport) -> list[str]:
     """Count the differences besides errors: `2 renames`."""
     counts = (
         (len(report["new_warnings"]), "new warning"),
@@ -121,12 +113,12 @@ def _changed(report: UpgradeReport) -> list[str]:
     return [counted(count, noun) for count, noun in counts if count]
 
 
-def _renamed_components(report: UpgradeReport) -> Sequence[Rename]:
+def _renamed_components(report: shapes.UpgradeReport) -> Sequence[shapes.Rename]:
     """The renames of components themselves (`receivers::filelog`); references are renamed with what they refer to."""
     return [rename for rename in report["renames"] if _COMPONENT.fullmatch(rename["component_path"])]
 
 
-def _gates_of_components(report: UpgradeReport) -> Sequence[FeatureGate]:
+def _gates_of_components(report: shapes.UpgradeReport) -> Sequence[shapes.FeatureGate]:
     """The gates of the text's components, those that are gone first: one is gone because what it does is permanent now,
     or cannot be had any more.
     """
@@ -134,13 +126,13 @@ def _gates_of_components(report: UpgradeReport) -> Sequence[FeatureGate]:
     return sorted(gates, key=lambda gate: gate["stage_after"] is not None)
 
 
-def lacking(report: UpgradeReport, side: Literal["from", "to"] = "to") -> str:
+def lacking(report: shapes.UpgradeReport, side: Literal["from", "to"] = "to") -> str:
     """The components that the build of a side lacks, `receiver nop, exporter file`; empty if it lacks none."""
     lacks = (lack for lack in report["not_checked"] if lack["version"] == report[side])
     return one_line(", ".join(dict.fromkeys(f"{lack['kind']} {lack['type']}" for lack in lacks)))
 
 
-def _not_compared(report: UpgradeReport) -> list[str]:
+def _not_compared(report: shapes.UpgradeReport) -> list[str]:
     """Reasons why something may differ that the report does not show."""
     source = one_line(report["from"])
     lacks = lacking(report, "from") if source != report["to"] else ""
@@ -148,7 +140,7 @@ def _not_compared(report: UpgradeReport) -> list[str]:
     return [*why, "not everything was compared"] if report["incomplete"] else why
 
 
-def _at(label: str, severity: Severity, code: str, message: str, place: Placed) -> Finding:
+def _at(label: str, severity: Severity, code: str, message: str, place: Placed | Changed) -> Finding:
     return Finding(label, severity, code, message, place["component_path"], place["line"], place["column"])
 
 
