@@ -13,7 +13,7 @@ from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import assignable, costs, deleting, last_day, lookup, observed, tokens, traffic
+from headgate_cli.fleets import assignable, costs, last_day, lookup, observed, tokens, traffic
 from headgate_cli.fleets.states import states
 from headgate_cli.instances import listing
 from headgate_cli.output import minute, print_json, print_result, print_text, say, show_list
@@ -251,8 +251,33 @@ for _command in (
     tokens.mode,
 ):
     fleet.add_command(_command)
-fleet.add_command(deleting.fleet)
-fleet.add_command(deleting.instance)
+
+
+@fleet.command()
+@click.argument("fleet", metavar="FLEET")
+@connected
+def delete(api: Api, fleet: str, as_json: bool) -> None:
+    """Delete a fleet with its tokens. It may have no deployment group but Default, and no collector that reports.
+
+    \b
+    Examples:
+      headgate fleet delete edge
+    """
+    lookup.delete(api, f"/fleets/{lookup.fleet(api, fleet)}", fleet, as_json=as_json)
+
+
+@fleet.command()
+@click.argument("fleet", metavar="FLEET")
+@click.argument("instance", metavar="INSTANCE")
+@connected
+def forget(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Delete a collector that is stopped or stale from the list. INSTANCE is its id or the name of its host.
+
+    \b
+    Examples:
+      headgate fleet forget edge web-1
+    """
+    lookup.delete(api, lookup.instance_path(api, fleet, instance), instance, as_json=as_json)
 
 
 def _fleets(api: Api) -> list[FleetOut]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -12,13 +13,12 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
-from headgate_cli.fleets import assignable, deleting, lookup
+from headgate_cli.fleets import assignable, lookup
 from headgate_cli.fleets.check import check, say_of_hosts
 from headgate_cli.fleets.env import env
 from headgate_cli.fleets.history import history
-from headgate_cli.fleets.select import select
 from headgate_cli.fleets.states import states
-from headgate_cli.output import confirm, counted, print_json, print_result, show_list
+from headgate_cli.output import confirm, counted, print_json, print_outcome, print_result, show_list
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentChanged, DeploymentOut
 from headgate_cli.untrusted import one_line
@@ -162,9 +162,43 @@ def clear(api: Api, fleet: str, group: str, message: str | None, yes: bool, as_j
 
 deployment.add_command(check)
 deployment.add_command(history)
-deployment.add_command(deleting.deployment)
 deployment.add_command(env)
-deployment.add_command(select)
+
+
+@deployment.command()
+@click.argument("fleet", metavar="FLEET")
+@click.argument("group", metavar="GROUP")
+@click.option("--label", "labels", metavar="KEY=VALUE", multiple=True, help="A label of the group's hosts. Repeatable.")
+@click.option("--none", "nobody", is_flag=True, help="Select no hosts any longer.")
+@connected
+def select(api: Api, fleet: str, group: str, labels: Sequence[str], nobody: bool, as_json: bool) -> None:
+    """Let labels select the hosts of a deployment group: they move there without an install.
+
+    \b
+    Examples:
+      headgate deployment select servers web --label role=web
+      headgate deployment select servers web --none
+    """
+    if bool(labels) == nobody:
+        raise click.UsageError("give --label, or --none")
+    path = f"{lookup.group_path(api, fleet, group)}/selector"
+    changed = shaped(DeploymentOut, api.put(path, {"labels": dict(map(assignable.label, labels))}))
+    message = f"{changed['name']} is selected by {', '.join(sorted(labels)) if labels else 'no labels'}"
+    print_outcome(changed, as_json, one_line(message))
+
+
+@deployment.command()
+@click.argument("fleet", metavar="FLEET")
+@click.argument("group", metavar="GROUP")
+@connected
+def delete(api: Api, fleet: str, group: str, as_json: bool) -> None:
+    """Delete a deployment group. None of its collectors may report; stale and stopped ones go with it.
+
+    \b
+    Examples:
+      headgate deployment delete servers canary
+    """
+    lookup.delete(api, lookup.group_path(api, fleet, group), group, as_json=as_json)
 
 
 def _confirm_stop(group: DeploymentOut) -> None:

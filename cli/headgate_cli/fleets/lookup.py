@@ -8,8 +8,10 @@ from typing import Final
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
+from headgate_cli.output import print_outcome
 from headgate_cli.shaped import each
 from headgate_cli.shapes import DeploymentOut, FleetOut, InstanceOut
+from headgate_cli.untrusted import one_line
 
 _ID: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 FLEET_ID: Final = re.compile(f"flt_{_ID}")
@@ -52,6 +54,12 @@ def instance_path(api: Api, fleet_name: str, name: str) -> str:
     """The path of a fleet's instance. Raises Failed."""
     fleet_id = fleet(api, fleet_name)
     return f"/fleets/{fleet_id}/instances/{instance(api, fleet_id, name)}"
+
+
+def delete(api: Api, path: str, name: str, *, as_json: bool) -> None:
+    """Delete what is at the path, and print its id, or the name that a command was given."""
+    api.delete(path)
+    print_outcome({"deleted": path.rpartition("/")[2]}, as_json, f"{one_line(name)} is deleted")
 
 
 def groups(api: Api, fleet_id: str) -> list[DeploymentOut]:
