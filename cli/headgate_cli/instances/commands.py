@@ -121,46 +121,31 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
     )
 
 
-@instance.command()
-@_fleet
-@_instance
-@connected
-def restart(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-    """Order a host to restart its collector. It does so with its next message, and its history says when.
+def _ordering(name: str, summary: str) -> None:
+    """Add a command that orders something of a host, which does it with its next message."""
 
-    \b
-    Examples:
-      headgate instance restart servers web-1
-    """
-    _order(api, fleet, instance, "restart", as_json=as_json)
-
-
-@instance.command()
-@_fleet
-@_instance
-@connected
-def retry(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-    """Offer the version that failed on a host to it again, and to no other host.
-
-    \b
-    Examples:
-      headgate instance retry servers web-1
-    """
-    _order(api, fleet, instance, "retry", as_json=as_json)
+    @instance.command(name, help=f"{summary}\n\n\b\nExamples:\n  headgate instance {name} servers web-1\n")
+    @_fleet
+    @_instance
+    @connected
+    def order(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+        ordered = shaped(shapes.OrderOut, api.post(f"{lookup.instance_path(api, fleet, instance)}/{name}"))
+        print_outcome(ordered, as_json, one_line(ordered["id"]))
+        if not as_json:
+            say(
+                f"The host is told with its next message, until {minute(ordered['expires_at'])} UTC: "
+                f"`headgate instance history {one_line(fleet)} {one_line(instance)}` shows when it is done"
+            )
 
 
-@instance.command("upgrade-supervisor")
-@_fleet
-@_instance
-@connected
-def upgrade_supervisor(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-    """Order a host to replace its supervisor by the published one. The former runs again if the new one does not.
-
-    \b
-    Examples:
-      headgate instance upgrade-supervisor servers web-1
-    """
-    _order(api, fleet, instance, "upgrade-supervisor", as_json=as_json)
+_ordering(
+    "restart", "Order a host to restart its collector. It does so with its next message, and its history says when."
+)
+_ordering("retry", "Offer the version that failed on a host to it again, and to no other host.")
+_ordering(
+    "upgrade-supervisor",
+    "Order a host to replace its supervisor by the published one. The former runs again if the new one does not.",
+)
 
 
 @instance.command()
@@ -320,18 +305,6 @@ def replace(api: Api, fleet: str, instance: str, by: str | None, as_json: bool) 
     gone = lookup.instance(api, fleet_id, instance, gone=True)
     seen = shaped(shapes.InstanceOut, api.post(f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by}))
     print_outcome(seen, as_json, f"{one_line(instance)} is {one_line(seen['id'])} now")
-
-
-def _order(api: Api, fleet: str, instance: str, do: str, *, as_json: bool) -> None:
-    order = shaped(shapes.OrderOut, api.post(f"{lookup.instance_path(api, fleet, instance)}/{do}"))
-    if as_json:
-        print_json(order)
-        return
-    print_result(one_line(order["id"]))
-    say(
-        f"The host is told with its next message, until {minute(order['expires_at'])} UTC: "
-        f"`headgate instance history {one_line(fleet)} {one_line(instance)}` shows when it is done"
-    )
 
 
 def _version_of(api: Api, configuration: str, n: int | None) -> dict[str, object]:
