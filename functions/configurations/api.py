@@ -60,11 +60,14 @@ def list_configurations(caller: Reader, paging: Paging, filters: WantedConfigura
     responses=documented(409),
     openapi_extra=audited("configuration.created"),
 )
-def create_configuration(body: CreateConfiguration, caller: Writer, response: Response) -> ConfigurationDetail:
+def create_configuration(
+    body: CreateConfiguration, caller: Writer, request: Request, response: Response
+) -> ConfigurationDetail:
     """Create a configuration, and its version 1 as a draft. The YAML is stored without validation."""
     created, first = configurations.create(
         caller, body.name, body.yaml, body.collector_distribution, body.description, body.managed_by
     )
+    add_details(request, {"name": created.name})
     response.headers["Location"] = f"{PUBLIC}/configurations/{created.id}"
     return ConfigurationDetail.with_version(created, first)
 
@@ -79,10 +82,12 @@ def get_configuration(configuration_id: ConfigurationId, caller: Reader, respons
 
 @router.patch("/{configuration_id}", operation_id="changeConfiguration", openapi_extra=audited("configuration.changed"))
 def patch_configuration(
-    configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer
+    configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer, request: Request
 ) -> ConfigurationSummary:
     """Rename a configuration, change its description, or say what manages it from now on."""
-    return ConfigurationSummary.of(configurations.describe(caller, configuration_id, body.changes()))
+    changed = configurations.describe(caller, configuration_id, body.changes())
+    add_details(request, {"name": changed.name})
+    return ConfigurationSummary.of(changed)
 
 
 @router.delete(

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from fleets.app import app
+from headgate.audit import service as audit
 from tests.support import configurations as cfg
-from tests.support.fleet_of_agents import Fleet, ann, fleet
+from tests.support.fleet_of_agents import Fleet, admin_of, ann, fleet
 from tests.support.in_process import TestClient
 from tests.support.members import Member
 from tests.support.page_visitor import csrf, member_at, send_form
@@ -54,6 +55,9 @@ def test_a_rollout_starts_in_each_chosen_group_and_a_refusal_stops_no_other(flee
     assert answer.status_code == 200, answer.text
     assert len(re.findall(r"/rollouts/rol_", answer.text)) == 2
     assert "not started</span> No such deployment" in answer.text
+    named = {record.action: record.target_name for record in audit.records(admin_of(fleet), 100, None).entries}
+    assert (named["rollout.started"], named["fleet.created"]) == ("Edge version 2", "Edge")
+    assert named["configuration.created"] == "Edge"
 
 
 def test_with_one_group_its_rollout_is_shown_and_with_none_the_form_says_so(fleet: Fleet, browser: TestClient) -> None:

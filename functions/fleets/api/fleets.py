@@ -46,9 +46,10 @@ def list_fleets(caller: Reader, paging: Paging, name: ByName = None) -> Page[Fle
 
 
 @router.post("", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created"))
-def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
+def create_fleet(body: CreateFleet, caller: Writer, request: Request, response: Response) -> FleetOut:
     """Create a fleet and issue its token, which is not returned. A server or an observed fleet has a Default group."""
     fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by, body.mode)
+    add_details(request, {"name": fleet.label})
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet.id}"
     return FleetOut.of_fleet(fleet)
 

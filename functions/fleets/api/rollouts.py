@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from fastapi import Response
+from fastapi import Request, Response
 
 from fleets.api.rollouts_wire import RolloutOut, RolloutStarted, StartRollout
 from fleets.api.routing import fleet_router
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import service as deployments
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import audited
+from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId, RolloutId
@@ -41,12 +41,19 @@ def _action(verb: str, action: str) -> Callable[[_Endpoint], _Endpoint]:
 
 @router.post(_OF_GROUP, status_code=201, openapi_extra=audited("rollout.started"))
 def start_rollout(
-    fleet_id: FleetId, deployment_id: DeploymentId, body: StartRollout, caller: Writer, response: Response
+    fleet_id: FleetId,
+    deployment_id: DeploymentId,
+    body: StartRollout,
+    caller: Writer,
+    request: Request,
+    response: Response,
 ) -> RolloutStarted:
     """Give a published version to the group step by step. A rollout that is open in the group ends as superseded."""
     ids = ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound)
     with ids, checks.under_way(caller):
         rollout, check = rollouts.start(caller, fleet_id, deployment_id, body.order())
+    if (to := rollout.to) is not None and to.configuration_name is not None:
+        add_details(request, {"name": f"{to.configuration_name} version {to.assignment.version_number}"})
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout.id}"
     return RolloutStarted.of_start(rollout, check)
 
