@@ -118,13 +118,17 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
         "/api/v1/app/fleets/*/deployments/*/token",
         "/api/v1/public/fleets/*/deployments/*/env",
         "/api/v1/public/fleets/*/deployments/*/env/hosts",
+        "/api/v1/public/fleets/*/deployments/*/token",
     ),
     "fleets.api.fleets": (
         "/api/v1/app/fleets/*/token",
         "/api/v1/public/fleets",
         "/api/v1/public/fleets/*",
         "/api/v1/public/fleets/*/install",
+        "/api/v1/public/fleets/*/mode",
+        "/api/v1/public/fleets/*/mode-check",
         "/api/v1/public/fleets/*/observe",
+        "/api/v1/public/fleets/*/token",
     ),
     "fleets.api.groups": (
         "/api/v1/app/fleets/*/deployments/*/volume-mounts",

@@ -114,6 +114,20 @@ def test_nothing_outside_the_text_is_read(http: httpx.Client, uri: str) -> None:
     assert "root:" not in str(found)
 
 
+@pytest.mark.parametrize("reference", ["${file:/etc/passwd}", "${secretsmanager:key}"])
+def test_a_reference_in_the_value_of_a_variable_is_not_resolved_and_is_named(
+    http: httpx.Client, reference: str
+) -> None:
+    """The host resolves it, with its own rights; the collector reads the value of a variable as it reads the text."""
+    env = {"VERBOSITY": "detailed", "ENDPOINT": reference}
+    found = http.post("/validate?lint=true", json={"yaml": VALID, "env": env}).json()
+
+    assert "root:" not in str(found)
+    assert [(one["code"], one["severity"]) for one in found["findings"]] == [("depends_on_host", "warning")]
+    assert reference in found["findings"][0]["message"]
+    assert (found["valid"], found["valid_on_host"]) == (False, None)
+
+
 def test_text_that_is_not_yaml_has_no_component_path(http: httpx.Client) -> None:
     (error,) = http.post("/validate", json={"yaml": "receivers:\n\totlp:\n"}).json()["errors"]
 

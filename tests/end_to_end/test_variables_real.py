@@ -78,7 +78,9 @@ def test_a_changed_secret_reaches_hosts_by_a_rollout_and_a_wrong_one_is_taken_ba
     assert (installed(group), [host.pid for host in group.hosts.values()]) == (files, pids)
 
 
-def test_a_value_with_which_the_collector_hangs_or_does_not_start_is_taken_back(group: Hosts, tmp_path: Path) -> None:
+def test_a_value_with_which_the_collector_hangs_is_taken_back_and_a_reference_is_resolved_by_the_host(
+    group: Hosts, tmp_path: Path
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     hangs = "${file:" + str(tmp_path / "pipe") + "}"
     for value in (hangs, '"not a place', hangs):
@@ -87,4 +89,9 @@ def test_a_value_with_which_the_collector_hangs_or_does_not_start_is_taken_back(
         assert (ended["status"], ended["failures"][0]["gate"]) == ("rolled_back", "apply_failed"), ended
         group.all_run(1)
         assert places(group) == ["/first-key"] * 2
-    group.flow()
+
+    # A secret that Headgate never has.
+    (tmp_path / "key").write_text("/of-the-host")
+    revision = group.stores(variables={"PLACE": "${file:" + str(tmp_path / "key") + "}"})
+    assert group.ends(group.start(1, "a reference", 2, 2, variables=revision))["status"] == "completed"
+    until(lambda: group.backend.places["/of-the-host/v1/logs"] > 0, group.log)

@@ -86,6 +86,9 @@ export class StrategyForm {
     control: number(`gates-${name}`, String(value), 0),
   }));
   private readonly upgrade = h("input", { id: "upgrade_collector", type: "checkbox" });
+  private readonly variables = h("input", { id: "variables_revision", type: "checkbox" });
+  private readonly variablesRow = h("div", { hidden: true });
+  private revision = 0;
   private steps: StepRow[] = [];
   private made = 0;
 
@@ -102,6 +105,7 @@ export class StrategyForm {
           "Hosts whose collector Headgate cannot replace are listed with the command for them.",
       ),
       h("p", { class: "error", id: "upgrade_collector-error", hidden: true }),
+      this.variablesRow,
       this.own,
       h(
         "details",
@@ -148,13 +152,34 @@ export class StrategyForm {
     );
   }
 
+  /** Offers the revision of the group's stored variables, chosen or not. */
+  offer(revision: number, chosen: boolean): void {
+    this.revision = revision;
+    this.variables.checked = chosen;
+    this.variablesRow.hidden = false;
+    this.variablesRow.replaceChildren(
+      checked(this.variables, `Also move hosts to revision ${revision} of the variables`),
+      h(
+        "p",
+        { class: "hint" },
+        "Each host gets the values sealed for its key, in the same steps, and goes back to the ones before if a gate fails.",
+      ),
+      h("p", { class: "error", id: "variables_revision-error", hidden: true }),
+    );
+  }
+
+  /** Whether the rollout brings variables. */
+  get bringsVariables(): boolean {
+    return this.variables.checked;
+  }
+
   /** Shows what belongs to this way. */
   fit(way: string): void {
     this.own.hidden = way !== OWN;
   }
 
   /** What the API takes. */
-  read(way: string): { strategy: Strategy; gates: Gates; upgrade_collector?: true } {
+  read(way: string): { strategy: Strategy; gates: Gates; upgrade_collector?: true; variables_revision?: number } {
     const canaries = pairs(this.canaries.value, /,/);
     const [start, end, most] = [this.start.value, this.end.value, this.most.value.trim()];
     const strategy: Strategy = {
@@ -168,7 +193,12 @@ export class StrategyForm {
     for (const { name, control } of this.switches) gates[name] = control.checked;
     for (const { name, control } of this.limits)
       gates[name] = control.value.trim() === "" ? null : Number(control.value);
-    return { strategy, gates, ...(this.upgrade.checked && { upgrade_collector: true as const }) };
+    return {
+      strategy,
+      gates,
+      ...(this.upgrade.checked && { upgrade_collector: true as const }),
+      ...(this.variables.checked && { variables_revision: this.revision }),
+    };
   }
 
   private add(step: Step = { percent: 100, soak_seconds: 600, approval: false }): void {

@@ -17,7 +17,17 @@ interface Warning {
 }
 
 interface Stored {
+  revision: number;
   items: { name: string }[];
+}
+
+interface OnHosts {
+  newest: number;
+  rolled_out: number | null;
+  hosts: number;
+  running: { revision: number | null; hosts: number }[];
+  not_moved: { name: string; message: string }[];
+  unreached: number;
 }
 
 interface Configuration {
@@ -80,6 +90,7 @@ if (graph instanceof HTMLDetailsElement)
     location.assign(`${given(graph, "editor")}&line=${line}`),
   );
 void listConfigurations();
+void offerVariables();
 void complete();
 fit();
 
@@ -105,6 +116,16 @@ async function listConfigurations(): Promise<void> {
   }
 }
 
+/** The group's settings link here with the revision to roll out: the form is for that then, with what is assigned. */
+async function offerVariables(): Promise<void> {
+  try {
+    const { revision } = await api.get<Stored>(`${path}/env`);
+    if (revision > 0) strategy.offer(revision, new URLSearchParams(location.search).has("variables"));
+  } catch (error) {
+    notice.failed(error);
+  }
+}
+
 async function listVersions(): Promise<void> {
   version.replaceChildren();
   if (configuration.value === "") return;
@@ -115,7 +136,9 @@ async function listVersions(): Promise<void> {
     version.append(
       ...options(
         all.map(({ n, description }) => [String(n), description ? `${n}: ${description.slice(0, 60)}` : String(n)]),
-        "",
+        configuration.value === given(root, "assigned") && new URLSearchParams(location.search).has("variables")
+          ? given(root, "version")
+          : "",
       ),
     );
   } catch (error) {
@@ -131,7 +154,8 @@ async function check(event: Event): Promise<void> {
   if (id === "" || n === 0) return;
   try {
     const chosen = await api.get<Version>(`/configurations/${id}/versions/${n}`);
-    const [{ body }, hosts, stored, changes] = await Promise.all([
+    const brings = way.value !== AT_ONCE && strategy.bringsVariables;
+    const [{ body }, hosts, stored, changes, onHosts] = await Promise.all([
       api.request<Check>("POST", "/validate?lint=true&policies=true", {
         body: question(chosen),
       }),
@@ -140,8 +164,9 @@ async function check(event: Event): Promise<void> {
       }),
       api.get<Stored>(`${path}/env`),
       fresh(`${location.pathname}/review?configuration_id=${id}&version_number=${n}`),
+      brings ? api.get<OnHosts>(`${path}/env/hosts`) : undefined,
     ]);
-    review(id, n, body, hosts.body.warnings, stored, changes);
+    review(id, n, body, hosts.body.warnings, stored, changes, onHosts);
   } catch (error) {
     notice.failed(error);
   }
@@ -160,7 +185,15 @@ function refused(error: unknown): boolean {
 }
 
 /** The sheet: on the left what changes and what speaks against it, on the right the way, and what each button does. */
-function review(id: string, n: number, found: Check, warnings: Warning[], stored: Stored, changes: Document): void {
+function review(
+  id: string,
+  n: number,
+  found: Check,
+  warnings: Warning[],
+  stored: Stored,
+  changes: Document,
+  onHosts?: OnHosts,
+): void {
   const checked = shown(found).filter(({ severity }) => severity !== "info");
   // What the collector says is in both answers; what the group's hosts lack is in one.
   const ofHosts = warnings.filter(({ message }) => !checked.some((one) => one.message === message));
@@ -213,6 +246,7 @@ function review(id: string, n: number, found: Check, warnings: Warning[], stored
         "div",
         {},
         sheet && document.importNode(sheet, true),
+        ...(onHosts ? ofVariables(onHosts) : []),
         h("h3", {}, "What speaks against it"),
         h(
           "p",
@@ -259,4 +293,22 @@ function review(id: string, n: number, found: Check, warnings: Warning[], stored
     ),
   );
   view.classList.add("wide");
+}
+
+/** What a rollout changes of the variables on hosts, and which hosts it cannot reach. */
+function ofVariables({ newest, running, hosts, not_moved, unreached }: OnHosts): HTMLElement[] {
+  const now = running.map(
+    ({ revision, hosts: n }) =>
+      `${n} of ${hosts} hosts with ${revision === null ? "those of the install" : `revision ${revision}`}`,
+  );
+  return [
+    h("h3", {}, "Variables"),
+    h("p", {}, `To revision ${newest}; now ${now.join(", ") || "no host says what it has"}.`),
+    ...(unreached > 0
+      ? [
+          h("p", { class: "error" }, `${unreached} hosts cannot get them, and stay as they are:`),
+          h("ul", {}, ...not_moved.map(({ name, message: why }) => h("li", {}, `${name}: ${why}`))),
+        ]
+      : []),
+  ];
 }

@@ -12,7 +12,8 @@ from headgate.checker import Asker
 from headgate.configurations import delivery
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
-from headgate.deployments import history, store, variables
+from headgate.deployments import history, references, store, variables
+from headgate.deployments.environment import Environment
 from headgate.deployments.events import EventKind, GroupEvent, Versions
 from headgate.deployments.model import Deployment, FieldRefused, FirstByRollout, NotPublished, Role
 from headgate.deployments.service import of_fleet
@@ -305,22 +306,25 @@ def _audited(versions: Versions, message: str | None) -> Mapping[str, str]:
 def checked(caller: Caller, version: Version | None, group: Deployment | None = None) -> CheckedAssignment:
     """Tells what is wrong with the version before a host does; it is assigned all the same.
 
-    The variables that are stored with the group count, with a stand-in for each secret; a group has its own token then.
+    The variables that are stored with the group count, with a stand-in for each secret, and for what the host resolves;
+    a group has its own token then.
     """
     if version is None:
         return CheckedAssignment()
     pinned = group.rollout.variables if group and group.rollout else None
-    env = variables.of_group(group, pinned).for_check if group and group.token_generation else {}
-    request = CheckRequest(version.yaml or "", version.collector_version, env, version.feature_gates)
+    environment = variables.of_group(group, pinned) if group and group.token_generation else Environment()
+    text = version.yaml or ""
+    on_host = references.findings(environment, text)
+    request = CheckRequest(text, version.collector_version, environment.for_check, version.feature_gates)
     ends = time.monotonic() + _SECONDS
     try:
         result = checking.check(request, Parts(start=True), PolicyChoices(), asker=Asker.of(caller), ends=ends)
     except (NotChecked, TooCostly, CollectorVersionNotInstalled, UnknownGate) as error:
-        return CheckedAssignment(not_checked=error.detail)
+        return CheckedAssignment(warnings=on_host, not_checked=error.detail)
     start = result.start
     return CheckedAssignment(
         result.verdict.errors,
-        result.verdict.warnings,
+        (*result.verdict.warnings, *on_host),
         start=start.result.findings if start and start.result else (),
         not_started=start.problem.detail if start and start.problem else None,
     )

@@ -17,6 +17,11 @@ _OF_INSTALL: Final = ("HEADGATE_", "LD_")
 _STAND_IN: Final = "stand-in-of-a-secret"
 
 
+def refers(value: str) -> bool:
+    """True if a collector would replace a part of the value; `$$` is a dollar sign."""
+    return "${" in value.replace("$$", "")
+
+
 @dataclass(frozen=True, slots=True)
 class GroupVariable:
     """A value in clear, or a secret as KMS encrypted it."""
@@ -44,9 +49,9 @@ class Environment:
 
     @property
     def for_check(self) -> dict[str, str]:
-        """The values with which a text is checked for the group, a stand-in for each secret: only a host gets those."""
+        """The values to check a text with; a stand-in for each secret, and for what only a host resolves."""
         return {
-            name: _STAND_IN if variable.secret is not None else variable.value or ""
+            name: _STAND_IN if variable.secret is not None or refers(variable.value or "") else variable.value or ""
             for name, variable in self.variables.items()
         }
 

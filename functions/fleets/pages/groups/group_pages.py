@@ -55,7 +55,7 @@ _GROUP: Final = """\
 <p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p>
 </div></div>{traffic}{graph}{costs}{standing}
 <div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"
- data-hosts="{hosts}"></div>
+ data-version="{assigned_version}" data-hosts="{hosts}"></div>
 {rollouts}{timeline}{captures}{mounts}{delete}"""
 _GRAPH: Final = """\
 <details class="card" id="graph" data-configuration="{configuration}" data-version="{version}" data-editor="{editor}">
@@ -154,6 +154,7 @@ def _group_page(
         managed=managed(group.managed_by),
         **_versions(caller, path, group, counters, count=count),
         assigned_id=group.assignment.configuration_id if group.assignment else "",
+        assigned_version=group.assignment.version_number if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
         traffic=traffic.of_group(caller, fleet.id, group.id, view),
         graph=_graph(caller, group),
