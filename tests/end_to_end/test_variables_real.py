@@ -78,7 +78,7 @@ def test_a_changed_secret_reaches_hosts_by_a_rollout_and_a_wrong_one_is_taken_ba
     assert (installed(group), [host.pid for host in group.hosts.values()]) == (files, pids)
 
 
-def test_a_value_with_which_the_collector_hangs_is_taken_back_and_a_reference_is_resolved_by_the_host(
+def test_a_value_that_hangs_the_collector_is_taken_back_and_the_host_resolves_a_reference(
     group: Hosts, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
