@@ -245,3 +245,20 @@ def test_the_gates_of_a_configuration_check_it_again(command: str, server: Serve
     assert [one["feature_gates"] for one in asked(server)] == [GATES]
     # They are the configuration's already: the new version inherits them.
     assert [line for line, _ in saved(server) if line.startswith("PATCH")] == []
+
+
+@pytest.mark.parametrize(
+    "line", ["config publish a", "config publish a --version 1", "config push a.yaml --to a --publish"]
+)
+def test_a_version_is_published_as_it_was_validated(server: Server, run: Run, line: str) -> None:
+    known = answering(text="a: 1")
+
+    def answer(asked: str) -> Answer:
+        status, _, body = known(asked)
+        return status, {"ETag": '"1-7"' if asked.endswith("/versions/1") else '"2-4"'}, body
+
+    server.answering = answer
+    code, _, err = run(line)
+
+    (conditions,) = [headers.get("If-Match") for line, headers, _ in server.requests if line.endswith("/publish")]
+    assert (code, conditions) == (0, '"1-7"' if "--version" in line else '"2-4"'), err

@@ -7,11 +7,15 @@ from typing import NamedTuple
 
 
 class TextToCheck(NamedTuple):
-    """A text, and the collector that checks it: its version, empty for the server's default, and its feature gates."""
+    """A text, and the collector that checks it: its version, empty for the server's default, and its feature gates.
+
+    `etag` is the state of a stored version whose text it is.
+    """
 
     text: str
     collector_version: str = ""
     feature_gates: Sequence[str] = ()
+    etag: str = ""
 
     def request(self) -> dict[str, object]:
         """The fields of a request to validate it."""

@@ -251,10 +251,12 @@ def publish(
     configuration, n = lookup.one_version(configuration, n)
     latest = lookup.latest(api, lookup.find(api, configuration))
     n = n or latest.version
+    read = ""
     if n != latest.published and not no_validate:
         content, label = lookup.text_of(api, latest, n), f"{latest.name} v{n}"
+        read = content.etag
         gate.require_valid_version(api, label, content, undone="Nothing was published", forced=force, env=env)
-    published = shaped(VersionDetail, api.post(f"/configurations/{latest.id}/versions/{n}/publish"))
+    published = shaped(VersionDetail, api.post(f"/configurations/{latest.id}/versions/{n}/publish", if_match=read))
     print_outcome(published, as_json, f"{one_line(latest.name)} v{published['n']} is published")
 
 

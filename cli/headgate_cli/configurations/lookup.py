@@ -122,9 +122,10 @@ def version(api: Api, configuration_id: str, n: int) -> VersionDetail:
 def text_of(api: Api, latest: Latest, n: int) -> TextToCheck:
     """A version's text and its collector; needs no request for the latest version."""
     if n == latest.version:
-        return TextToCheck(latest.yaml, latest.collector_version, latest.feature_gates)
-    detail = version(api, latest.id, n)
-    return TextToCheck(detail["yaml"], detail["collector_version"], gates_of(detail))
+        return TextToCheck(latest.yaml, latest.collector_version, latest.feature_gates, latest.etag)
+    entity, etag = api.get_with_etag(f"/configurations/{latest.id}/versions/{n}")
+    detail = shaped(VersionDetail, entity)
+    return TextToCheck(detail["yaml"], detail["collector_version"], gates_of(detail), etag)
 
 
 class VersionNumber(click.ParamType[int]):

@@ -323,7 +323,7 @@ def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
 def _save(api: Api, change: PushedChange, description: str, *, publish: bool, force: bool) -> Pushed:
     latest, moves = change.latest, change.moves
     # What the new draft lacks once it is saved: with a new configuration, a description would be the configuration's.
-    lacks = ""
+    lacks = state = ""
     if latest is None:
         created = shaped(ConfigurationDetail, api.create("/configurations", {"name": change.name, "yaml": change.text}))
         entry = entry_of(created["id"], change.name, 1, change.text)
@@ -333,7 +333,8 @@ def _save(api: Api, change: PushedChange, description: str, *, publish: bool, fo
         described = {"description": description} if description else {}
         try:
             path, etag = f"/configurations/{latest.id}/versions", "" if force else latest.etag
-            added = shaped(VersionDetail, api.create(path, {"yaml": change.text} | described, if_match=etag))
+            answer, state = api.create_with_etag(path, {"yaml": change.text} | described, if_match=etag)
+            added = shaped(VersionDetail, answer)
         except ServerError as error:
             if not error.is_stale:
                 raise
@@ -343,7 +344,7 @@ def _save(api: Api, change: PushedChange, description: str, *, publish: bool, fo
             ) from error
         entry = entry_of(latest.id, latest.name, added["n"], change.text)
     else:
-        entry = _unchanged_entry(change, latest)
+        entry, state = _unchanged_entry(change, latest), latest.etag
     # Recorded at once: an error with the tests, or with the next file, must not lose this one.
     entry = replace(entry, tests=change.tests.there if change.tests else {})
     _record(change, entry)
@@ -351,10 +352,10 @@ def _save(api: Api, change: PushedChange, description: str, *, publish: bool, fo
         _save_tests(api, change, change.tests, entry)
     changes = _draft_changes(lacks, change.collector_version if moves else "", change.gates if change.regates else ())
     if changes:
-        change_draft(api, entry.id, entry.version, changes)
+        state = change_draft(api, entry.id, entry.version, changes, state)
     publishes = publish and (latest is None or latest.published != entry.version)
     if publishes:
-        _publish_version(api, entry.id, entry.version)
+        _publish_version(api, entry.id, entry.version, state)
     return Pushed(
         change.path,
         entry.id,
@@ -406,13 +407,13 @@ def _draft_changes(description: str, collector_version: str, feature_gates: Sequ
     return {name: value for name, value in fields.items() if value}
 
 
-def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, object]) -> None:
-    """Set the description, the collector version or the feature gates of a draft that was just saved.
+def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, object], state: str = "") -> str:
+    """Set the description, the collector version or the feature gates of a draft that was just saved; return its ETag.
 
     Raises Failed, with the way to set the collector version later.
     """
     try:
-        api.patch(f"/configurations/{configuration_id}/versions/{n}", dict(changes))
+        return api.patch_with_etag(f"/configurations/{configuration_id}/versions/{n}", dict(changes), if_match=state)[1]
     except Failed as error:
         saved = f"version {n} of {one_line(configuration_id)} is saved as a draft"
         what = " and ".join(name.replace("_", " ") for name in changes)
@@ -422,9 +423,9 @@ def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, 
         raise Failed(f"{saved}, but its {what} could not be set: {error.message}; set it with `{again}`") from error
 
 
-def _publish_version(api: Api, configuration_id: str, n: int) -> None:
+def _publish_version(api: Api, configuration_id: str, n: int, state: str = "") -> None:
     try:
-        api.post(f"/configurations/{configuration_id}/versions/{n}/publish")
+        api.post(f"/configurations/{configuration_id}/versions/{n}/publish", if_match=state)
     except Failed as error:
         saved = f"version {n} of {one_line(configuration_id)} is saved"
         raise Failed(f"{saved}, but not published: {error.message}") from error
