@@ -146,7 +146,7 @@ def linux(
 
 
 def order(connection: FleetConnection, *, env: Mapping[str, str], stored: StoredVariables | None) -> str:
-    """What the supervisor needs to install itself, as JSON in ASCII on one line."""
+    """The order by which the supervisor installs itself, as JSON in ASCII on one line."""
     described: dict[str, object] = {
         "endpoint": connection.endpoint,
         "deployment_id": connection.deployment_id,

@@ -23,7 +23,7 @@ MANIFEST: Final = "manifest.json"
 CHART: Final = "headgate-supervisor.tgz"
 ARCHITECTURES: Final[tuple[Architecture, ...]] = ("amd64", "arm64")
 SYSTEMS: Final = {"windows": "windows", "macos": "darwin"}
-"""What Go calls the platforms whose programs have their name."""
+"""Names in Go of the platforms whose programs have their name."""
 _URL_SECONDS: Final = 900
 """Long enough to begin; S3 lets a download end that began in time."""
 
