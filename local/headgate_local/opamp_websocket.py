@@ -12,6 +12,7 @@ import random
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
@@ -39,6 +40,8 @@ _LEAST_IDLE_SECONDS: Final = 60.0
 _LONGEST_WAIT: Final = 30
 """Seconds for which a message waits for its turn; meanwhile its connection is not read."""
 _SECONDS_TO_END: Final = 5
+_PAUSE: Final = b"30"
+"""Seconds after which an agent comes back that was not answered."""
 _ASKED_A_SECOND: Final = 200
 _PASSED_ON: Final = (b"authorization", b"x-deployment-id", b"x-request-id")
 _GOING, _UNSUPPORTED, _REFUSED, _LATER = 1001, 1003, 1008, 1013
@@ -113,9 +116,11 @@ class WithWebSocket:
         try:
             connection.fleet_id = await asyncio.to_thread(_fleet_of, credential)
             await send({"type": "websocket.accept"})
-            code, reason = await self._converse(scope, connection, receive, send)
-            if code:
-                await send({"type": "websocket.close", "code": code, "reason": reason})
+            open_send = partial(_send_if_open, send)
+            with suppress(_Ended):
+                code, reason = await self._converse(scope, connection, receive, open_send)
+                if code:
+                    await open_send({"type": "websocket.close", "code": code, "reason": reason})
         finally:
             self._open.discard(connection)
             self._of_credential[credential] -= 1
@@ -206,6 +211,9 @@ class WithWebSocket:
                 parts.append(message.get("body", b""))
 
         await self._application(inner, receive, send)
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR and b"retry-after" not in headers:
+            # Also what took too long, as API Gateway says it: an agent that comes back reports everything.
+            status, headers = HTTPStatus.SERVICE_UNAVAILABLE, {**headers, b"retry-after": _PAUSE}
         return _Answer(status, headers, b"".join(parts))
 
     def _note(self, change: DatabaseChange) -> None:
@@ -218,6 +226,19 @@ class WithWebSocket:
             concerned = kind != "instance" or entry in map(instance_id, list(connection.agents))
             if partition == f"fleet#{connection.fleet_id}" and concerned:
                 connection.loop.call_soon_threadsafe(connection.wake.set)
+
+
+class _Ended(Exception):
+    """The agent ended the connection, or did not answer pings, before it got its answer."""
+
+
+async def _send_if_open(send: Send, message: Message) -> None:
+    """Raises _Ended."""
+    try:
+        await send(message)
+    except RuntimeError as error:
+        # So uvicorn says that it has closed the connection meanwhile.
+        raise _Ended from error
 
 
 def _fleet_of(credential: bytes) -> str:

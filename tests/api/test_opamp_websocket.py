@@ -1,5 +1,6 @@
 """OpAMP over WebSocket, on the server of the local service: the fleet service's own answers, and limits of its own."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -9,6 +10,7 @@ from functools import partial
 
 import pytest
 import uvicorn
+from starlette.types import ASGIApp, Message
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
@@ -17,6 +19,7 @@ from headgate.instances.counting import admission
 from headgate.opamp import pace
 from headgate.opamp.messages import MAX_MESSAGE_BYTES
 from headgate_local import service, streams
+from headgate_local.limits import Limited
 from headgate_local.opamp_websocket import WithWebSocket
 from headgate_opamp import opamp_pb2 as wire
 from opamp.app import app
@@ -29,11 +32,11 @@ Connect = Callable[[], AbstractContextManager[ClientConnection]]
 
 
 @contextmanager
-def _address(**limits: float) -> Iterator[str]:
+def _address(application: ASGIApp = app, **limits: float) -> Iterator[str]:
     """Where the fleet service takes connections; `ping` seconds pass before an agent that is silent is gone."""
     ping = limits.pop("ping", 20.0)
-    application = WithWebSocket(app, most=int(limits.pop("most", 10)), **limits)
-    config = service.server_config(application)
+    connected = WithWebSocket(application, most=int(limits.pop("most", 10)), **limits)
+    config = service.server_config(connected)
     config.ws_ping_interval = config.ws_ping_timeout = ping
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(config)
@@ -208,19 +211,61 @@ def test_a_silent_agent_is_asked_to_report_and_its_connection_ends_if_it_does_no
             connection.recv(timeout=10)
 
 
-def test_a_half_open_connection_is_noticed_by_its_missing_pongs(fleet: Fleet) -> None:
+@contextmanager
+def _silent(address: str, token: str) -> Iterator[socket.socket]:
+    """A connection that answers no pings."""
     request = (
         "GET /v1/opamp HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-        f"Authorization: Bearer {fleet.token}\r\n\r\n"
+        f"Authorization: Bearer {token}\r\n\r\n"
     )
+    with socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2]))) as silent:
+        silent.sendall(request.encode())
+        yield silent
+
+
+def _until_the_end(silent: socket.socket, received: bytes = b"") -> bytes:
+    while not received.endswith(b"keepalive ping timeout") and (part := silent.recv(4096)):
+        received += part
+    return received
+
+
+def test_a_half_open_connection_is_noticed_by_its_missing_pongs(fleet: Fleet) -> None:
     with _address(ping=0.1, most=1) as address:
-        with socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2]))) as silent:
-            silent.sendall(request.encode())
-            received = b""
-            while part := silent.recv(4096):
-                received += part
+        with _silent(address, fleet.token) as silent:
+            received = _until_the_end(silent)
+            assert silent.recv(4096) == b""
         assert b" 101 " in received.splitlines()[0]
         assert received.endswith(b"keepalive ping timeout")
         with _connect(address, fleet.token) as after:
             assert Agent(partial(_post, after)).start().capabilities
+
+
+def test_a_message_that_took_too_long_is_said_with_a_time_to_come_back(fleet: Fleet) -> None:
+    with _address(Limited(app, seconds=0)) as address:
+        response = _refused(address, fleet.token).response
+
+    # Not as API Gateway says it, 500 without a time: an agent would forget the message and not come back with it.
+    assert response.status_code == 503
+    assert int(response.headers["Retry-After"]) > 0
+
+
+def test_an_answer_to_a_connection_that_was_ended_meanwhile_is_no_fault_of_the_service(fleet: Fleet) -> None:
+    events = [{"type": "websocket.connect"}, {"type": "websocket.receive", "bytes": b"\0"}]
+    sent: list[str] = []
+
+    async def receive() -> Message:
+        return events.pop(0)
+
+    async def send(message: Message) -> None:
+        sent.append(message["type"])
+        if message["type"] == "websocket.send":
+            # uvicorn's words after pings that were not answered.
+            raise RuntimeError("Unexpected ASGI message 'websocket.send', after sending 'websocket.close'.")
+
+    headers = [(b"authorization", f"Bearer {fleet.token}".encode())]
+    scope = {"type": "websocket", "scheme": "ws", "path": "/v1/opamp", "query_string": b"", "headers": headers}
+    asyncio.run(WithWebSocket(app)(scope, receive, send))
+    streams.followers.pop()
+
+    assert sent == ["websocket.accept", "websocket.send"]
