@@ -551,6 +551,25 @@ class FindingsOut(TypedDict):
     upgrade: UpgradeReport | None
 
 
+class FleetFindingOut(TypedDict):
+    severity: Literal["error", "warning", "note"]
+    source: Literal["collector", "start", "lint", "policy", "schema"] | Literal["upgrade"]
+    code: str
+    message: str
+    way_out: str
+    component_path: str
+    count: int
+    hosts: list[str]
+
+
+class FleetFindingsOut(TypedDict):
+    items: list[FleetFindingOut]
+    checked: int
+    without_findings: int
+    not_checked: int
+    left_out: int
+
+
 class FleetOut(TypedDict):
     id: str
     label: str

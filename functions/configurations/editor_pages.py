@@ -9,13 +9,14 @@ from typing import Annotated, Final
 from fastapi import Query, Response
 from pydantic import BeforeValidator
 
-from configurations import differences_card
+from configurations import api, differences_card
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
 from headgate.foundation.caller import Caller
 from headgate.foundation.settings import settings
 from headgate.http.parameters import ConfigurationId, whole_number
+from web.commands import command
 from web.html import Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
@@ -61,6 +62,15 @@ data-pipelines="{pipelines}" hidden></div>
 def new_configuration(who: Visit, caller: Member) -> Response:
     content = html(_NEW, home=home(caller))
     return page(frame(who, caller, "configurations"), "New configuration", content, script="new_configuration")
+
+
+command(
+    router,
+    "/organizations/{organization_id}/configurations/new",
+    api.create_configuration,
+    "/configurations/{result.id}/edit",
+    body=lambda posted: {"name": posted.form.get("name", "").strip(), "yaml": posted.form.get("yaml", "")},
+)
 
 
 @router.get("/organizations/{organization_id}/configurations/try")

@@ -33,6 +33,8 @@ _PAGES: Final = (
     part("fleets.pages.groups.settings_pages"),
     part("fleets.pages.rollouts.rollout_pages"),
     part("fleets.pages.instances.list_pages"),
+    # Before the page of one collector, which takes all paths below it.
+    part("fleets.pages.observed_pages"),
     part("fleets.pages.instances.instance_pages"),
     part("fleets.pages.capture_pages"),
 )

@@ -155,6 +155,7 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "fleets.api.observed": (
         "/api/v1/public/fleets/*/configurations",
+        "/api/v1/public/fleets/*/findings",
         "/api/v1/public/fleets/*/instances/*/adoption",
         "/api/v1/public/fleets/*/instances/*/configuration",
         "/api/v1/public/fleets/*/instances/*/findings",
@@ -230,6 +231,11 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "fleets.pages.instances.list_pages": (
         "/organizations/*/fleets/*/collectors",
         "/organizations/*/fleets/*/collectors/orders",
+    ),
+    "fleets.pages.observed_pages": (
+        "/organizations/*/fleets/*/collectors/*/adopt",
+        "/organizations/*/fleets/*/collectors/*/findings",
+        "/organizations/*/fleets/*/findings",
     ),
     "fleets.pages.price_pages": ("/organizations/*/fleets/prices",),
     "fleets.pages.redaction_pages": ("/organizations/*/fleets/capture-redaction",),

@@ -382,6 +382,24 @@ def test_the_page_of_an_observed_collector_shows_what_it_reports_to_run(observed
     assert "processor/transform" in shown
     assert "&lt;script&gt;alert(1)" in shown
     assert "<script>alert(1)" not in shown
-    assert f"headgate fleet adopt {observed.id}" in shown
+    assert '/adopt">Make it a draft' in shown
     _reports(agent, "a: [")
     assert "is not YAML" in visitor.get(f"{path}/{observed.instances()[0]['id']}").text
+
+
+def test_the_page_that_adopts_shows_the_draft_its_variables_and_the_difference(observed: Fleet) -> None:
+    agent = without_group(observed, capabilities=EXTENSION)
+    agent.start()
+    visitor = member_at(app, observed.member.organization_id)
+    pages = f"/organizations/{observed.member.organization_id}/fleets/{observed.id}"
+    path = f"{pages}/collectors/{observed.instances()[0]['id']}/adopt"
+    _reports(agent, "a: [")
+    refused = visitor.get(path)
+    assert (refused.status_code, "is not YAML" in refused.text) == (404, True)
+
+    _reports(agent, _RUNNING)
+    adopt = visitor.get(path).text
+    assert f'action="/organizations/{observed.member.organization_id}/configurations/new"' in adopt
+    assert "Difference to what it runs" in adopt
+    assert "<code>OTLPHTTP_HEADERS_X_SCOPE_ORGID</code> at <code>exporters::otlphttp::headers::X-Scope-OrgID" in adopt
+    assert "What is wrong with what they run" in visitor.get(pages).text

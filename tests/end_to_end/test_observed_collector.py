@@ -7,12 +7,16 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+import httpx
 import yaml
 
 from headgate.foundation.settings import settings
+from tests.api.test_observed_fleets import EXTENSION
 from tests.support.cli_support import Cli
+from tests.support.opamp_agent import Agent
 from tests.support.ports import free_port
 
 _COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"
@@ -24,6 +28,18 @@ _BASE = {
         "pipelines": {"logs": {"receivers": ["nop"], "exporters": ["nop"]}},
     },
 }
+
+
+_TEXT = """\
+receivers: {{{receiver}: }}
+exporters: {{nop: }}
+service: {{pipelines: {{logs: {{receivers: [{receiver}], exporters: [nop]}}}}}}
+"""
+
+
+def _post(composed: dict[str, object], body: bytes) -> bytes:
+    headers = {"authorization": f"Bearer {composed['token']}"}
+    return httpx.post(str(composed["endpoint"]), content=body, headers=headers).raise_for_status().content
 
 
 @contextmanager
@@ -72,6 +88,19 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
         found = cli.ok("fleet", "findings", "existing", host, "--to", settings().collector_version)
         assert f"works on collector {settings().collector_version}" in found
         adopted = json.loads(cli.ok("fleet", "adopt", "existing", host, "--name", "adopted", "--json"))
+        for name, receiver in (("web-2", "nop"), ("web-3", "nopp")):
+            agent = Agent(partial(_post, composed), name, capabilities=EXTENSION)
+            agent.start()
+            message = agent.message()
+            message.effective_config.config_map.config_map[""].body = _TEXT.format(receiver=receiver).encode()
+            agent.send(message)
+        of_fleet = json.loads(cli.run("fleet", "findings", "existing", "--json").out)
+        (wrong,) = [each for each in of_fleet["items"] if each["code"] == "unknown_component"]
+        assert (wrong["severity"], wrong["count"], wrong["hosts"]) == ("error", 1, ["web-3"])
+        assert (of_fleet["checked"], of_fleet["items"][0]["severity"]) == (3, "error")
+        printed = cli.run("fleet", "findings", "existing", "--to", settings().collector_version)
+        assert printed.code == 1
+        assert "(web-3)" in printed.out
     assert adopted["adoption"]["variables"] == []
     written = yaml.safe_load(adopted["adoption"]["yaml"])
     assert ("extensions" in written, "extensions" in written["service"]) == (False, False)

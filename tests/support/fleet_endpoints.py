@@ -199,7 +199,7 @@ FLEETS: Final = [
     ),
     *(
         endpoint(f"GET {FLEET}/{name}", "read", 404, right(200, ids={"fleet_id": "observed_fleet_id"}))
-        for name in ("inventory", "inventory.csv", "configurations")
+        for name in ("inventory", "inventory.csv", "configurations", "findings")
     ),
     *(
         endpoint(f"GET {INSTANCE}/{name}", "read", 404, right(200, ids=OBSERVED))

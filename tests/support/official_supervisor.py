@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -61,7 +62,7 @@ class OfficialSupervisor:
     """A host with it; `file` is its configuration."""
 
     folder: Path
-    file: Mapping[str, object]
+    file: Mapping[str, Any]
     process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -73,6 +73,7 @@ ENDPOINTS: Final[tuple[tuple[str, str, str, bool], ...]] = (
     ("GET", "/fleets/{fleet_id}/deployments/{deployment_id}/token", "read", False),
     ("POST", "/fleets/{fleet_id}/deployments/{deployment_id}/token", "admin", True),
     ("POST", "/fleets/{fleet_id}/deployments/{deployment_id}/upgrade-check", "read", True),
+    ("GET", "/fleets/{fleet_id}/findings", "read", False),
     ("POST", "/fleets/{fleet_id}/install", "write", True),
     ("GET", "/fleets/{fleet_id}/instances", "read", False),
     ("GET", "/fleets/{fleet_id}/instances/{instance_id}", "read", False),

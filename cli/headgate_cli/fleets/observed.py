@@ -109,20 +109,24 @@ def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, 
 
 @click.command()
 @_fleet
-@_instance
+@click.argument("instance", metavar="[INSTANCE]", default="")
 @click.option("--to", default="", metavar="VERSION", help="Also say what moving to this collector version changes.")
 @connected
 def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> None:
-    """Show what is wrong with what an observed collector runs: on its version, by policies, on another version.
+    """Show what is wrong with what observed collectors run: on their version, by policies, on another version.
 
-    Ends with 1 if the collector would refuse it.
+    Without INSTANCE it is about the whole fleet, each finding once. Ends with 1 if a collector would refuse its text.
 
     \b
     Examples:
-      headgate fleet findings existing web-1
+      headgate fleet findings existing
       headgate fleet findings existing web-1 --to 0.158.0
     """
-    answer = api.get(f"{lookup.instance_path(api, fleet, instance)}/findings", **({"to": to} if to else {}))
+    asked = {"to": to} if to else {}
+    if not instance:
+        _print_findings_of_fleet(api, fleet, asked, as_json=as_json)
+        return
+    answer = api.get(f"{lookup.instance_path(api, fleet, instance)}/findings", **asked)
     known = shaped(shapes.FindingsOut, answer)
     result = known["result"]
     if as_json:
@@ -177,6 +181,21 @@ def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json
         say(f"note: {quoted(note)}")
 
 
-def _finding(finding: shapes.ListedFinding) -> str:
+def _print_findings_of_fleet(api: Api, fleet: str, asked: dict[str, str], *, as_json: bool) -> None:
+    report = shaped(shapes.FleetFindingsOut, api.get(f"/fleets/{lookup.fleet(api, fleet)}/findings", **asked))
+    if as_json:
+        print_json(report)
+    else:
+        for entry in report["items"]:
+            hosts = ", ".join(map(one_line, entry["hosts"])) + (", …" if entry["count"] > len(entry["hosts"]) else "")
+            print_result(f"{entry['count']}  {_finding(entry)}  ({hosts})")
+        not_checked = f"; {report['not_checked']} hosts were not checked" if report["not_checked"] else ""
+        clean = f"{report['without_findings']} hosts have no finding"
+        say(f"{report['checked']} configurations checked, {clean}{not_checked}")
+    if any(entry["severity"] == "error" for entry in report["items"]):
+        raise click.exceptions.Exit(FAILED)
+
+
+def _finding(finding: shapes.ListedFinding | shapes.FleetFindingOut) -> str:
     place = one_line(str(finding.get("component_path") or ""))
     return f"{one_line(finding['severity'])}: {f'{place}: ' if place else ''}{quoted(finding['message'])}"

@@ -626,6 +626,25 @@ export interface FindingsOut {
   upgrade: UpgradeReport | null;
 }
 
+export interface FleetFindingOut {
+  severity: "error" | "warning" | "note";
+  source: "collector" | "start" | "lint" | "policy" | "schema" | "upgrade";
+  code: string;
+  message: string;
+  way_out: string;
+  component_path: string;
+  count: number;
+  hosts: string[];
+}
+
+export interface FleetFindingsOut {
+  items: FleetFindingOut[];
+  checked: number;
+  without_findings: number;
+  not_checked: number;
+  left_out: number;
+}
+
 export interface FleetOut {
   id: string;
   label: string;

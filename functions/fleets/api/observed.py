@@ -4,29 +4,23 @@ from typing import Annotated, Any, Final
 
 from fastapi import Query, Response
 
+from fleets.api import reported_findings
 from fleets.api.observed_wire import (
     AdoptionOut,
     FindingsOut,
+    FleetFindingsOut,
     InventoryOut,
     ReportedConfigurationOut,
     SharedConfigurationOut,
     SharedConfigurationsOut,
 )
 from fleets.api.routing import fleet_router
-from headgate.checker import Asker, collector_versions
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import FleetId, InstanceId
-from headgate.identity import checks
 from headgate.instances import adopting, observed
 from headgate.instances import service as instances
-from headgate.policies import checking
-from headgate_engine.upgrades import service as upgrades
-from headgate_engine.upgrades.service import UpgradedText
-from headgate_engine.validation.checking import CheckRequest, Parts
-from headgate_engine.wire.checks import ValidationResult
 from headgate_engine.wire.inputs import CollectorVersion
-from headgate_engine.wire.upgrades import UpgradeReport
 
 router = fleet_router()
 
@@ -77,24 +71,16 @@ def get_findings(fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to:
     The collector of the host's version is asked, else the nearest one that is installed here. With `to`, the answer
     also says what moving to that version changes.
     """
-    with checks.under_way(caller):
-        proposed = adopting.adoption(caller, fleet_id, instance_id)
-        reported = proposed.seen.instance.reported.description.collector_version
-        version = collector_versions.nearest(reported, asker=Asker.of(caller))
-        request = CheckRequest(yaml=proposed.yaml, version=version, env={})
-        result = ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True)))
-        upgrade = None
-        if to is not None:
-            text = UpgradedText(proposed.yaml, {}, ("query", "to"), version)
-            upgrade = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller)))
-    return FindingsOut(
-        version=version,
-        reported_version=reported,
-        exact=version == reported,
-        yaml=proposed.yaml,
-        result=result,
-        upgrade=upgrade,
-    )
+    return reported_findings.of_host(caller, fleet_id, instance_id, to)
+
+
+@router.get("/{fleet_id}/findings", operation_id="listFleetFindings")
+def list_findings(fleet_id: FleetId, caller: Reader, to: To = None) -> FleetFindingsOut:
+    """List what is wrong with the configurations of an observed fleet, each finding once, with the hosts that have it.
+
+    Up to 20 configurations are checked, those of most hosts first, as `findings` of a host does.
+    """
+    return reported_findings.of_fleet(caller, fleet_id, to)
 
 
 @router.get("/{fleet_id}/instances/{instance_id}/adoption")

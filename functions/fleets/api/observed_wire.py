@@ -1,6 +1,6 @@
 """Answers of the endpoints of observed collectors."""
 
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -9,6 +9,7 @@ from headgate.instances.adopting import Adoption
 from headgate.instances.observed import SharedConfiguration, ShownConfiguration
 from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import InstanceState
+from headgate_engine.validation.findings import Severity, Source
 from headgate_engine.wire.checks import ValidationResult
 from headgate_engine.wire.times import Time
 from headgate_engine.wire.upgrades import UpgradeReport
@@ -102,6 +103,31 @@ class FindingsOut(BaseModel):
     yaml: Annotated[str, Field(description="The text that was checked, to which lines and columns refer")]
     result: ValidationResult
     upgrade: Annotated[UpgradeReport | None, Field(description="Null if no version was asked for")]
+
+
+class FleetFindingOut(BaseModel):
+    """A finding that configurations of a fleet have; `source` is `upgrade` for what another version would change."""
+
+    severity: Severity
+    source: Source | Literal["upgrade"]
+    code: str
+    message: str
+    way_out: str
+    component_path: str
+    count: Annotated[int, Field(description="Number of hosts that have it")]
+    hosts: Annotated[list[str], Field(description="Names of up to five of them")]
+
+
+class FleetFindingsOut(BaseModel):
+    """What is wrong with the configurations that collectors of a fleet report, the worst and most frequent first."""
+
+    items: list[FleetFindingOut]
+    checked: Annotated[int, Field(description="Number of configurations that were checked")]
+    without_findings: Annotated[
+        int, Field(description="Number of hosts whose configuration has no finding", examples=[40])
+    ]
+    not_checked: Annotated[int, Field(description="Number of hosts whose configuration was not checked", examples=[0])]
+    left_out: Annotated[int, Field(description="Number of findings that are not listed")]
 
 
 class PlaceholderOut(Answer):

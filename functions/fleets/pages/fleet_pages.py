@@ -93,8 +93,9 @@ _FIRST_GROUP: Final = """\
 None yet: <a href="{path}/new-group">create one</a>, or use
 <code>headgate deployment create {id} NAME CONFIGURATION --role ROLE</code>."""
 _COLLECTORS: Final = """\
-<p class="last">{counts} <a href="{path}/collectors">Show each collector</a> ·
+<p class="last">{counts} <a href="{path}/collectors">Show each collector</a> ·{findings}
 <a href="{path}/captures">Captures</a></p>"""
+_WRONG: Final = ' <a href="{path}/findings">What is wrong with what they run</a> ·'
 _LOSS: Final = """\
 Its tokens, its Default group and what is known of its collectors are deleted. Delete its other groups first; no
 collector may report any longer."""
@@ -241,7 +242,12 @@ def _fleet_page(
         if listed.entries
         else nothing_yet(_GROUPS_FOR, html(_FIRST_GROUP, path=path, id=fleet.id)),
         path=path,
-        instances=html(_COLLECTORS, counts=_instances(counted), path=path)
+        instances=html(
+            _COLLECTORS,
+            counts=_instances(counted),
+            path=path,
+            findings=html(_WRONG, path=path) if fleet.observed else NOTHING,
+        )
         if counted.total
         else no_collectors(path, fleet.id),
         traffic=traffic.of_fleet(caller, fleet_id) if counted.total else NOTHING,

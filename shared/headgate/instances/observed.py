@@ -79,13 +79,25 @@ def configuration(caller: Caller, fleet_id: str, instance_id: str, sha256: str |
     return ShownConfiguration(sha256 or newest, text, known.at, former, difference(before, after), seen)
 
 
+def text(fleet_id: str, sha256: str) -> str:
+    """The text of a hash, in a fleet that the caller is known to see; one read. Raises NothingReported."""
+    stored = effective.text(fleet_id, sha256)
+    if stored is None:
+        raise NothingReported("No configuration with this hash is stored any more")
+    return stored
+
+
+def by_build(caller: Caller, fleet_id: str) -> list[tuple[tuple[str, str | None], Sequence[SeenInstance]]]:
+    """The hosts by configuration and collector version, the largest group first; as `shared` reads them."""
+    groups: dict[tuple[str, str | None], list[SeenInstance]] = defaultdict(list)
+    for sha256, hosts in _groups(caller, fleet_id):
+        for seen in hosts:
+            groups[sha256, seen.instance.reported.description.collector_version].append(seen)
+    return sorted(groups.items(), key=lambda group: -len(group[1]))
+
+
 def shared(caller: Caller, fleet_id: str) -> list[SharedConfiguration]:
     """Group collectors by configuration, the largest first; a query for each megabyte of the fleet's instances."""
-    groups: dict[str, list[SeenInstance]] = defaultdict(list)
-    for seen in service.those(fleets.get(caller, fleet_id), lambda _: True, clock.now()):
-        known = seen.instance.reported.effective
-        if known and known.sha256:
-            groups[known.sha256].append(seen)
     return [
         SharedConfiguration(
             sha256,
@@ -96,8 +108,17 @@ def shared(caller: Caller, fleet_id: str) -> list[SharedConfiguration]:
             ],
             hosts[0].instance.reported.effective.components if hosts[0].instance.reported.effective else (),
         )
-        for sha256, hosts in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+        for sha256, hosts in sorted(_groups(caller, fleet_id), key=lambda group: (-len(group[1]), group[0]))
     ]
+
+
+def _groups(caller: Caller, fleet_id: str) -> Iterable[tuple[str, Sequence[SeenInstance]]]:
+    groups: dict[str, list[SeenInstance]] = defaultdict(list)
+    for seen in service.those(fleets.get(caller, fleet_id), lambda _: True, clock.now()):
+        known = seen.instance.reported.effective
+        if known and known.sha256:
+            groups[known.sha256].append(seen)
+    return groups.items()
 
 
 def inventory(caller: Caller, fleet_id: str) -> str:

@@ -17,7 +17,7 @@ from headgate_local import user_pool
 from headgate_local.moto_data import ACCOUNT, REGION
 from tests.support.application_endpoints import INVITING
 from tests.support.faults.rows import Row, always, new_address
-from tests.support.fleet_endpoints import ACTS, CAPTURED, ORDERS, SECRETIVE
+from tests.support.fleet_endpoints import ACTS, CAPTURED, OBSERVED, ORDERS, SECRETIVE
 from tests.support.world import A_TEST, World
 
 Fields = dict[str, str]
@@ -180,6 +180,9 @@ PAGES: Final = [
     ),
     form(f"{HERE}/fleets/{{fleet_id}}/delete", 303, {}, ids={"fleet_id": "unused_fleet_id"}, repeated=(404,)),
     page(COLLECTOR),
+    *(page(f"{COLLECTOR}/{name}", ids=OBSERVED) for name in ("findings", "adopt")),
+    page(f"{HERE}/fleets/{{fleet_id}}/findings", ids={"fleet_id": "observed_fleet_id"}),
+    form(f"{HERE}/configurations/new", 303, {"name": "Adopted", "yaml": "receivers: {}"}),
     *(form(f"{COLLECTOR}/{act}", 303, {}) for act, _ in ORDERS),
     form(f"{COLLECTOR}/change", 303, {"set_label": "team=shop", "group": ""}),
     form(f"{COLLECTOR}/override", 303, lambda _: {"version_number": "1", "until": _tomorrow()}),

@@ -10,7 +10,7 @@ from headgate.instances import observed
 from headgate.instances.model import Instance
 from headgate.instances.observed import NothingReported
 from web.html import NOTHING, Html, html
-from web.parts import empty, second, tag
+from web.parts import empty, home, second, tag
 
 _LONGEST: Final = 100_000
 _CARD: Final = """\
@@ -19,10 +19,8 @@ _REPORTED: Final = """\
 <p class="soft small">Without secrets, since {at}. SHA-256 <code>{sha256}</code></p><p>{components}</p>
 {changed}<details><summary>The configuration</summary>
 <pre tabindex="0" aria-label="The configuration">{yaml}</pre></details>
-<p>What is wrong with it, also on another version:
-<code data-copy="the command">headgate fleet findings {fleet} {id}</code></p>
-<p>Make it a draft, with variables for what was redacted:
-<code data-copy="the command">headgate fleet adopt {fleet} {id}</code></p>"""
+<p class="last"><a href="{path}/findings">What is wrong with it, also on another version</a> ·
+<a href="{path}/adopt">Make it a draft, with variables for what was redacted</a></p>"""
 _CHANGED: Final = """\
 <details><summary>What changed in it last</summary>
 <pre tabindex="0" aria-label="What changed">{difference}</pre></details>"""
@@ -45,7 +43,6 @@ def reported_card(caller: Caller, group: Deployment, instance: Instance) -> Html
         components=[html("{tag} ", tag=tag(name)) for name in (known.components if known else ())],
         changed=html(_CHANGED, difference=shown.difference[:_LONGEST]) if shown.difference else NOTHING,
         yaml=shown.yaml if len(shown.yaml) <= _LONGEST else _TOO_LONG,
-        fleet=group.fleet_id,
-        id=instance.id,
+        path=f"{home(caller)}/fleets/{group.fleet_id}/collectors/{instance.id}",
     )
     return html(_CARD, content=content)

@@ -1,0 +1,132 @@
+"""Findings about configurations that observed collectors report: of one host, and grouped over a fleet."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from fleets.api.observed_wire import FindingsOut, FleetFindingOut, FleetFindingsOut
+from headgate.checker import Asker, collector_versions
+from headgate.identity import checks
+from headgate.instances import adopting, observed
+from headgate.policies import checking
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.upgrades.service import UpgradedText
+from headgate_engine.validation.checking import CheckRequest, Parts
+from headgate_engine.validation.findings import Severity, Source
+from headgate_engine.validation.model import TooCostly
+from headgate_engine.wire.checks import ValidationResult
+from headgate_engine.wire.upgrades import UpgradeReport
+
+if TYPE_CHECKING:
+    from headgate.foundation.caller import Caller
+
+MOST_CHECKED: Final = 20
+"""Configurations of a fleet that are checked, those of most hosts first."""
+MOST_FINDINGS: Final = 200
+MOST_NAMES: Final = 5
+# The answer must come before API Gateway gives up.
+_SECONDS: Final = 16.0
+_ORDER: Final = ("error", "warning", "note")
+
+
+class Kind(NamedTuple):
+    """A finding without its place in one text."""
+
+    severity: Severity
+    source: Source | Literal["upgrade"]
+    code: str
+    message: str
+    way_out: str
+    component_path: str
+
+
+@dataclass
+class _Having:
+    """The hosts that have a finding: the number of them, and the names of some."""
+
+    count: int = 0
+    hosts: list[str] = field(default_factory=list)
+
+
+def of_host(caller: Caller, fleet_id: str, instance_id: str, to: str | None) -> FindingsOut:
+    """Check what a host reports to run. Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable."""
+    with checks.under_way(caller):
+        proposed = adopting.adoption(caller, fleet_id, instance_id)
+        reported = proposed.seen.instance.reported.description.collector_version
+        return _checked(caller, proposed.yaml, reported, to)
+
+
+def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
+    """Check each configuration that hosts of a fleet report once for each version, and group what is found.
+
+    A query for each megabyte of instances, and a read and a check for each configuration. Raises FleetNotFound.
+    """
+    ends, having_by_kind = time.monotonic() + _SECONDS, defaultdict[Kind, _Having](_Having)
+    checked = left_out = clean = 0
+    with checks.under_way(caller):
+        for (sha256, version), hosts in observed.by_build(caller, fleet_id):
+            if checked == MOST_CHECKED or time.monotonic() > ends:
+                left_out += len(hosts)
+                continue
+            checked += 1
+            try:
+                yaml = adopting.managed(observed.text(fleet_id, sha256))[0]
+                found = set(kinds(_checked(caller, yaml, version, to)))
+            except (observed.NothingReported, adopting.NotAdoptable, TooCostly) as error:
+                found = {Kind("warning", "collector", "not_checked", error.detail, "", "")}
+            clean += 0 if found else len(hosts)
+            for kind in found:
+                having = having_by_kind[kind]
+                having.count += len(hosts)
+                having.hosts += [seen.instance.called for seen in hosts][: MOST_NAMES - len(having.hosts)]
+    listed = sorted(having_by_kind.items(), key=lambda each: (_ORDER.index(each[0].severity), -each[1].count, each[0]))
+    return FleetFindingsOut(
+        items=[
+            FleetFindingOut(**kind._asdict(), count=having.count, hosts=having.hosts)
+            for kind, having in listed[:MOST_FINDINGS]
+        ],
+        checked=checked,
+        without_findings=clean,
+        not_checked=left_out,
+        left_out=max(0, len(listed) - MOST_FINDINGS),
+    )
+
+
+def _checked(caller: Caller, yaml: str, reported: str | None, to: str | None) -> FindingsOut:
+    version = collector_versions.nearest(reported, asker=Asker.of(caller))
+    request = CheckRequest(yaml=yaml, version=version, env={})
+    result = ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True)))
+    upgrade = None
+    if to is not None:
+        text = UpgradedText(yaml, {}, ("query", "to"), version)
+        upgrade = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller)))
+    return FindingsOut(
+        version=version,
+        reported_version=reported,
+        exact=version == reported,
+        yaml=yaml,
+        result=result,
+        upgrade=upgrade,
+    )
+
+
+def kinds(found: FindingsOut) -> Iterator[Kind]:
+    """List the findings about a text, and what another version changes in it."""
+    for each in found.result.findings:
+        yield Kind(each.severity, each.source, each.code, each.message, each.way_out, each.component_path)
+    report = found.upgrade
+    if report is None:
+        return
+    for severity, listed in (("error", report.new_errors), ("warning", report.new_warnings)):
+        for new in listed:
+            yield Kind(severity, "upgrade", new.code, new.message, "", new.component_path)
+    for rename in report.renames:
+        message = f"{rename.old_type} is called {rename.new_type} on {report.target}"
+        yield Kind("warning", "upgrade", "renamed_component", message, "", rename.component_path)
+    for deprecation in report.deprecations:
+        if deprecation.new:
+            yield Kind("warning", "upgrade", "deprecated", deprecation.message, "", deprecation.component_path)

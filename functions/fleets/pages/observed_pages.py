@@ -1,0 +1,150 @@
+"""The pages of what observed collectors run: findings of one and of a fleet, and the draft that adopts one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from fastapi import Query, Response
+
+from fleets.api import reported_findings
+from fleets.api.observed_wire import FleetFindingOut
+from headgate.checker import Asker, collector_versions
+from headgate.fleets import service as fleets
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.http.parameters import FleetId, InstanceId
+from headgate.http.statuses import status_of
+from headgate.instances import adopting
+from headgate_engine.validation.findings import ListedFinding
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page
+from web.pages import Member, Visit, frame, page_router
+from web.parts import choice, empty, hidden, home, tag, text
+
+router = page_router()
+
+_FLEET: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
+_HOST: Final = f"{_FLEET}/collectors/{{instance_id}}"
+To = Annotated[str, Query(max_length=40)]
+
+_PAGE: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a>{where}</p>
+<h1>{title}</h1>{content}"""
+_WHERE: Final = ' / <a href="{path}">{host}</a>'
+_TO: Final = '<form method="get" action="{path}" class="row card">{choice}<button class="plain">Check</button></form>'
+_FINDINGS: Final = '<div class="card"><p class="soft">{verdict}</p><ul class="plain">{rows}</ul></div>'
+_FINDING: Final = """\
+<li><div>{severity} <strong>{message}</strong>
+<div class="small soft">{place} {hosts}</div>{way_out}</div></li>"""
+_ADOPT: Final = """\
+<div class="card"><ul>{notes}</ul>{variables}
+<form method="post" action="{home}/configurations/new">{csrf}{yaml}{name}<button>Create the draft</button></form></div>
+{difference}<div class="card"><h2>The draft</h2><pre tabindex="0" aria-label="The draft">{text}</pre></div>"""
+_VARIABLES: Final = "<h2>Variables to set</h2><ul>{rows}</ul>"
+_DIFFERENCE: Final = """\
+<div class="card"><h2>Difference to what it runs</h2>
+<pre tabindex="0" aria-label="Difference">{difference}</pre></div>"""
+_SEVERITIES: Final = {"error": "bad", "warning": "warn"}
+
+
+@router.get(f"{_FLEET}/findings")
+def show_fleet_findings(who: Visit, caller: Member, fleet_id: FleetId, to: To = "") -> Response:
+    """Show what is wrong with the configurations of a fleet, with the number of hosts that have it."""
+    found = reported_findings.of_fleet(caller, fleet_id, to or None)
+    verdict = f"{found.checked} configurations checked; {found.without_findings} collectors have no finding"
+    if found.not_checked:
+        verdict += f"; configurations of {found.not_checked} collectors were not checked"
+    rows = [_finding(each, _hosts(each)) for each in found.items]
+    path = f"{home(caller)}/fleets/{fleet_id}"
+    content = [_target(caller, f"{path}/findings", to), _listed(verdict, rows)]
+    return _shown(who, caller, fleet_id, "What is wrong in this fleet", content)
+
+
+@router.get(f"{_HOST}/findings")
+def show_findings(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, to: To = "") -> Response:
+    """Show what is wrong with what a collector runs, on its version and on another one."""
+    path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
+    try:
+        found = reported_findings.of_host(caller, fleet_id, instance_id, to or None)
+    except (errors.NotFound, errors.Invalid) as error:
+        return _refused(who, caller, fleet_id, "What is wrong with it", path, error)
+    result = found.result
+    nearest = "" if found.exact else f", the nearest to {found.reported_version or 'its own'} here"
+    verdict = f"It {'works' if result.valid else 'is refused'} on collector {found.version}{nearest}"
+    rows = [_finding(each) for each in reported_findings.kinds(found)]
+    content = [_target(caller, f"{path}/findings", to), _listed(verdict, rows)]
+    return _shown(who, caller, fleet_id, "What is wrong with it", content, path)
+
+
+@router.get(f"{_HOST}/adopt")
+def show_adoption(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId) -> Response:
+    """Show the draft that adopts what a collector runs, with the form that creates it."""
+    path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
+    try:
+        adoption = adopting.adoption(caller, fleet_id, instance_id)
+    except (errors.NotFound, errors.Invalid) as error:
+        return _refused(who, caller, fleet_id, "Adopt its configuration", path, error)
+    rows = [
+        html("<li><code>{name}</code> at <code>{path}</code></li>", name=each.name, path=each.component_path)
+        for each in adoption.variables
+    ]
+    content = html(
+        _ADOPT,
+        notes=[html("<li>{note}</li>", note=note) for note in adoption.notes],
+        variables=html(_VARIABLES, rows=rows) if rows else NOTHING,
+        home=home(caller),
+        csrf=csrf_field(frame(who, caller, "fleets")),
+        yaml=hidden("yaml", adoption.yaml),
+        name=text("name", "Name of the configuration", adoption.name, most=200),
+        difference=html(_DIFFERENCE, difference=adoption.difference) if adoption.difference else NOTHING,
+        text=adoption.yaml,
+    )
+    return _shown(who, caller, fleet_id, "Adopt its configuration", [content], path)
+
+
+def _target(caller: Caller, path: str, to: str) -> Html:
+    """The choice of another collector version."""
+    installed = collector_versions.listed(20, None, asker=Asker.of(caller)).entries
+    versions = [("", "Only its own version"), *((each.version, f"Also {each.version}") for each in installed)]
+    return html(_TO, path=path, choice=choice("to", "Collector version", versions, to))
+
+
+def _listed(verdict: str, rows: Sequence[Html]) -> Html:
+    return html(_FINDINGS, verdict=verdict, rows=rows or [empty("Nothing was found.")])
+
+
+def _finding(each: FleetFindingOut | ListedFinding | reported_findings.Kind, hosts: str = "") -> Html:
+    return html(
+        _FINDING,
+        severity=tag(each.severity, _SEVERITIES.get(each.severity, "")),
+        message=each.message,
+        place=each.component_path,
+        hosts=hosts,
+        way_out=html('<div class="small">{words}</div>', words=each.way_out) if each.way_out else NOTHING,
+    )
+
+
+def _hosts(each: FleetFindingOut) -> str:
+    named = ", ".join(each.hosts) + (", …" if each.count > len(each.hosts) else "")
+    return f"{each.count} {'host has' if each.count == 1 else 'hosts have'} this: {named}"
+
+
+def _shown(
+    who: Visit, caller: Caller, fleet_id: str, title: str, content: Sequence[Html], host: str = "", status: int = 200
+) -> Response:
+    label = fleets.get(caller, fleet_id).label
+    shown = html(
+        _PAGE,
+        home=home(caller),
+        fleet_path=f"{home(caller)}/fleets/{fleet_id}",
+        label=label,
+        where=html(_WHERE, path=host, host="Collector") if host else NOTHING,
+        title=title,
+        content=content,
+    )
+    return page(frame(who, caller, "fleets"), title, shown, status=status)
+
+
+def _refused(who: Visit, caller: Caller, fleet_id: str, title: str, path: str, error: errors.HeadgateError) -> Response:
+    return _shown(who, caller, fleet_id, title, [empty(error.detail)], path, status_of(error))
