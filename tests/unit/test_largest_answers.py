@@ -67,6 +67,7 @@ BEYOND: Final = {
         "checkVersionUpgrade",
         "checkDeploymentUpgrade",
         "getReportedFindings",
+        "listFleetFindings",
     ),
     "what a release of the collector or of Headgate describes, whoever asks": (
         "listCollectorVersions",

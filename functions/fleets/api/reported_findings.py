@@ -33,7 +33,7 @@ _SECONDS: Final = 16.0
 _ORDER: Final = ("error", "warning", "note")
 
 
-class Kind(NamedTuple):
+class FindingKind(NamedTuple):
     """A finding without its place in one text."""
 
     severity: Severity
@@ -65,7 +65,7 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
 
     A query for each megabyte of instances, and a read and a check for each configuration. Raises FleetNotFound.
     """
-    ends, having_by_kind = time.monotonic() + _SECONDS, defaultdict[Kind, _Having](_Having)
+    ends, having_by_kind = time.monotonic() + _SECONDS, defaultdict[FindingKind, _Having](_Having)
     checked = left_out = clean = 0
     with checks.under_way(caller):
         for (sha256, version), hosts in observed.by_build(caller, fleet_id):
@@ -75,24 +75,24 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
             checked += 1
             try:
                 yaml = adopting.managed(observed.text(fleet_id, sha256))[0]
-                found = set(kinds(_checked(caller, yaml, version, to)))
+                listed = set(kinds(_checked(caller, yaml, version, to)))
             except (observed.NothingReported, adopting.NotAdoptable, TooCostly) as error:
-                found = {Kind("warning", "collector", "not_checked", error.detail, "", "")}
-            clean += 0 if found else len(hosts)
-            for kind in found:
+                listed = {FindingKind("warning", "collector", "not_checked", error.detail, "", "")}
+            clean += 0 if listed else len(hosts)
+            for kind in listed:
                 having = having_by_kind[kind]
                 having.count += len(hosts)
                 having.hosts += [seen.instance.called for seen in hosts][: MOST_NAMES - len(having.hosts)]
-    listed = sorted(having_by_kind.items(), key=lambda each: (_ORDER.index(each[0].severity), -each[1].count, each[0]))
+    entries = sorted(having_by_kind.items(), key=lambda each: (_ORDER.index(each[0].severity), -each[1].count, each[0]))
     return FleetFindingsOut(
         items=[
             FleetFindingOut(**kind._asdict(), count=having.count, hosts=having.hosts)
-            for kind, having in listed[:MOST_FINDINGS]
+            for kind, having in entries[:MOST_FINDINGS]
         ],
         checked=checked,
         without_findings=clean,
         not_checked=left_out,
-        left_out=max(0, len(listed) - MOST_FINDINGS),
+        left_out=max(0, len(entries) - MOST_FINDINGS),
     )
 
 
@@ -114,19 +114,19 @@ def _checked(caller: Caller, yaml: str, reported: str | None, to: str | None) ->
     )
 
 
-def kinds(found: FindingsOut) -> Iterator[Kind]:
+def kinds(findings: FindingsOut) -> Iterator[FindingKind]:
     """List the findings about a text, and what another version changes in it."""
-    for each in found.result.findings:
-        yield Kind(each.severity, each.source, each.code, each.message, each.way_out, each.component_path)
-    report = found.upgrade
+    for each in findings.result.findings:
+        yield FindingKind(each.severity, each.source, each.code, each.message, each.way_out, each.component_path)
+    report = findings.upgrade
     if report is None:
         return
     for severity, listed in (("error", report.new_errors), ("warning", report.new_warnings)):
         for new in listed:
-            yield Kind(severity, "upgrade", new.code, new.message, "", new.component_path)
+            yield FindingKind(severity, "upgrade", new.code, new.message, "", new.component_path)
     for rename in report.renames:
         message = f"{rename.old_type} is called {rename.new_type} on {report.target}"
-        yield Kind("warning", "upgrade", "renamed_component", message, "", rename.component_path)
+        yield FindingKind("warning", "upgrade", "renamed_component", message, "", rename.component_path)
     for deprecation in report.deprecations:
         if deprecation.new:
-            yield Kind("warning", "upgrade", "deprecated", deprecation.message, "", deprecation.component_path)
+            yield FindingKind("warning", "upgrade", "deprecated", deprecation.message, "", deprecation.component_path)

@@ -51,11 +51,11 @@ _SEVERITIES: Final = {"error": "bad", "warning": "warn"}
 @router.get(f"{_FLEET}/findings")
 def show_fleet_findings(who: Visit, caller: Member, fleet_id: FleetId, to: To = "") -> Response:
     """Show what is wrong with the configurations of a fleet, with the number of hosts that have it."""
-    found = reported_findings.of_fleet(caller, fleet_id, to or None)
-    verdict = f"{found.checked} configurations checked; {found.without_findings} collectors have no finding"
-    if found.not_checked:
-        verdict += f"; configurations of {found.not_checked} collectors were not checked"
-    rows = [_finding(each, _hosts(each)) for each in found.items]
+    findings = reported_findings.of_fleet(caller, fleet_id, to or None)
+    verdict = f"{findings.checked} configurations checked; {findings.without_findings} collectors have no finding"
+    if findings.not_checked:
+        verdict += f"; configurations of {findings.not_checked} collectors were not checked"
+    rows = [_finding(each, _hosts(each)) for each in findings.items]
     path = f"{home(caller)}/fleets/{fleet_id}"
     content = [_target(caller, f"{path}/findings", to), _listed(verdict, rows)]
     return _shown(who, caller, fleet_id, "What is wrong in this fleet", content)
@@ -66,13 +66,13 @@ def show_findings(who: Visit, caller: Member, fleet_id: FleetId, instance_id: In
     """Show what is wrong with what a collector runs, on its version and on another one."""
     path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
     try:
-        found = reported_findings.of_host(caller, fleet_id, instance_id, to or None)
+        findings = reported_findings.of_host(caller, fleet_id, instance_id, to or None)
     except (errors.NotFound, errors.Invalid) as error:
         return _refused(who, caller, fleet_id, "What is wrong with it", path, error)
-    result = found.result
-    nearest = "" if found.exact else f", the nearest to {found.reported_version or 'its own'} here"
-    verdict = f"It {'works' if result.valid else 'is refused'} on collector {found.version}{nearest}"
-    rows = [_finding(each) for each in reported_findings.kinds(found)]
+    result = findings.result
+    nearest = "" if findings.exact else f", the nearest to {findings.reported_version or 'its own'} here"
+    verdict = f"It {'works' if result.valid else 'is refused'} on collector {findings.version}{nearest}"
+    rows = [_finding(each) for each in reported_findings.kinds(findings)]
     content = [_target(caller, f"{path}/findings", to), _listed(verdict, rows)]
     return _shown(who, caller, fleet_id, "What is wrong with it", content, path)
 
@@ -114,7 +114,7 @@ def _listed(verdict: str, rows: Sequence[Html]) -> Html:
     return html(_FINDINGS, verdict=verdict, rows=rows or [empty("Nothing was found.")])
 
 
-def _finding(each: FleetFindingOut | ListedFinding | reported_findings.Kind, hosts: str = "") -> Html:
+def _finding(each: FleetFindingOut | ListedFinding | reported_findings.FindingKind, hosts: str = "") -> Html:
     return html(
         _FINDING,
         severity=tag(each.severity, _SEVERITIES.get(each.severity, "")),

@@ -42,7 +42,7 @@ class TokenStatus:
 
 
 def of_fleet(caller: Caller, fleet_id: str) -> TokenStatus:
-    """Of the fleet's token, which hosts of groups without one of their own use; a query for each megabyte of hosts.
+    """Read the status of the fleet's token, for groups without one of their own; a query for each megabyte of hosts.
 
     Raises FleetNotFound.
     """
@@ -52,7 +52,7 @@ def of_fleet(caller: Caller, fleet_id: str) -> TokenStatus:
 
 
 def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> TokenStatus:
-    """Of a group's own token. Raises FleetNotFound, DeploymentNotFound, NoOwnToken."""
+    """Read the status of a group's own token. Raises FleetNotFound, DeploymentNotFound, NoOwnToken."""
     fleet, group = fleets.get(caller, fleet_id), deployments.of_fleet(fleet_id, deployment_id)
     if not group.token_generation:
         raise NoOwnToken
