@@ -56,7 +56,8 @@ PACKAGES: Final[Mapping[str, Package]] = {
         [f"shared/headgate/opamp/{name}.py" for name in ("decision", "pace", "intervals", "reasons")],
         [
             *("tests/unit/test_opamp*.py", "tests/unit/test_healthy_versions.py", "tests/api/test_opamp_intervals.py"),
-            *("tests/api/test_opamp_states.py", "tests/api/test_opamp_order.py"),
+            *("tests/api/test_opamp_states.py", "tests/api/test_opamp_order.py", "tests/api/test_opamp_limit.py"),
+            *("tests/api/test_instance_orders.py", "tests/api/test_host_keys.py"),
         ],
     ),
     "checker pool": Package(
@@ -74,6 +75,8 @@ PACKAGES: Final[Mapping[str, Package]] = {
         ],
         [
             *(
+                "tests/unit/test_configuration_rules.py",
+                "tests/unit/test_instance_rules.py",
                 "tests/unit/test_going_back.py",
                 "tests/unit/test_opamp_decisions.py",
                 "tests/api/test_configurations.py",

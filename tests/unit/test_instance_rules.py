@@ -1,0 +1,67 @@
+"""When an instance is silent, stale and forgotten, and when the text that it runs is looked at."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+
+from headgate.deployments.versions import Assignment
+from headgate.instances.desired.model import Desired
+from headgate.instances.model import Contact, Instance
+from headgate.instances.reported.model import Health, ReportedConfig
+from headgate.instances.state import model, transitions
+from tests.support.deciding import SENDER
+
+AT: Final = datetime(2026, 11, 26, 12, 0, 7, tzinfo=UTC)
+DESIRED: Final = Desired(Assignment("cfg_1", 1), 1)
+SECOND: Final = timedelta(seconds=1)
+
+
+def reporting(config_hash: str = "", *, accepts: bool = True, health: Health | None = None) -> Instance:
+    instance = Instance("ins_1", "flt_1", "dep_1", Contact.first(0, AT), SENDER)
+    config = ReportedConfig(config_hash, "applied")
+    return replace(instance, reported=replace(instance.reported, config=config, accepts_config=accepts, health=health))
+
+
+def test_an_instance_is_stale_a_quarter_of_an_hour_after_the_mark_of_its_last_message() -> None:
+    mark = model.mark_of(AT)
+    silent, stale = model.quiet_from(mark, quick=False)
+
+    assert stale == AT.replace(second=0) + model.STALE_AFTER
+    assert not model.stale(mark, stale)
+    assert model.stale(mark, stale + SECOND)
+    assert AT < silent < stale
+
+
+def test_an_instance_is_silent_only_after_the_time_that_says_so() -> None:
+    silent, _ = model.quiet_from(mark := model.mark_of(AT), quick=False)
+
+    shown = [model.shown("applied", mark, at, current=True, quick=False) for at in (silent, silent + SECOND)]
+
+    assert shown == ["applied", "silent"]
+
+
+def test_an_instance_is_forgotten_thirty_days_after_the_end_of_the_day_of_its_last_message() -> None:
+    day = model.day_of(model.mark_of(AT))
+    ends = datetime(2026, 11, 27, tzinfo=UTC) + model.FORGOTTEN_AFTER
+
+    assert [model.forgotten(day, at) for at in (ends - SECOND, ends)] == [False, True]
+
+
+@pytest.mark.parametrize("before_or_after", ["0" * 32, "f" * 32])
+def test_the_text_is_looked_at_of_no_other_version_than_the_assigned_one(before_or_after: str) -> None:
+    assert transitions.to_check(reporting(DESIRED.config_hash), DESIRED)
+    # The same text, and not the same object: hashes come out of tables and messages.
+    assert transitions.to_check(reporting("".join(list(DESIRED.config_hash))), DESIRED)
+    assert not transitions.to_check(reporting(before_or_after), DESIRED)
+
+
+def test_a_collector_that_takes_no_configuration_is_told_so_only_where_one_is_assigned() -> None:
+    observed = reporting(accepts=False, health=Health(healthy=True))
+
+    with_one = transitions.judged(observed, DESIRED).standing
+    without = transitions.judged(observed, Desired(None, 0)).standing
+
+    assert (with_one.state, with_one.message) == ("pending_pickup", transitions.TAKES_NO_CONFIGURATION)
+    assert (without.state, without.message) == ("running", None)
