@@ -6,12 +6,14 @@ from httpx2 import Response
 
 from headgate.audit import service as audit
 from headgate.fleets import tokens
+from headgate.instances import store
 from tests.api.test_group_selectors import group_of, labelled, says, select
 from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, now, version
 from tests.support.members import API
 from tests.support.opamp_agent import Agent
+from tests.support.rolling import RollingGroup, no_executions
 
-__all__ = ["ann", "fleet", "now"]
+__all__ = ["ann", "fleet", "no_executions", "now"]
 
 
 def path(fleet: Fleet, agent: Agent) -> str:
@@ -111,3 +113,21 @@ def test_changes_of_two_people_at_once_are_both_there(now: Clock, fleet: Fleet) 
         answers = [*pool.map(lambda n: fleet.member.http.patch(where, json={"labels": {f"k{n}": "v"}}), range(8))]
     assert {answer.status_code for answer in answers} == {200}
     assert len(fleet.member.http.get(where).json()["set_labels"]) == 8
+
+
+def test_a_canary_that_loses_its_label_in_a_rollout_is_still_judged(
+    fleet: Fleet, now: Clock, no_executions: None
+) -> None:
+    rolling = RollingGroup.of(fleet, now, 3)
+    first, *_ = rolling.fleet.instances()
+    where = f"{API}/fleets/{rolling.fleet.id}/instances/{first['id']}"
+    assert rolling.fleet.member.http.patch(where, json={"labels": {"role": "canary"}}).status_code == 200
+    made = rolling.start(
+        {"canaries": {"role": "canary"}, "steps": [{"canaries": True, "soak_seconds": 60}, {"percent": 100}]}
+    )
+    rolling.goes_on(made, lambda shown: bool(shown["hosts"]["applied"] == 1))
+    rolling.fleet.member.http.patch(where, json={"labels": {"role": None}})
+
+    stored = store.instance(rolling.fleet.id, first["id"])
+    assert stored is not None
+    assert [departure.relabelled for departure in stored.measured.departures] == [True]
