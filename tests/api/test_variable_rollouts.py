@@ -9,11 +9,11 @@ import pytest
 from nacl.exceptions import CryptoError
 from nacl.public import SealedBox
 
+from headgate.deployments import own_tokens, variable_store, variables
 from headgate.deployments import service as deployments
-from headgate.deployments import variable_store, variables
 from headgate.fleets import keys
 from headgate.storage import aws, table
-from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, now
 from tests.support.members import API
 from tests.support.rolling import no_executions
 from tests.support.sealed_hosts import WRONG, Rollout, SealedGroup, SealedHost
@@ -269,3 +269,29 @@ def test_changes_and_starts_at_once_pin_one_content_for_each_revision(fleet: Fle
     environment = variable_store.revision(shown, shown.rollout.variables.revision)
     assert environment is not None
     assert environment.pinned == shown.rollout.variables
+
+
+@pytest.mark.full
+def test_fifty_hosts_of_which_two_are_away_take_a_renewed_token_and_a_changed_secret(fleet: Fleet, now: Clock) -> None:
+    group = SealedGroup.of(fleet, now, 50)
+    away, group.hosts = group.hosts[:2], group.hosts[2:]
+
+    def on_old_token() -> list[str]:
+        path = f"{API}/fleets/{fleet.id}/instances"
+        listed = fleet.member.http.get(path, params={"old_token": "true", "limit": 100}).json()["items"]
+        return sorted(one["host_name"] for one in listed)
+
+    own_tokens.renew(admin_of(fleet), fleet.id, group.id, "unused")
+    group.beats()
+    group.beats()
+    assert on_old_token() == ["edge-0", "edge-1"]
+    ended = group.ends(group.starts(group.stores(secrets={"API_KEY": "second"})))
+    assert (ended["status"], ended["hosts"]["applied"], ended["hosts"]["failed"]) == ("completed", 48, 0)
+
+    group.hosts += away
+    for _ in range(3):
+        group.beats()
+    assert on_old_token() == []
+    assert {host.environment["API_KEY"] for host in group.hosts} == {"second"}
+    assert group.of_hosts()["running"] == [{"revision": 2, "hosts": 50}]
+    assert len(fleet.instances()) == 50

@@ -54,6 +54,9 @@ class SealedHost:
 
     def _takes(self) -> None:
         answer = self.agent.answer
+        token = json.loads(answer.custom_message.data or b"{}").get("token")
+        if token:
+            self.signing.token = self._open(token).decode()
         if not answer.HasField("remote_config"):
             return
         self.told = json.loads(answer.custom_message.data or b"{}").get("variables", {})
@@ -82,10 +85,11 @@ class SealedHost:
         sealed = self.told.get("sealed")
         if sealed is None:
             return None
-        content: dict[str, Any] = json.loads(
-            SealedBox(self.signing.key.to_curve25519_private_key()).decrypt(base64.b64decode(sealed))
-        )
+        content: dict[str, Any] = json.loads(self._open(sealed))
         return content
+
+    def _open(self, sealed: str) -> bytes:
+        return SealedBox(self.signing.key.to_curve25519_private_key()).decrypt(base64.b64decode(sealed))
 
 
 @dataclass
