@@ -4,7 +4,7 @@ import base64
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,8 @@ import pytest
 from configurations.app import router as configurations
 from fleets.app import routers as fleets_routers
 from headgate.backup import archive, export, seals
+from headgate.deployments import service as deployments
+from headgate.deployments import variables
 from headgate.fleets import prices
 from headgate.fleets.prices import Price
 from headgate.foundation import clock
@@ -27,6 +29,7 @@ from headgate.identity.model import User
 from headgate.policies import store as policies
 from headgate.storage import aws, items
 from headgate.storage.items import Item
+from headgate.storage.table import transact
 from headgate.version_tests import service as evidence
 from headgate.version_tests.model import Evidence, TestVerdict
 from headgate_engine.policies.model import PolicyChoices, PolicyExample, PolicyRule
@@ -108,6 +111,11 @@ def _member_with_everything() -> Member:
     )
     env = f"{API}/fleets/{fleet['id']}/deployments/{default_group(ann, fleet['id'])}/env"
     assert ann.http.patch(env, json={"secrets": {"API_KEY": "a secret of Acme"}}).status_code == 200
+    # As a rollout of the variables stores it.
+    group = deployments.of_fleet(fleet["id"], default_group(ann, fleet["id"]))
+    environment = variables.revision(group, 1)
+    pinned = replace(group, variables=environment.pinned, revision=group.revision + 1)
+    transact([deployments.changed(group, pinned), *variables.pinning(group, environment)])
     return ann
 
 
