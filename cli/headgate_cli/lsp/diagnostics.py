@@ -54,17 +54,17 @@ def not_checked(reason: str, text: DocumentText, code: str = NOT_CHECKED) -> lis
 
 def _diagnostic(entry: ListedFinding, text: DocumentText, tree: Tree | None) -> Diagnostic:
     code, path = entry["code"], entry.get("component_path") or ""
-    severity: Severity = "hint" if code == _SKIPPED else _SEVERITIES.get(entry["severity"], "warning")
+    severity: Severity = "hint" if code == _SKIPPED else _SEVERITIES.get(entry.get("severity", ""), "warning")
     message = "\n".join(part for part in (entry["message"], entry.get("way_out")) if part)
-    start, end = _span(entry, path, text, tree)
+    start, end = _span({**entry}, path, text, tree)
     fix = tuple(edits_of(text.content, [entry]))
     unused = code == "unused_component"
     return Diagnostic(start, end, severity, code, printable(message), path, unnecessary=unused, fix=fix)
 
 
-def _span(entry: ListedFinding, path: str, text: DocumentText, tree: Tree | None) -> tuple[int, int]:
-    line, column = entry.get("line") or 0, entry.get("column") or 0
-    last, end = entry.get("end_line") or 0, entry.get("end_column") or 0
+def _span(entry: Entity, path: str, text: DocumentText, tree: Tree | None) -> tuple[int, int]:
+    """Return the finding's place; one whose line is not a number is at its path, so that it is shown nevertheless."""
+    line, column, last, end = (_number(entry.get(name)) for name in ("line", "column", "end_line", "end_column"))
     if line < 1:
         node = _node(path, tree)
         return (node.start, node.end) if node is not None else (0, text.line_span(0)[1])
@@ -77,6 +77,10 @@ def _span(entry: ListedFinding, path: str, text: DocumentText, tree: Tree | None
     if last < line or end < 1:
         return start, max(start, min(start + 1, line_end))
     return start, max(start, min(text.of_finding(last, end), text.line_span(text.line_of(start))[1]))
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _node(path: str, tree: Tree | None) -> Node | None:
