@@ -27,6 +27,8 @@ const platform = h(
       : [
           ["linux", "Linux"],
           ["docker", "Docker"],
+          ["windows", "Windows"],
+          ["macos", "macOS"],
         ],
     isKubernetes ? "kubernetes" : "linux",
   ),
