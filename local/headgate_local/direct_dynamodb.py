@@ -59,7 +59,7 @@ class _Request(dict[str, Any]):
 
 
 class _Client:
-    """What is the same for each call of an operation is done once: its address, its headers."""
+    """A client that makes the address and headers of an operation once, and not for each call."""
 
     _resolved: Any = None
     _parts: Final[dict[str, dict[str, Any]]] = {}
@@ -124,7 +124,7 @@ def answered(model: Any, params: Mapping[str, Any], **_: object) -> Answer | Non
 
 
 def _copied(value: Any) -> Any:
-    """What was asked, with the types of JSON but for bytes; moto keeps parts of it."""
+    """Copy what was asked, with the types of JSON but for bytes: moto keeps parts of it."""
     if isinstance(value, Mapping):
         return {name: _copied(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
