@@ -93,7 +93,11 @@ def test_collectors_of_others_are_observed_adopted_and_managed_where_they_run(
 
         adopted = _ask(api, "GET", f"/fleets/{fleet}/instances/{min(taking)}/adoption")
         assert adopted["accepts_remote_config"]
-        configuration = _ask(api, "POST", "/configurations", {"name": "adopted", "yaml": adopted["yaml"]})["id"]
+        # What a path of this test looks like may be redacted: a person writes it again.
+        draft = yaml.safe_load(adopted["yaml"])
+        draft["exporters"]["file"]["path"] = str(output)
+        body = {"name": "adopted", "yaml": yaml.safe_dump(draft)}
+        configuration = _ask(api, "POST", "/configurations", body)["id"]
         _ask(api, "POST", f"/configurations/{configuration}/versions/1/publish")
         assert _ask(api, "PUT", f"/fleets/{fleet}/mode", {"mode": "managed"})["mode"] == "managed"
         group = instances()["takes"]["deployment_id"]
@@ -117,9 +121,11 @@ def test_collectors_of_others_are_observed_adopted_and_managed_where_they_run(
         rolls_out(1)
         until(lambda: flows_as("own") and output.read_text().count('"own"') > delivered, host.log)
         print("managed after", round(time.monotonic() - began, 1))
-        body = {"yaml": adopted["yaml"].replace("value: own", "value: second")}
-        _ask(api, "POST", f"/configurations/{configuration}/versions", body)
+        draft["processors"]["attributes"]["actions"][0]["value"] = "second"
+        _ask(api, "POST", f"/configurations/{configuration}/versions", {"yaml": yaml.safe_dump(draft)})
         _ask(api, "POST", f"/configurations/{configuration}/versions/2/publish")
         rolls_out(2)
         until(lambda: flows_as("second"), host.log)
-        assert (instances()["takes"]["state"], instances()["stays"]["state"]) == ("applied", "running")
+        assert instances()["takes"]["state"] == "applied"
+        # The extension reports every 30 seconds over HTTP, which is rare for the intervals of this service.
+        assert instances()["stays"]["state"] in ("running", "silent")

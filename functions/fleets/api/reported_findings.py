@@ -121,9 +121,10 @@ def kinds(findings: FindingsOut) -> Iterator[FindingKind]:
     report = findings.upgrade
     if report is None:
         return
-    for severity, listed in (("error", report.new_errors), ("warning", report.new_warnings)):
-        for new in listed:
-            yield FindingKind(severity, "upgrade", new.code, new.message, "", new.component_path)
+    for new in report.new_errors:
+        yield FindingKind("error", "upgrade", new.code, new.message, "", new.component_path)
+    for new in report.new_warnings:
+        yield FindingKind("warning", "upgrade", new.code, new.message, "", new.component_path)
     for rename in report.renames:
         message = f"{rename.old_type} is called {rename.new_type} on {report.target}"
         yield FindingKind("warning", "upgrade", "renamed_component", message, "", rename.component_path)
