@@ -57,7 +57,8 @@ def _batch(api: Api, batch: Sequence[Mapping[str, object]], query: str) -> Seque
     """Ask for a batch; empty if the server refuses or fails, since alone each text gets its own error."""
     try:
         answers = api.post(f"/validate/batch{query}", {"items": batch}).get("items")
-        return answers[: len(batch)] if isinstance(answers, list) else ()
+        known = [entry for entry in answers if isinstance(entry, dict)] if isinstance(answers, list) else []
+        return known[: len(batch)]
     except NotAuthenticated:
         raise
     except Failed:
