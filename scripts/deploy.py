@@ -33,7 +33,6 @@ again."""
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Deploy the service to AWS.")
-    parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
     parser.add_argument("--parameters", default="", help="parameters of template.yaml: 'Name=value Name=value'")
     parser.add_argument(
         "--yes", action="store_true", help="ask no questions; a setting that is not given has its default"
@@ -43,16 +42,7 @@ def main() -> int:
     )
     parser.add_argument("--sam", default=str(ROOT / ".venv-sam" / "bin" / "sam"), help="the SAM command")
     parser.add_argument("--build-dir", type=Path, default=ROOT / ".aws-sam" / "build", help="folder that SAM builds to")
-    options = parser.parse_args()
-    try:
-        _deploy(options)
-    except Stop as reason:
-        print(f"\n{reason}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nStopped. Run `make deploy` again to continue.", file=sys.stderr)
-        return 130
-    return 0
+    return stack.command(parser, _deploy, "Stopped. Run `make deploy` again to continue.")
 
 
 def _deploy(options: argparse.Namespace) -> None:

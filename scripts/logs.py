@@ -15,31 +15,19 @@ _PAUSE_SECONDS = 2
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Print a stack's logs.")
-    parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
     parser.add_argument(
         "--function", default="", help="only the log of this function (Validation), or this log (Api, Runner)"
     )
     parser.add_argument("--minutes", type=int, default=10, help="how many minutes back to start")
     parser.add_argument("--once", action="store_true", help="do not follow the logs")
-    options = parser.parse_args()
-    try:
-        _print(options)
-    except Stop as reason:
-        print(reason, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return stack.command(parser, _print)
 
 
 def _print(options: argparse.Namespace) -> None:
-    stage = stack.stage(options.stage)
-    stack.account()
-    if stack.find(stage.stack_name) is None:
-        raise Stop(f"There is no stack {stage.stack_name}.")
+    stack_name, _ = stack.existing(options.stage)
     groups = {
         logical_id.removesuffix("Log"): name
-        for logical_id, kind, name in stack.resources(stage.stack_name)
+        for logical_id, kind, name in stack.resources(stack_name)
         if kind == "AWS::Logs::LogGroup"
     }
     requested = options.function.removesuffix("Function")

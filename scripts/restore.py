@@ -215,37 +215,25 @@ def _dynamodb() -> DynamoDBClient:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Bring a stack's tables back to a time.")
-    parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
     parser.add_argument("--at", required=True, help="the time, as 2026-11-26T09:00:00Z")
     parser.add_argument("--table", action="append", default=[], help="only this table of template.yaml; several times")
     parser.add_argument("--only-missing", action="store_true", help="bring back what was deleted, no more")
     parser.add_argument("--keep", action="store_true", help="do not delete the restored tables afterwards")
-    options = parser.parse_args()
-    try:
-        _restore(options)
-    except Stop as reason:
-        print(f"\n{reason}", file=sys.stderr)
-        return 1
-    except (KeyboardInterrupt, EOFError):
-        print("\nStopped. Run the same command again to go on.", file=sys.stderr)
-        return 130
-    return 0
+    return stack.command(parser, _restore, "Stopped. Run the same command again to go on.")
 
 
 def _restore(options: argparse.Namespace) -> None:
-    stage, at = stack.stage(options.stage), parsed(options.at)
-    account = stack.account()
-    if stack.find(stage.stack_name) is None:
-        raise Stop(f"There is no stack {stage.stack_name} in account {account.id}, region {account.region}.")
-    tables = pairs(stage.stack_name, at, options.table)
+    at = parsed(options.at)
+    name, _ = stack.existing(options.stage)
+    tables = pairs(name, at, options.table)
     begin(tables, at)
     wait(tables)
-    print(f"\nThis makes tables of {stage.stack_name} what they were at {at:%Y-%m-%dT%H:%M:%SZ}:")
+    print(f"\nThis makes tables of {name} what they were at {at:%Y-%m-%dT%H:%M:%SZ}:")
     print("\n".join(str(difference(pair, only_missing=options.only_missing)) for pair in tables))
     print("The service answers nothing meanwhile. Collectors keep the configuration that they have, and report again.")
-    if input(f"\nType the stack's name to go on [{stage.stack_name}]: ").strip() != stage.stack_name:
-        raise Stop("Nothing was changed. The restored tables stay; the same command finds them again.")
-    with held_still(stage.stack_name):
+    refusal = "Nothing was changed. The restored tables stay; the same command finds them again."
+    stack.require_name(name, "go on", refusal)
+    with held_still(name):
         for pair in tables:
             # Once more, since until now the service went on.
             write(difference(pair, only_missing=options.only_missing))

@@ -1,9 +1,11 @@
 """A stage of samconfig.toml, its stack and its account, for the commands that operate on a stack."""
 
+import argparse
 import os
 import subprocess
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -43,6 +45,41 @@ class Account:
 
     id: str
     region: str
+
+
+def command(
+    parser: argparse.ArgumentParser, carry_out: Callable[[argparse.Namespace], None], interrupted: str = ""
+) -> int:
+    """Carry out a command for a stage, with the parser's own options. Returns its exit status.
+
+    The status is 1 after Stop, and 130 after Ctrl-C or the end of the input, which `interrupted` explains.
+    """
+    parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
+    options = parser.parse_args()
+    try:
+        carry_out(options)
+    except Stop as reason:
+        print(f"\n{reason}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, EOFError):
+        if interrupted:
+            print(f"\n{interrupted}", file=sys.stderr)
+        return 130
+    return 0
+
+
+def existing(stage_name: str) -> tuple[str, Account]:
+    """The name of a stage's stack, and its account. Raises Stop if there is no such stage, account or stack."""
+    name, where = stage(stage_name).stack_name, account()
+    if find(name) is None:
+        raise Stop(f"There is no stack {name} in account {where.id}, region {where.region}.")
+    return name, where
+
+
+def require_name(stack_name: str, purpose: str, refusal: str) -> None:
+    """Ask for the stack's name as a confirmation. Raises Stop with `refusal` for any other answer."""
+    if input(f"\nType the stack's name to {purpose} [{stack_name}]: ").strip() != stack_name:
+        raise Stop(refusal)
 
 
 def stage(name: str) -> Stage:

@@ -17,8 +17,6 @@ from headgate_engine.errors import NotReady
 # A build that was killed leaves its file behind; a living one writes it twice a second.
 _STALE_SECONDS: Final = 60
 _LONGEST_REASON: Final = 500
-# The end of the checker's sentence about a component that its build lacks.
-_OFFICIAL: Final = ", which the official release has"
 # How soon and how late a caller is asked to come again.
 _SOONEST, _LATEST = 2, 15
 
