@@ -12,11 +12,11 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("cli", "engine", "functions", "local", "scripts", "shared")
 GENERATED = ("_pb2.py", "headgate_cli/shapes.py")
 VAGUE = frozenset({"one", "found", "told", "made", "wanted", "given", "other", "kept", "taken", "of"})
-MOST_VAGUE_NAMES = {"cli": 0, "engine": 9, "functions": 14, "local": 2, "scripts": 1, "shared": 25}
+MOST_VAGUE_NAMES = {"cli": 0, "engine": 9, "functions": 14, "local": 2, "scripts": 1, "shared": 24}
 """How many variables, arguments and functions have such a name, by folder. A limit only falls: name the new one."""
 MOST_CLASSES_OF_ONE_NAME = 14
 """How many names two public classes or more have. The limit only falls."""
-MOST_ODD_DOCSTRINGS = {"cli": 0, "engine": 0, "functions": 2, "local": 0, "scripts": 0, "shared": 3}
+MOST_ODD_DOCSTRINGS = {"cli": 0, "engine": 0, "functions": 0, "local": 0, "scripts": 0, "shared": 0}
 """How many docstrings begin with a word that begins a question or a clause, by folder. A limit only falls: begin with a
 verb or a noun of the field."""
 CLAUSE = re.compile(r"(What|Whether|Who|Whose|Which|Where|When|How|Why|That|It|As|Of|Whatever|They|There|Nothing)\b")
