@@ -119,7 +119,7 @@ class FleetFindingOut(BaseModel):
 
 
 class FleetFindingsOut(BaseModel):
-    """What is wrong with the configurations that collectors of a fleet report, the worst and most frequent first."""
+    """Findings in the configurations that collectors of a fleet report, the worst and most frequent first."""
 
     items: list[FleetFindingOut]
     checked: Annotated[int, Field(description="Number of configurations that were checked")]
