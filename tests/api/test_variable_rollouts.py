@@ -103,6 +103,18 @@ def test_a_host_that_says_applied_and_runs_other_values_is_not_applied(group: Se
     assert group.of_hosts()["running"] == [{"revision": None, "hosts": 2}]
 
 
+def test_a_host_whose_disk_is_full_is_offered_them_again_and_then_fails_the_gate(group: SealedGroup) -> None:
+    for host in group.hosts:
+        host.is_full = True
+
+    ended = group.ends(group.starts(group.stores(secrets={"API_KEY": "second"})))
+
+    assert (ended["status"], ended["failures"][0]["gate"]) == ("rolled_back", "apply_failed"), ended
+    assert "no space left on device" in ended["failures"][0]["message"]
+    assert max(sum("sealed" in offer for offer in host.offers) for host in group.hosts) > 1
+    assert group.of_hosts()["running"] == [{"revision": None, "hosts": 2}]
+
+
 def test_a_version_that_fails_later_is_taken_back_with_the_values_that_it_was_good_with(group: SealedGroup) -> None:
     to_all(group, secrets={"API_KEY": "second"})
     group.beats(120)

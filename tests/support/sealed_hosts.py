@@ -25,7 +25,8 @@ Rollout = dict[str, Any]
 class SealedHost:
     """A host as our supervisor is. `files` are what it opened, by digest; its collector has those of `digest`.
 
-    One that `keeps` says that it applied what it is offered, and runs on with the variables that it has.
+    One that `keeps` says that it applied what it is offered, and runs on with the variables that it has; the disk of
+    one that `is_full` takes no file.
     """
 
     signing: SigningHost
@@ -36,6 +37,7 @@ class SealedHost:
     told: dict[str, Any] = field(default_factory=dict)
     offers: list[dict[str, Any]] = field(default_factory=list)
     keeps: bool = False
+    is_full: bool = False
 
     @property
     def environment(self) -> dict[str, str]:
@@ -62,6 +64,10 @@ class SealedHost:
         self.told = json.loads(answer.custom_message.data or b"{}").get("variables", {})
         self.offers.append(self.told)
         opened = self.opened()
+        if opened and self.is_full and self.told["digest"] not in self.files:
+            why = "The variables of this version are not on this host: no space left on device"
+            self.agent.report(wire.RemoteConfigStatuses_FAILED, why, own=True)
+            return
         if opened:
             assert opened["config"] == answer.remote_config.config_hash.hex()
             self.files[self.told["digest"]] = opened

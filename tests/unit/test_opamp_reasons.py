@@ -56,6 +56,7 @@ CAUSES: list[tuple[str, Cause]] = [
     ("Config apply timeout exceeded; collector 0.140.0 did not stay, and 0.139.0 runs again", "version"),
     ("The offer of a collector cannot be read: the link is not a path of this service", "version"),
     ("The change cannot be written down: no space left on device", "host"),
+    ("The variables of this version are not on this host: no space left on device", "host"),
     ("configuration validation failed: failed to create temp config file for validation: no space left", "host"),
     ("configuration validation failed: failed to write temp config file for validation: no space left", "host"),
     ("configuration validation failed: failed to close temp config file: no space left", "host"),

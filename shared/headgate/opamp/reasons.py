@@ -27,6 +27,7 @@ _WORDS: Final[tuple[tuple[str, Cause], ...]] = (
     (r"^Collector \S+ cannot run here, so that nothing was changed: ", "version"),
     (r"^The offer of a collector cannot be read: ", "version"),
     (r"^The change cannot be written down: ", "host"),
+    (r"^The variables of this version are not on this host: ", "host"),
     (r"Agent exited unexpectedly with exit code (?:-1|0) while applying configuration", "killed"),
     (r"config validation failed: signal: (?:killed|terminated)\b", "killed"),
     (r"failed to (?:create|write|close) temp config file", "host"),
