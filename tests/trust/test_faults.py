@@ -153,6 +153,7 @@ SILENT: Final = (
     "volume-mounts",
     "/override",
     "/selector",
+    "/mode",
     "{deployment_id}/captures",
     "/tests/",
     "/testing/suites",
