@@ -127,7 +127,7 @@ def test_a_kubernetes_fleet_names_its_group_when_it_has_more_than_one(ann: Membe
         ("linux", {"root_deploy_path": "/etc/"}),
         ("linux", {"root_deploy_path": "/opt/a\nb"}),
         ("linux", {"systemd": "true"}),
-        ("windows", {}),
+        ("solaris", {}),
     ],
 )
 def test_what_does_not_fit_the_platform_is_422(ann: Member, platform: str, fields: dict[str, object]) -> None:

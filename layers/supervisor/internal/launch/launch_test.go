@@ -79,7 +79,7 @@ func act(storage string) {
 		store, _ := programs.Open(storage, Name)
 		store.State.Current = ""
 		_ = store.Save()
-		Restart()
+		os.Exit(Restart)
 	}
 	os.Exit(0)
 }
