@@ -26,10 +26,8 @@ MOST_SECONDS: Final = 0.3
 _SINCE: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def tree(health: ComponentHealth) -> HealthTree | None:
-    """The health of the parts, without secrets in their errors; None if the report names none, and has no status."""
-    if not health.status and not health.component_health_map:
-        return None
+def tree(health: ComponentHealth) -> HealthTree:
+    """The health of the parts, without secrets in their errors."""
     reading = _Reading()
     parts = list(reading.parts(health, ()))
     return HealthTree(

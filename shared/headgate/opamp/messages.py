@@ -157,7 +157,7 @@ def decode(body: bytes) -> AgentReport:
         ),
         description=description,
         health=_health(message),
-        health_tree=health_reports.tree(message.health) if message.HasField("health") else None,
+        health_tree=health_reports.tree(message.health) if _has_parts(message.health) else None,
         config=config,
         cause=cause(message.remote_config_status.error_message) if config and config.status == "failed" else None,
         full=description is not None and (config is not None or not reports_config),
@@ -178,7 +178,7 @@ def _files(message: wire.AgentToServer) -> dict[str, bytes] | None:
 
 def _health(message: wire.AgentToServer) -> Health | None:
     if message.HasField("health"):
-        return Health(message.health.healthy, reason(message.health.last_error))
+        return Health(message.health.healthy, _reason(message.health.last_error))
     # An agent that does not report health counts as healthy.
     return None if message.capabilities & wire.AgentCapabilities_ReportsHealth else Health(healthy=True)
 
@@ -188,7 +188,16 @@ def _config(message: wire.AgentToServer) -> ReportedConfig | None:
         return None
     reported = message.remote_config_status
     status = _STATUSES.get(reported.status, "unset")
-    return ReportedConfig(reported.last_remote_config_hash[:_HASH_BYTES].hex(), status, reason(reported.error_message))
+    return ReportedConfig(reported.last_remote_config_hash[:_HASH_BYTES].hex(), status, _reason(reported.error_message))
+
+
+def _has_parts(health: wire.ComponentHealth) -> bool:
+    """True if the report says more than whether the collector is healthy."""
+    return bool(health.status or health.component_health_map)
+
+
+def _reason(message: str) -> str:
+    return reason(message) if message else ""
 
 
 def _host(message: wire.AgentToServer) -> HostReport | None:

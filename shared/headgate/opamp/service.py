@@ -162,7 +162,8 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
     decision = _with_order(decide(stored.instance, message, group, at, texts.known, capture), at)
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = Offer(decision.offer.config_hash, texts.text_of(decision.offer)) if decision.offer else None
-    variables = sealing.variables(decision.instance, decision.offer, group) if decision.offer else None
+    signed_offer = decision.offer if sender.key else None
+    variables = sealing.variables(decision.instance, signed_offer, group) if signed_offer else None
     if decision.is_stored:
         _write(decision, report, token.organization_id, at)
     if decision.gets_uid:

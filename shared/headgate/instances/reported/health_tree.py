@@ -76,13 +76,11 @@ class TreeNote:
     stored_at: datetime
 
     @classmethod
-    def after(cls, before: TreeNote | None, reported: HealthTree | None, at: datetime) -> TreeNote | None:
-        """Merge a report of health; None if it has no tree."""
-        if reported is None:
-            return None
+    def after(cls, before: TreeNote | None, reported: HealthTree, at: datetime) -> TreeNote:
+        """Merge a report of health that has a tree."""
         digest = reported.digest
-        same = before is not None and before.digest == digest and at - before.stored_at <= _WRITTEN_AGAIN
-        return before if same else cls(digest, at)
+        same = before and before.digest == digest and at - before.stored_at <= _WRITTEN_AGAIN
+        return before if before and same else cls(digest, at)
 
 
 def writes(fleet_id: str, instance_id: str, tree: HealthTree, at: datetime) -> Write:

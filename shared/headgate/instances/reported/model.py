@@ -132,6 +132,9 @@ class Reported:
         applying_since = self.applying_since if config == self.config else at
         # A supervisor that reports its host does so in every full message: this one was replaced by one that does not.
         silent_host = UNKNOWN if report.full else self.host
+        health_tree = None if report.health else self.health_tree
+        if report.health_tree:
+            health_tree = TreeNote.after(self.health_tree, report.health_tree, at)
         return Reported(
             description=description,
             accepts_config=report.accepts_config and sends,
@@ -144,7 +147,7 @@ class Reported:
             uninstalled=(late and self.uninstalled) or (report.leaves and said is not None and said.uninstalled),
             host=said.after(self.host) if said else silent_host,
             effective=Effective.after(self.effective, report.effective, at) if report.effective else self.effective,
-            health_tree=TreeNote.after(self.health_tree, report.health_tree, at) if report.health else self.health_tree,
+            health_tree=health_tree,
             totals=self._totals(report),
         )
 

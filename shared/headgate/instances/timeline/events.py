@@ -73,8 +73,8 @@ def of_message(
     if stored is not None and stored.orders.override and not after.orders.override:
         events.append(entry(after, "override_ended", at))
     events += _of_orders(after, done, at)
-    sent, sent_before = after.trials.last_offered(), before.trials.last_offered()
-    if sent and (sent_before is None or sent.offered_at != sent_before.offered_at):
+    sent = after.trials.last_offered()
+    if sent and sent.offered_at == at and at not in [outcome.offered_at for outcome in before.trials.outcomes]:
         events.append(replace(entry(after, "offered", at), version=sent.assignment))
         if sent.variables and sent.variables.digest != after.reported.host.variables:
             events.append(replace(entry(after, "variables_sent", at), variables_revision=sent.variables.revision))
