@@ -8,12 +8,18 @@ from headgate_cli.api import Entity, ServerError
 from headgate_cli.checks import many
 from headgate_cli.errors import Failed, NotAuthenticated
 
+_NOT_CHECKED: Entity = {"problem": {"code": "not_checked"}}
+
 
 class Server:
-    """Says of each text that it is valid if it is `right`. `refuses` are texts that are checked alone only."""
+    """Says of each text that it is valid if it is `right`.
 
-    def __init__(self, *, batches: bool = True, refuses: str = "", error: Failed | None = None) -> None:
+    `refuses` are texts that are checked alone only. In one request there is time for `most` texts.
+    """
+
+    def __init__(self, *, batches: bool = True, refuses: str = "", most: int = 50, error: Failed | None = None) -> None:
         self.batches = True
+        self._most = most
         self.asked: list[tuple[str, int]] = []
         self._takes, self._refuses, self._error = batches, refuses, error
 
@@ -26,10 +32,11 @@ class Server:
             return {"valid": (body or {}).get("yaml") == "right"}
         if not self._takes:
             raise ServerError(404, "not_found", "There is nothing at this path", [])
-        return {"items": [self._verdict(item["yaml"]) for item in items]}
+        in_time, late = items[: self._most], items[self._most :]
+        return {"items": [*(self._verdict(item["yaml"]) for item in in_time), *([_NOT_CHECKED] * len(late))]}
 
     def _verdict(self, yaml: str) -> Entity:
-        return {"problem": {"code": "not_checked"}} if yaml == self._refuses else {"valid": yaml == "right"}
+        return _NOT_CHECKED if yaml == self._refuses else {"valid": yaml == "right"}
 
 
 def validated(server: Server, texts: list[str], query: str = "") -> list[object]:
@@ -73,6 +80,13 @@ def test_a_text_that_was_not_checked_beside_others_is_asked_alone() -> None:
 
     assert validated(server, ["wrong", "right", "wrong"]) == [False, True, False]
     assert server.asked == [("/validate/batch", 3), ("/validate", 1)]
+
+
+def test_texts_for_which_a_request_had_no_time_are_sent_together_again() -> None:
+    server = Server(most=4)
+
+    assert validated(server, ["right", "wrong"] * 5) == [True, False] * 5
+    assert server.asked == [("/validate/batch", 10), ("/validate/batch", 6), ("/validate/batch", 2)]
 
 
 def test_each_text_has_the_error_of_its_own_request() -> None:

@@ -14,6 +14,7 @@ from headgate_cli.shapes import ValidationResult
 # What a server takes in one request.
 _MOST_TEXTS: Final = 50
 _MOST_BYTES: Final = 1_000_000
+_NOT_CHECKED: Final = "not_checked"
 
 
 def verdicts(
@@ -27,8 +28,8 @@ def verdicts(
     at = 0
     while at < len(requests):
         batch = _beginning(requests[at:]) if batches else ()
-        answers = _batch(api, batch, query) if len(batch) > 1 else ()
-        batches = bool(answers)
+        answers = _in_time(_batch(api, batch, query)) if len(batch) > 1 else ()
+        batches = batches and (bool(answers) or len(batch) < 2)
         for request, verdict in zip(batch, answers, strict=False):
             # Alone it may be checked; if not, the error says all.
             yield _alone(api, query, request) if "problem" in verdict else shaped(ValidationResult, verdict)
@@ -36,6 +37,19 @@ def verdicts(
         if not answers:
             yield _alone(api, query, requests[at])
             at += 1
+
+
+def _in_time(answers: Sequence[Entity]) -> Sequence[Entity]:
+    """Leave out the last answers if they are that nothing was checked: those before them took the time of a request."""
+    count = len(answers)
+    while count and _problem_code(answers[count - 1]) == _NOT_CHECKED:
+        count -= 1
+    return answers[:count]
+
+
+def _problem_code(verdict: Entity) -> object:
+    problem = verdict.get("problem")
+    return problem.get("code") if isinstance(problem, dict) else None
 
 
 def _alone(api: Api, query: str, request: Mapping[str, object]) -> ValidationResult | Failed:

@@ -597,8 +597,8 @@ start_process() {
     fail "the supervisor did not become ready: $why; the rest is in $root/var/supervisor.log"
   }
   say "Running as process $pid; its log is $root/var/supervisor.log"
-  say "It is started again if it ends, but not after this host was started: run this command again then, or install it" \
-    "with systemd"
+  say "It is started again if it ends, but not after a reboot of this host: then run this command again. A systemd" \
+    "service starts by itself"
 }
 
 # reason: prints the last line of a log that tells of an error, or else its last line.
