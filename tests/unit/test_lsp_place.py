@@ -45,7 +45,7 @@ PIPELINE = "service:\n  pipelines:\n    logs:\n"
         ),
         (f"{BLOCK}        ‸", "key", ("processors", "transform", "log_statements", 0), ""),
         (f"{BLOCK}      - con‸", "key", ("processors", "transform", "log_statements", 1), "con"),
-        ("a:\n  b: |\n    c: d\n      e‸", "scalar", ("a", "b"), "e"),
+        ("a:\n  b: |\n    c: d\n      e‸", "scalar", ("a", "b"), "c: d\n      e"),
         ("a:\n  b: c # d‸", "comment", ("a",), ""),
         ('a:\n  b: "# d‸', "value", ("a", "b"), "# d"),
         ("\"a b\":\n  'c':\n    d‸", "key", ("a b", "c"), "d"),

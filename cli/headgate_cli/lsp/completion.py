@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -42,11 +43,15 @@ def complete(document: OpenDocument, offset: int, reference: SchemaReference | N
     place = place_at(document.text, offset)
     if place.role == "comment":
         return []
-    field, expression, start = _expression(document, place, offset)
+    field, expression, start = expression_before(document, place, offset)
     if field is not None:
-        chosen = _chosen(document, field, offset)
+        chosen = chosen_beside(document, field, offset)
         names = ottl.suggestions(expression, field, ottl.grammar_of(field, chosen, lookup))
-        return list(_of_ottl(names, expression, start, place, offset))[:_MOST]
+        items = list(_of_ottl(names, expression, start, place, offset))
+        # The first word of a list's entry may be a key as well: a group of statements with a context.
+        if reference is not None and place.role == "key" and re.fullmatch(r"\w*", expression):
+            items += _of_keys(document, place, reference)
+        return items[:_MOST]
     if place.role == "scalar":
         return []
     variable = _variable_start(document, place, offset)
@@ -166,7 +171,7 @@ def _of_ids(document: OpenDocument, place: CursorPlace, reference: SchemaReferen
             )
 
 
-def _expression(document: OpenDocument, place: CursorPlace, offset: int) -> tuple[OttlField | None, str, int]:
+def expression_before(document: OpenDocument, place: CursorPlace, offset: int) -> tuple[OttlField | None, str, int]:
     """The OTTL setting that the cursor is in, with the part of the expression before the cursor and its start."""
     # The tree tells where an expression of several lines begins. Elsewhere it is not needed, and takes longest to make.
     may_hold = len(place.path) > 2 and place.path[0] in _HOLD_OTTL
@@ -175,7 +180,8 @@ def _expression(document: OpenDocument, place: CursorPlace, offset: int) -> tupl
         place_of_node = expression_at(document, node, offset)
         if place_of_node[0] is not None:
             return place_of_node
-    if place.role in ("value", "entry", "key"):
+    is_key = place.role == "key" and place.flow
+    if place.role != "comment" and not is_key and not _is_closed(place.quote + place.typed):
         field = field_at(place.path)
         if field is not None:
             return field, _unescaped(place.typed, place.quote), place.start
@@ -199,7 +205,14 @@ def _scalar(document: OpenDocument, offset: int) -> Node | None:
     """The value that the cursor is in, of a text that parses."""
     tree = document.tree
     node = tree.scalar_at(offset) if tree is not None and document.is_exact else None
-    return node if node is not None and not node.is_key and node.kind == "scalar" else None
+    if node is None or node.is_key or node.kind != "scalar":
+        return None
+    # Behind its closing quote, no part of it is being typed.
+    return None if _is_closed(document.text.content[node.start : offset]) else node
+
+
+def _is_closed(typed: str) -> bool:
+    return re.fullmatch(r"""(?s)"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""", typed) is not None
 
 
 def _unescaped(raw: str, style: str) -> str:
@@ -208,8 +221,17 @@ def _unescaped(raw: str, style: str) -> str:
     return raw.replace("''", "'") if style == "'" else raw
 
 
-def _chosen(document: OpenDocument, field: OttlField, offset: int) -> str:
-    return siblings_above(document.text, offset, field.chosen_by) if field.chosen_by else ""
+def chosen_beside(document: OpenDocument, field: OttlField, offset: int) -> str:
+    """The value of the key that chooses an expression's context; empty if the text has none."""
+    if not field.chosen_by:
+        return ""
+    place = place_at(document.text, offset)
+    if not place.flow:
+        return siblings_above(document.text, offset, field.chosen_by)
+    # The tree has the keys behind the cursor as well; the mapping is around the value, or around the list of it.
+    known = (document.known((*place.path[:-depth], field.chosen_by)) for depth in (1, 2))
+    above = siblings_above(document.text, offset, field.chosen_by)
+    return place.siblings.get(field.chosen_by) or next(filter(None, known), above)
 
 
 def _of_ottl(
@@ -247,8 +269,6 @@ def _of_variables(document: OpenDocument, start: int, offset: int) -> Iterator[I
 
 
 def _variables(content: str, but: int) -> set[str]:
-    import re
-
     return {
         match[1]
         for match in re.finditer(r"\$\{(?:env:)?([A-Za-z_]\w{0,100})(?::-[^}\n]{0,200})?\}", content)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate_cli.lsp import ottl, schema
-from headgate_cli.lsp.completion import expression_at
+from headgate_cli.lsp.completion import chosen_beside, expression_at
 from headgate_cli.lsp.describe import block, code, described, escaped, of_component
 from headgate_cli.lsp.document import OpenDocument
-from headgate_cli.lsp.place import place_at, siblings_above
+from headgate_cli.lsp.place import place_at
 from headgate_cli.lsp.schema import KINDS, SchemaReference
 from headgate_cli.lsp.tree import Node, Path
 
@@ -43,7 +43,7 @@ def _of_ottl(document: OpenDocument, node: Node, offset: int, lookup: ottl.Looku
     # Escapes before the cursor make the expression shorter than what is written.
     before = len(expression_at(document, node, max(offset, start))[1])
     word = ottl.word_at(expression, before)
-    chosen = siblings_above(document.text, offset, field.chosen_by) if field.chosen_by else ""
+    chosen = chosen_beside(document, field, offset)
     known = ottl.explained(word, ottl.grammar_of(field, chosen, lookup)) if word else None
     if known is None:
         return None

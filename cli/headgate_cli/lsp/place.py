@@ -74,6 +74,8 @@ class _Line:
 
     def key(self) -> tuple[str, str] | None:
         """The line's key and what follows it."""
+        if self.content[:1] in ("[", "{"):
+            return None
         # A key is short; the pattern takes quadratic time in white space.
         match = _KEY.match(self.content[:_LONGEST_KEY])
         return (unquoted(match[1]), self.content[match.end() :]) if match else None
@@ -102,7 +104,8 @@ def _block_place(text: DocumentText, number: int, offset: int, cursor: int) -> C
     at = line.column if line.content else max(cursor, line.column)
     path, header = _above(text, line, at)
     if header is not None:
-        return CursorPlace("scalar", path, text.content[start:offset].lstrip(), start + line.column, offset)
+        begins, _ = text.line_span(header + 1)
+        return CursorPlace("scalar", path, text.content[begins:offset].lstrip(), begins, offset)
     if _in_comment(text.line(number)[:cursor]):
         return CursorPlace("comment", path, "", offset, offset)
     beside = dict(_siblings(text, number, at, line))
@@ -349,6 +352,7 @@ def _within(text: DocumentText, opens: int, offset: int) -> CursorPlace | None:
         path.append(inner.key)
     begins = min(last_start + len(quote), offset)
     typed = content[begins:offset]
+    siblings = next((bracket.keys for bracket in reversed(stack) if bracket.mark == "{"), {})
     return CursorPlace(
-        role, tuple(path), typed, begins, _word_end(text, offset), quote=quote, flow=True, siblings=inner.keys
+        role, tuple(path), typed, begins, _word_end(text, offset), quote=quote, flow=True, siblings=siblings
     )

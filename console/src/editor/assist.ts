@@ -11,11 +11,12 @@ import { h } from "../lib/dom";
 import type { Field, OttlReference } from "../lib/types";
 import type { Lines } from "./lines";
 import { type Expression, expressionAt } from "./expressions";
-import { contextsOf, fieldAt, type OttlField } from "./ottl_fields";
+import { type Typed, typedAt } from "./ottl_typed";
 import { ITEM, outline, type Place, placeAt } from "./place";
 import { type Reference, SECTIONS, typeOf } from "./reference";
 
 const SIGNALS = ["logs", "metrics", "traces", "profiles"];
+const KEYWORDS = ["where", "and", "or", "not", "nil", "true", "false"];
 const WORD = /(?<![\w./-])[\w./-]*$/;
 
 export function documentLines(doc: Text): Lines {
@@ -29,12 +30,18 @@ export function assist(reference: () => Reference) {
     const before = line.text.slice(0, pos - line.from);
     const typed = WORD.exec(before)?.[0] ?? "";
     if (!context.explicit && typed === "") return null;
+    const placeOf = (): Place => placeAt(documentLines(state.doc), line.number, pos - line.from);
     const statement = typedAt(state, pos);
-    if (statement) return inOttl(reference(), statement, pos);
+    if (statement) {
+      const result = await inOttl(reference(), statement, pos);
+      // The first word of a list's entry may be a key as well: a group of statements with a context.
+      const keys =
+        /^\w*$/.test(statement.before) && !/["'|>]/.test(before) ? await optionsAt(reference(), placeOf(), state) : [];
+      return result && { ...result, options: [...result.options, ...keys] };
+    }
     const expression = expressionAt(state, pos);
     if (expression) return inOttl(reference(), ofLint(expression, before), pos);
-    const place = placeAt(documentLines(state.doc), line.number, pos - line.from);
-    const options = await optionsAt(reference(), place, state);
+    const options = await optionsAt(reference(), placeOf(), state);
     return options.length ? { from: pos - typed.length, options, validFor: /^[\w./-]*$/ } : null;
   };
 }
@@ -93,40 +100,6 @@ function inService(path: string[], state: EditorState): Completion[] {
   return ids(list, ...(list === "processors" ? [] : ["connectors"]));
 }
 
-interface Typed {
-  field: OttlField;
-  contexts: string[];
-  /** Whether one context is given, so that paths need not begin with its name. */
-  isGiven: boolean;
-  /** The expression up to the cursor. */
-  before: string;
-}
-
-/** The OTTL that is being typed, by the place in the text: no linter has seen it yet. Null where there is none. */
-export function typedAt(state: EditorState, pos: number): Typed | null {
-  const line = state.doc.lineAt(pos);
-  const lines = documentLines(state.doc);
-  const column = pos - line.from;
-  const { path, from, inKey } = placeAt(lines, line.number, column);
-  // A colon in a statement looks like a key; a list in flow style has no places inside.
-  const field = [path, [...path, ITEM], path.slice(0, -1)].map(fieldAt).find((found) => found !== null);
-  if (!field) return null;
-  const value = inKey ? line.text.slice(0, column).replace(/^\s*(?:-\s+)*/, "") : line.text.slice(from, column);
-  const before = unquoted(value.trimStart());
-  const contexts = contextsOf(field, lines, line.number);
-  const isGiven = contexts.length === 1;
-  return { field, contexts, isGiven, before };
-}
-
-/** The expression without the quote that YAML begins it with; of a list in flow style, the entry that is open. */
-function unquoted(value: string): string {
-  if (value.startsWith("[")) {
-    const quote = /["']/.exec(value)?.[0];
-    return quote ? value.slice(value.lastIndexOf(quote) + 1) : value.slice(value.lastIndexOf(",") + 1).trimStart();
-  }
-  return /^["']/.test(value) ? value.slice(1) : value;
-}
-
 function ofLint({ component, context }: Expression, before: string): Typed {
   return { field: { component, kind: "condition", contexts: [context] }, contexts: [context], isGiven: true, before };
 }
@@ -160,6 +133,17 @@ async function inOttl(
     for (const { name, description } of one.enums)
       if (!options.has(name)) options.set(name, { label: name, type: "enum", info: description });
   }
+  if (!begins)
+    for (const label of KEYWORDS)
+      if (
+        label !== "where" ||
+        (field.kind === "statement" &&
+          before
+            .slice(0, -word.length || undefined)
+            .trimEnd()
+            .endsWith(")"))
+      )
+        options.set(label, { label, type: "keyword", boost: -10 });
   if (options.size === 0) return null;
   return { from: pos - word.length, options: [...options.values()], validFor: /^[\w.]*$/ };
 }

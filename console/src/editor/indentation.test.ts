@@ -13,6 +13,8 @@ const cases: [string, number][] = [
   ["      - statements:", 10],
   ["      - ", 8],
   ["  text: |", 4],
+  ["      - >-", 8],
+  ["      - |", 8],
   ["  list: [a, b]", 2],
 ];
 

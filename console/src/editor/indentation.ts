@@ -12,7 +12,7 @@ export function indentAfter(line: string): number {
   const [, blanks = "", dashes = "", rest = ""] = /^(\s*)((?:-(?:\s+|$))*)(.*)$/.exec(line) ?? [];
   const content = rest.replace(/(^|\s)#.*$/, "").trimEnd();
   const entry = blanks.length + dashes.length;
-  if (dashes && content === "") return blanks.length + STEP;
+  if (dashes && /^([|>][-+\d]{0,2})?$/.test(content)) return blanks.length + STEP;
   if (/:$/.test(content) || /:\s+[|>][+-]?\d?$/.test(content)) return entry + STEP;
   return /^("[^"]*"|'[^']*'|[^\s"'[{(,:]+):\s/.test(content) ? entry : blanks.length;
 }

@@ -1,7 +1,6 @@
 // The settings that hold OTTL, and the contexts in which each is read: for a statement that is being typed, of which no
 // linter has said anything yet. The language server has the same table; one list of places tests both.
-import { type Lines } from "./lines";
-import { ITEM, parse } from "./place";
+import { ITEM } from "./place";
 import { typeOf } from "./reference";
 
 export type Kind = "statement" | "condition" | "value_expression";
@@ -39,8 +38,6 @@ const COUNTED: Record<string, string> = {
   profiles: "profile",
 };
 const INSTRUMENTS = ["histogram", "exponential_histogram", "sum", "gauge"];
-// Lines around an expression among which its context is looked for.
-const NEAR = 300;
 
 /** The setting at a path of a configuration, null if it does not hold OTTL. */
 export function fieldAt(path: string[]): OttlField | null {
@@ -109,39 +106,4 @@ function ofFilter(component: string, [signal = "", kind = "", item, ...more]: st
   return isSignal && context && item === ITEM && more.length === 0
     ? { component, kind: "condition", contexts: [context] }
     : null;
-}
-
-/** The contexts that apply to an expression on that line: the one that a key beside it names, or all that may. */
-export function contextsOf(field: OttlField, lines: Lines, line: number): string[] {
-  if (!field.chosenBy) return field.contexts;
-  const chosen = contextBeside(lines, line);
-  if (chosen) return [chosen];
-  return field.component === "routing" ? ["resource"] : field.contexts;
-}
-
-/** What `context:` says in the same entry of a list as the key that holds the expression. */
-function contextBeside(lines: Lines, line: number): string | null {
-  let own: number | null = null;
-  let at = line;
-  for (; at >= 1 && line - at < NEAR && own === null; at -= 1)
-    for (const { key, indent } of parse(lines.text(at)).levels)
-      if (key && /^(statement|condition)s?$/.test(key)) own = indent;
-  if (own === null) return null;
-  const begins = at + 1;
-  for (const step of [-1, 1])
-    for (let n = begins; n >= 1 && n <= lines.count && Math.abs(n - begins) < NEAR; n += step) {
-      const text = lines.text(n);
-      if (!text.trim() || text.trimStart().startsWith("#")) continue;
-      const { levels, valueAt } = parse(text);
-      const key = levels.find(({ key, indent }) => key === "context" && indent === own);
-      if (key && valueAt !== null)
-        return text
-          .slice(valueAt)
-          .replace(/["'\s]|#.*$/g, "")
-          .toLowerCase();
-      const outer = Math.min(...levels.map(({ indent }) => indent), text.length - text.trimStart().length);
-      // The dash of the entry ends the search upwards, and what stands further left ends it in both directions.
-      if (outer < own && (step === 1 ? n !== begins : true)) break;
-    }
-  return null;
 }
