@@ -221,9 +221,10 @@ func renewing(ours *settings.Settings, token *identity.Token, key *identity.Key)
 	return func(sealed []byte) error { return token.Renew(key, sealed) }
 }
 
-// variablesOf keeps the variables that are sealed for this host's key; a host without one takes none.
+// variablesOf keeps the variables that are sealed for this host's key. A host without one takes none, nor one that cannot
+// tell which ones its collector has: no rollout of them would succeed.
 func variablesOf(ours *settings.Settings, key *identity.Key) variables.Store {
-	if key == nil {
+	if key == nil || !upgrade.TellsEnvironments("/proc") {
 		return variables.Store{Storage: ours.Storage}
 	}
 	return variables.Store{Storage: ours.Storage, Open: key.Open}

@@ -155,19 +155,21 @@ def test_hosts_without_a_key_the_ability_or_the_groups_token_are_listed_before_a
     older = group.join("older", can=("restart",))
     visitor = group.join("visitor", token=group.fleet.token)
     unsigned = group.unsigned("unsigned")
+    windows = group.join("windows", can=("restart",), platform="windows")
     group.beats()
     before = group.of_hosts()
     named = {one["name"]: one["message"] for one in before["not_moved"]}
-    assert (before["hosts"], before["unreached"], sorted(named)) == (5, 3, ["older", "unsigned", "visitor"])
+    assert (before["hosts"], before["unreached"], sorted(named)) == (6, 4, ["older", "unsigned", "visitor", "windows"])
     assert "its supervisor takes none" in named["older"]
     assert "it signs in with the fleet's token, not with the group's own" in named["visitor"]
     assert "it does not sign its messages" in named["unsigned"]
+    assert "Windows and macOS do not tell what a collector runs with. An install" in named["windows"]
 
     ended = group.ends(group.starts(group.stores(secrets={"API_KEY": "second"})))
 
-    assert (ended["status"], ended["hosts"]["not_moved"], ended["hosts"]["applied"]) == ("completed", 3, 2)
-    assert sorted(one["name"] for one in ended["not_moved"]) == ["older", "unsigned", "visitor"]
-    assert not [offer for host in (older, visitor, unsigned) for offer in host.offers if "sealed" in offer]
+    assert (ended["status"], ended["hosts"]["not_moved"], ended["hosts"]["applied"]) == ("completed", 4, 2)
+    assert sorted(one["name"] for one in ended["not_moved"]) == ["older", "unsigned", "visitor", "windows"]
+    assert not [offer for host in (older, visitor, unsigned, windows) for offer in host.offers if "sealed" in offer]
 
 
 def test_a_rollout_that_reaches_no_host_is_refused(fleet: Fleet, now: Clock) -> None:

@@ -37,6 +37,7 @@ class SealedHost:
     told: dict[str, Any] = field(default_factory=dict)
     offers: list[dict[str, Any]] = field(default_factory=list)
     keeps: bool = False
+    platform: str = "linux"
     is_full: bool = False
 
     @property
@@ -50,7 +51,8 @@ class SealedHost:
         self.beats()
 
     def beats(self) -> None:
-        report = {"v": 1, "supervisor": {"version": "1"}, "can": self.can, "variables": {"digest": self.digest}}
+        report = {"v": 1, "supervisor": {"version": "1"}, "can": self.can, "platform": self.platform}
+        report |= {"variables": {"digest": self.digest}}
         self.agent.tells(json.dumps(report).encode())
         self._takes()
 

@@ -70,11 +70,12 @@ func Environment() []string {
 // Start runs the collector with the arguments of the supervisor. It returns only if the collector cannot be started, or
 // on systems where a process cannot become another one: there this process ends with the collector's exit code.
 func Start(collector string, arguments []string) error {
-	argv := append([]string{collector}, WithGates(Arguments(arguments[1:], os.Getenv(Metrics)), os.Getenv(Gates))...)
 	environment, err := withVariables(arguments[1:], Environment(), os.Getenv(Variables))
 	if err != nil {
 		return err
 	}
+	words := Arguments(arguments[1:], os.Getenv(Metrics), variables.ValuesOf(environment))
+	argv := append([]string{collector}, WithGates(words, os.Getenv(Gates))...)
 	return become(collector, argv, Bounded(environment, limitFiles...))
 }
 
@@ -100,8 +101,8 @@ func withVariables(arguments, environment []string, storage string) ([]string, e
 
 // Arguments returns the arguments for the collector: for `validate` only the first --config and without the feature
 // gate, for the supervisor's first run without metrics, and for the others with metrics for this host, which are written
-// to `added` if that is not empty.
-func Arguments(arguments []string, added string) []string {
+// to `added` if that is not empty. `values` are the variables that the collector is started with.
+func Arguments(arguments []string, added string, values metrics.Values) []string {
 	if len(arguments) == 0 || arguments[0] != "validate" {
 		if len(arguments) < 2 || arguments[0] != "--config" {
 			return arguments
@@ -109,7 +110,7 @@ func Arguments(arguments []string, added string) []string {
 		if onlyToLearn(arguments[1]) {
 			return append([]string{withoutMetrics}, arguments...)
 		}
-		if added != "" && metrics.Add(arguments[1], added) {
+		if added != "" && metrics.Add(arguments[1], added, values) {
 			// The last one wins.
 			return append(slices.Clone(arguments), "--config", added)
 		}

@@ -34,7 +34,7 @@ func TestArguments(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := strings.Join(guard.Arguments(strings.Fields(row.given), filepath.Join(t.TempDir(), "added")), " "); got != row.becomes {
+			if got := strings.Join(guard.Arguments(strings.Fields(row.given), filepath.Join(t.TempDir(), "added"), os.LookupEnv), " "); got != row.becomes {
 				t.Errorf("%q becomes %q, not %q", row.given, got, row.becomes)
 			}
 		})
@@ -80,12 +80,12 @@ func TestACollectorThatIsOnlyLearnedAboutServesNoMetrics(t *testing.T) {
 			if row.without {
 				want = append([]string{"--set=service.telemetry.metrics.level=none"}, given...)
 			}
-			if got := guard.Arguments(given, ""); !slices.Equal(got, want) {
+			if got := guard.Arguments(given, "", os.LookupEnv); !slices.Equal(got, want) {
 				t.Errorf("%q", got)
 			}
 		})
 	}
-	if given := []string{"--config", "/nonexistent"}; !slices.Equal(guard.Arguments(given, ""), given) {
+	if given := []string{"--config", "/nonexistent"}; !slices.Equal(guard.Arguments(given, "", os.LookupEnv), given) {
 		t.Error("a file that cannot be read changes the arguments")
 	}
 }
@@ -130,7 +130,7 @@ func TestACollectorWhoseTextServesNoMetricsGetsAPlaceForThem(t *testing.T) {
 		if adds {
 			want = append(want, "--config", added)
 		}
-		if got := guard.Arguments(given, added); !slices.Equal(got, want) {
+		if got := guard.Arguments(given, added, os.LookupEnv); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", written, got)
 		}
 	}

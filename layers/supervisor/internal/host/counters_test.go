@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"github.com/open-telemetry/opamp-go/protobufs"
 )
 
@@ -240,5 +241,32 @@ func TestMetricsAreReadWhereTheCollectorWasToldToServeThem(t *testing.T) {
 	b.look()
 	if got := b.counted(&protobufs.ServerToAgent{}); !strings.Contains(got, `"sent":10`) {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestWhatTheTextTakesFromVariablesIsReadWithThoseThatCameWithIt(t *testing.T) {
+	b, collector := metered(t)
+	port := b.host.file.metricsAddress[strings.LastIndex(b.host.file.metricsAddress, ":")+1:]
+	b.host.settings.Variables = variables.Store{Storage: b.folder}
+	// The variables of the install name another port, and a file on the disk.
+	t.Setenv("METRICS_PORT", "1")
+	t.Setenv("OUTPUT", b.folder+"/out.json")
+	digest := strings.Repeat("1a", 32)
+	folder := filepath.Join(b.folder, "programs", "variables")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	content := fmt.Sprintf(`{"digest":%q,"variables":{"METRICS_PORT":%q,"OUTPUT":"/dev/null"},"removed":[]}`, digest, port)
+	if err := os.WriteFile(filepath.Join(folder, digest+".json"), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.runs("h2", `exporters: {"file/a": {path: "${env:OUTPUT}"}}
+service: {telemetry: {resource: {headgate.variables: `+digest+`}, metrics: {readers: [{pull: {exporter: {prometheus: {host: localhost, port: "${env:METRICS_PORT}"}}}}]}}}
+`)
+	collector.text = "otelcol_exporter_sent_spans_total{exporter=\"file/a\"} 5\n"
+	b.clock = b.clock.Add(time.Second)
+	b.look()
+	if got := b.host.meter.counters(); got == nil || got.Sent != 5 || got.Delivered["traces"] != 0 {
+		t.Errorf("asked at %s: %+v", b.host.file.metricsAddress, got)
 	}
 }

@@ -17,13 +17,13 @@ var discarding = []string{"debug", "logging", "nop"}
 const fileType = "file"
 
 // discards are the ids of a configuration's exporters that deliver nothing from this host.
-func discards(root map[string]any) map[string]bool {
+func discards(root map[string]any, values metrics.Values) map[string]bool {
 	exporters, _ := metrics.At(root, "exporters").(map[string]any)
 	lost := map[string]bool{}
 	for id, settings := range exporters {
 		kind := typeOf(id)
 		path, _ := metrics.At(settings, "path").(string)
-		if slices.Contains(discarding, kind) || (kind == fileType && vanishes(metrics.Filled(path))) {
+		if slices.Contains(discarding, kind) || (kind == fileType && vanishes(metrics.Filled(path, values))) {
 			lost[id] = true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/headgate/headgate/layers/supervisor/internal/files"
 	"github.com/headgate/headgate/layers/supervisor/internal/metrics"
+	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -38,6 +39,8 @@ type file struct {
 	discards                 map[string]bool
 	// pipelines are those of each of its components.
 	pipelines map[part][]string
+	// values are the variables of the collector that has the text.
+	values metrics.Values
 }
 
 // wrote notes that the supervisor has just written the file.
@@ -51,16 +54,18 @@ func (f *file) wrote(path string) {
 	*f = file{
 		generation: f.generation + 1, known: true, written: content, digest: digest, seen: digest, changed: []string{},
 		metricsAddress: f.metricsAddress, instance: f.instance, discards: f.discards, pipelines: f.pipelines,
+		values: f.values,
 	}
 }
 
-// look compares the file with what the supervisor wrote.
-func (f *file) look(path string) {
+// look compares the file with what the supervisor wrote. `known` has the variables that a text may name.
+func (f *file) look(path string, known variables.Store) {
 	if f.written != nil {
 		keys, root, err := digests(f.written)
 		if err == nil {
-			f.keys, f.metricsAddress = keys, metrics.Address(root)
-			f.instance, f.discards = metrics.Instance(root), discards(root)
+			f.keys, f.values = keys, known.Values(f.written)
+			f.metricsAddress, f.instance = metrics.Address(root, f.values), metrics.Instance(root, f.values)
+			f.discards = discards(root, f.values)
 			f.pipelines = pipelines(root)
 		}
 		f.written = nil

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"log"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -89,6 +90,7 @@ func New(settings Settings) *Host {
 		now:      time.Now,
 		written:  make(chan struct{}, 1),
 		configs:  readConfigs(settings.Storage),
+		file:     file{values: os.LookupEnv},
 		meter:    meter{since: time.Now(), flows: counting{began: time.Now()}},
 		orders:   readOrders(settings.Storage),
 
@@ -348,10 +350,10 @@ func (h *Host) look(ctx context.Context, scraper *scraper) {
 	h.mutex.Lock()
 	seen := h.file
 	h.mutex.Unlock()
-	seen.look(h.settings.Effective)
+	seen.look(h.settings.Effective, h.settings.Variables)
 	address := seen.metricsAddress
 	if address == "" {
-		address = metrics.Added(filepath.Join(h.settings.Storage, metrics.Name))
+		address = metrics.Added(filepath.Join(h.settings.Storage, metrics.Name), seen.values)
 	}
 	read, at := scraper.read(ctx, address, seen.instance), h.now()
 

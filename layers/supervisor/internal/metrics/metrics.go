@@ -20,10 +20,13 @@ const Name = "own-metrics.yaml"
 // largest bounds what is read of a configuration.
 const largest = 8 << 20
 
+// Values tells the value of a variable in the environment of the collector, and whether it is set.
+type Values func(name string) (value string, set bool)
+
 // Address is where a configuration has the collector serve its own metrics, if that is this machine: `127.0.0.1:8888` by
 // default.
-func Address(root map[string]any) string {
-	if root == nil || isOff(root) {
+func Address(root map[string]any, values Values) string {
+	if root == nil || isOff(root, values) {
 		return ""
 	}
 	listed, given := At(root, "service", "telemetry", "metrics", "readers").([]any)
@@ -45,7 +48,7 @@ func Address(root map[string]any) string {
 		case string:
 			port = value
 		}
-		if address := onThisHost(Filled(host), Filled(port)); address != "" {
+		if address := onThisHost(Filled(host, values), Filled(port, values)); address != "" {
 			return address
 		}
 	}
@@ -53,33 +56,33 @@ func Address(root map[string]any) string {
 }
 
 // Instance is what the collector calls itself in its metrics, or empty.
-func Instance(root map[string]any) string {
+func Instance(root map[string]any, values Values) string {
 	instance, _ := At(root, "service", "telemetry", "resource", "service.instance.id").(string)
-	return Filled(instance)
+	return Filled(instance, values)
 }
 
-func isOff(root map[string]any) bool {
+func isOff(root map[string]any, values Values) bool {
 	level, isText := At(root, "service", "telemetry", "metrics", "level").(string)
-	return isText && strings.EqualFold(Filled(level), "none")
+	return isText && strings.EqualFold(Filled(level, values), "none")
 }
 
 // Add writes what has the collector serve its metrics at a free port of this machine to `added`, if the configuration at
 // `path` does not, and returns whether it did. Without room for it the collector runs as it is.
-func Add(path, added string) bool {
+func Add(path, added string, values Values) bool {
 	_ = os.Remove(added)
 	content, err := files.Read(path, largest)
 	if err != nil {
 		return false
 	}
 	root := map[string]any{}
-	if err := yaml.Unmarshal(content, &root); err != nil || Address(root) != "" {
+	if err := yaml.Unmarshal(content, &root); err != nil || Address(root, values) != "" {
 		return false
 	}
 	port, err := freePort()
 	if err != nil {
 		return false
 	}
-	written, err := yaml.Marshal(with(root, port))
+	written, err := yaml.Marshal(with(root, port, values))
 	if err != nil {
 		return false
 	}
@@ -88,10 +91,10 @@ func Add(path, added string) bool {
 
 // with is a configuration to be merged over the one with that root, whose readers it repeats: the collector replaces
 // lists. What is off by the text stays off, but for this reader.
-func with(root map[string]any, port int) map[string]any {
+func with(root map[string]any, port int, values Values) map[string]any {
 	readers := []any{}
 	own := map[string]any{}
-	if isOff(root) {
+	if isOff(root, values) {
 		own["level"] = "normal"
 	} else if listed, given := At(root, "service", "telemetry", "metrics", "readers").([]any); given {
 		readers = append(readers, listed...)
@@ -103,7 +106,7 @@ func with(root map[string]any, port int) map[string]any {
 }
 
 // Added is the address that was written to `path`, empty if none was.
-func Added(path string) string {
+func Added(path string, values Values) string {
 	content, err := files.Read(path, largest)
 	if err != nil {
 		return ""
@@ -112,7 +115,7 @@ func Added(path string) string {
 	if err := yaml.Unmarshal(content, &root); err != nil {
 		return ""
 	}
-	return Address(root)
+	return Address(root, values)
 }
 
 func freePort() (int, error) {
@@ -133,11 +136,11 @@ func freePort() (int, error) {
 // A variable as the collector writes it, with a default or without.
 var variable = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
 
-// Filled fills variables in from the environment, which the collector inherits.
-func Filled(text string) string {
+// Filled fills variables in.
+func Filled(text string, values Values) string {
 	return variable.ReplaceAllStringFunc(text, func(written string) string {
 		parts := variable.FindStringSubmatch(written)
-		if value, set := os.LookupEnv(parts[1]); set {
+		if value, set := values(parts[1]); set {
 			return value
 		}
 		return parts[2]

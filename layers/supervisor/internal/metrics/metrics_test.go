@@ -33,7 +33,7 @@ func TestMetricsAreAskedOfThisMachineOnly(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(text), &root); err != nil {
 			t.Fatal(err)
 		}
-		if got := metrics.Address(root); got != want {
+		if got := metrics.Address(root, os.LookupEnv); got != want {
 			t.Errorf("%s: %q instead of %q", text, got, want)
 		}
 	}
@@ -59,7 +59,7 @@ func TestATextThatServesNoMetricsHereGetsAPlaceBesideItsOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := metrics.Add(path, added); got != (want != "") {
+		if got := metrics.Add(path, added, os.LookupEnv); got != (want != "") {
 			t.Errorf("%s: %v", text, got)
 		}
 		content, _ := os.ReadFile(added)
@@ -68,7 +68,7 @@ func TestATextThatServesNoMetricsHereGetsAPlaceBesideItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want == "" {
-			if len(content) > 0 || metrics.Added(added) != "" {
+			if len(content) > 0 || metrics.Added(added, os.LookupEnv) != "" {
 				t.Errorf("%s: %s is left", text, content)
 			}
 			continue
@@ -78,8 +78,8 @@ func TestATextThatServesNoMetricsHereGetsAPlaceBesideItsOwn(t *testing.T) {
 		if got := fmt.Sprintf("level: %v readers: %d", metrics.At(own, "level"), len(readers)); got != want {
 			t.Errorf("%s: %s", text, content)
 		}
-		if address, err := url.Parse("http://" + metrics.Added(added)); err != nil || address.Hostname() != "127.0.0.1" {
-			t.Errorf("%s: %s", text, metrics.Added(added))
+		if address, err := url.Parse("http://" + metrics.Added(added, os.LookupEnv)); err != nil || address.Hostname() != "127.0.0.1" {
+			t.Errorf("%s: %s", text, metrics.Added(added, os.LookupEnv))
 		}
 	}
 }

@@ -45,6 +45,13 @@ func (u *Upgrades) Environment(name string) (value string, runs bool) {
 	return "", true
 }
 
+// TellsEnvironments reports whether this machine tells the environment of processes, in that folder. Windows and macOS do
+// not.
+func TellsEnvironments(processes string) bool {
+	content, err := os.ReadFile(filepath.Join(processes, "self", "environ"))
+	return err == nil && len(content) > 0
+}
+
 // process is the child of this process that runs a configuration, and the version of its program.
 func (u *Upgrades) process() (process, version string, runs bool) {
 	versions := map[string]string{u.settings.Installed: u.settings.InstalledVersion}

@@ -355,6 +355,12 @@ func TestTheProcessTellsWhatItsEnvironmentHas(t *testing.T) {
 	}
 }
 
+func TestAMachineThatTellsNoEnvironmentsIsKnown(t *testing.T) {
+	if !TellsEnvironments("/proc") || TellsEnvironments(t.TempDir()) {
+		t.Error("Linux tells them, and a system without /proc does not")
+	}
+}
+
 func TestAnOfferThatIsRefusedIsToldAlsoByAHostThatReplacesNoCollector(t *testing.T) {
 	for _, able := range []bool{true, false} {
 		upgrades, _, err := Open(Settings{Able: able, Storage: t.TempDir(), Installed: "/installed"})

@@ -166,6 +166,29 @@ func With(environment []string, storage, digest string) ([]string, error) {
 	return append(changed, Marker+"="+digest), nil
 }
 
+// Values are the variables of a collector that is started with this text. Without those that came with the text it is not
+// started, and they are those of the install.
+func (s Store) Values(text []byte) func(name string) (value string, set bool) {
+	environment, err := Environment(os.Environ(), s.Storage, text)
+	if err != nil {
+		environment = os.Environ()
+	}
+	return ValuesOf(environment)
+}
+
+// ValuesOf tells each variable of an environment, and whether it is set.
+func ValuesOf(environment []string) func(name string) (value string, set bool) {
+	values := make(map[string]string, len(environment))
+	for _, variable := range environment {
+		key, value, _ := strings.Cut(variable, "=")
+		values[key] = value
+	}
+	return func(name string) (value string, set bool) {
+		value, set = values[name]
+		return value, set
+	}
+}
+
 func without(environment []string, left func(key string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(environment), func(variable string) bool {
 		key, _, _ := strings.Cut(variable, "=")

@@ -77,7 +77,10 @@ def variables_obstacle(instance: Instance, variables: VariablesRevision | None) 
         return None
     install = f"`headgate fleet install {instance.fleet_id} --deployment {instance.deployment_id}` prints the command"
     needs = f"Revision {variables.revision} of the group's variables cannot be sealed for this host: "
-    if "variables" not in instance.reported.host.can:
+    host = instance.reported.host
+    if "variables" not in host.can and host.platform in ("windows", "macos"):
+        return f"{needs}Windows and macOS do not tell what a collector runs with. An install changes them: {install}"
+    if "variables" not in host.can:
         return f"{needs}its supervisor takes none. Install the host again: {install}"
     if instance.identity.key is None:
         return f"{needs}it does not sign its messages. Install the host again: {install}"
