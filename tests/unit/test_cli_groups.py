@@ -88,6 +88,13 @@ def test_a_secret_is_read_from_the_environment_and_not_printed(
     assert sent(server) == (f"GET {PATH}/deployments/{GROUP}/env", None)
 
 
+def test_a_secret_without_a_variable_and_a_terminal_is_a_usage_error(server: Server, run: Run) -> None:
+    code, _, err = run(f"deployment env {FLEET} {GROUP} --secret ELSEWHERE")
+
+    assert (code, server.requests) == (2, [])
+    assert "no terminal to ask for the secret ELSEWHERE: set its variable for this command" in err
+
+
 def test_the_hosts_of_stored_variables_are_counted_and_those_without_are_named(server: Server, run: Run) -> None:
     older = {"instance_id": "ins_1", "name": "web-9", "message": "Install the host again"}
     found = {"newest": 5, "rolled_out": 4, "hosts": 5, "unknown": 1, "unreached": 2, "not_moved": [older]}

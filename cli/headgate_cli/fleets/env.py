@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 
 import click
@@ -103,6 +104,8 @@ def _revision(revision: int | None) -> str:
 def _secret(name: str) -> str:
     """Not an argument, which every user of this machine would see in the list of processes."""
     value = os.environ.get(name)
+    if not value and not sys.stdin.isatty():
+        raise click.UsageError(f"no terminal to ask for the secret {one_line(name)}: set its variable for this command")
     return value if value else str(click.prompt(f"Value of {one_line(name)}", hide_input=True, err=True))
 
 

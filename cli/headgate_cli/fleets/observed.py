@@ -9,7 +9,7 @@ from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_result, print_text, say, show_list
+from headgate_cli.output import counted, minute, print_json, print_result, print_text, say, show_list
 from headgate_cli.shaped import each, shaped
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.upgrade import report as upgrades
@@ -189,9 +189,9 @@ def _print_findings_of_fleet(api: Api, fleet: str, asked: dict[str, str], *, as_
         for entry in report["items"]:
             hosts = ", ".join(map(one_line, entry["hosts"])) + (", …" if entry["count"] > len(entry["hosts"]) else "")
             print_result(f"{entry['count']}  {_finding(entry)}  ({hosts})")
-        not_checked = f"; {report['not_checked']} hosts were not checked" if report["not_checked"] else ""
-        clean = f"{report['without_findings']} hosts have no finding"
-        say(f"{report['checked']} configurations checked, {clean}{not_checked}")
+        not_checked = f"; not checked: {counted(report['not_checked'], 'host')}" if report["not_checked"] else ""
+        clean = f"without a finding: {counted(report['without_findings'], 'host')}"
+        say(f"{counted(report['checked'], 'configuration')} checked; {clean}{not_checked}")
     if any(entry["severity"] == "error" for entry in report["items"]):
         raise click.exceptions.Exit(FAILED)
 

@@ -106,7 +106,7 @@ def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: st
             diff(before, after, (one_line(name(file)), f"{one_line(name(file))} on {request['to']}"))
     elif after != before:
         rewrite(file, before, after)
-    undone = "" if not dry_run else "would be renamed: "
+    undone = "would be renamed: " if dry_run and answer["renames"] else ""
     say(f"{one_line(name(file))}: {undone}{_summary(answer)}")
     return result
 
