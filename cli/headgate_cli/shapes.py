@@ -857,6 +857,7 @@ class InventoryOut(TypedDict):
     configuration: str | None
     configuration_problem: str | None
     components: list[str]
+    available: str | None
     first_seen_at: str
     last_seen_at: str
 

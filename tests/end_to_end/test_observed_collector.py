@@ -14,7 +14,7 @@ import httpx
 import yaml
 
 from headgate.foundation.settings import settings
-from tests.api.test_observed_fleets import EXTENSION
+from tests.api.test_available_components import LISTING
 from tests.support.cli_support import Cli
 from tests.support.opamp_agent import Agent
 from tests.support.ports import free_port
@@ -84,20 +84,29 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
         assert (row["host_name"], row["distribution"]) == (host, "otelcol-contrib")
         assert "receiver/nop" in row["components"]
         assert host in cli.ok("fleet", "inventory", "existing")
+        # The extension sent the list of its components when it was asked.
+        assert len(row["available"]) == 64
+        listed = json.loads(cli.ok("fleet", "instances", "existing", "--component", "exporter/nop", "--json"))
+        assert [seen["host_name"] for seen in listed] == [host]
         assert host in cli.ok("fleet", "configurations", "existing")
         found = cli.ok("fleet", "findings", "existing", host, "--to", settings().collector_version)
         assert f"works on collector {settings().collector_version}" in found
         adopted = json.loads(cli.ok("fleet", "adopt", "existing", host, "--name", "adopted", "--json"))
         for name, receiver in (("web-2", "nop"), ("web-3", "nopp")):
-            agent = Agent(partial(_post, composed), name, capabilities=EXTENSION)
+            agent = Agent(partial(_post, composed), name, capabilities=LISTING)
             agent.start()
             message = agent.message()
             message.effective_config.config_map.config_map[""].body = _TEXT.format(receiver=receiver).encode()
+            if name == "web-2":
+                # A build without the exporter that its configuration has.
+                message.available_components.components["receivers"].sub_component_map["nop"].SetInParent()
             agent.send(message)
         of_fleet = json.loads(cli.run("fleet", "findings", "existing", "--json").out)
         (wrong,) = [each for each in of_fleet["items"] if each["code"] == "unknown_component"]
         assert (wrong["severity"], wrong["count"], wrong["hosts"]) == ("error", 1, ["web-3"])
         assert (of_fleet["checked"], of_fleet["items"][0]["severity"]) == (3, "error")
+        (lacking,) = [each for each in of_fleet["items"] if each["code"] == "component_not_in_build"]
+        assert (lacking["message"], lacking["hosts"]) == ("The program of the host has no exporter nop", ["web-2"])
         printed = cli.run("fleet", "findings", "existing", "--to", settings().collector_version)
         assert printed.code == 1
         assert "(web-3)" in printed.out
@@ -126,7 +135,12 @@ def test_a_collector_that_is_connected_by_websocket_is_listed_with_its_configura
         seen = _state(cli, "connected", "unhealthy")
         host = str(seen["host_name"])
         assert "opamp" in cli.ok("fleet", "configuration", "connected", host)
-        parts = json.loads(cli.ok("instance", "show", "connected", host, "--json"))["health"]["parts"]
+        # It is unhealthy already while it starts.
+        for _ in range(300):
+            parts = json.loads(cli.ok("instance", "show", "connected", host, "--json"))["health"]["parts"]
+            if any(part["error"] for part in parts):
+                break
+            time.sleep(0.1)
         (ailing,) = [part for part in parts if part["error"] and len(part["path"]) == 2]
         assert ailing["path"] == ["pipeline:logs/failing", "exporter:elasticsearch"]
         assert (ailing["status"], "connection refused" in ailing["error"]) == ("RecoverableError", True)

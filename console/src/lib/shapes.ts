@@ -962,6 +962,7 @@ export interface InventoryOut {
   configuration: string | null;
   configuration_problem: string | null;
   components: string[];
+  available: string | null;
   first_seen_at: string;
   last_seen_at: string;
 }

@@ -51,6 +51,9 @@ class InventoryOut(Answer):
     configuration: Annotated[str | None, Field(description=_SHA256)]
     configuration_problem: Annotated[str | None, Field(description="Why its configuration is not known")]
     components: Annotated[list[str], Field(description="Components in its configuration, as `kind/type`, up to 40")]
+    available: Annotated[
+        str | None, Field(description="SHA-256 of the names of all components that its program has; null if not known")
+    ]
     first_seen_at: Time
     last_seen_at: Time
 
@@ -66,6 +69,7 @@ class InventoryOut(Answer):
             configuration=known.sha256 if known else None,
             configuration_problem=known.problem if known else None,
             components=list(known.components) if known else [],
+            available=seen.instance.reported.components,
         )
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from fleets.api.observed_wire import FindingsOut, FleetFindingOut, FleetFindingsOut
 from headgate.checker import Asker, collector_versions
+from headgate.configurations import pipelines
 from headgate.identity import checks
 from headgate.instances import adopting, observed
+from headgate.instances.reported import components
 from headgate.policies import checking
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.service import UpgradedText
 from headgate_engine.validation.checking import CheckRequest, Parts
-from headgate_engine.validation.findings import Severity, Source
+from headgate_engine.validation.findings import ListedFinding, Severity, Source
 from headgate_engine.validation.model import TooCostly
 from headgate_engine.wire.checks import ValidationResult
 from headgate_engine.wire.upgrades import UpgradeReport
@@ -56,8 +58,9 @@ def of_host(caller: Caller, fleet_id: str, instance_id: str, to: str | None) -> 
     """Check what a host reports to run. Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable."""
     with checks.under_way(caller):
         proposed = adopting.adoption(caller, fleet_id, instance_id)
-        reported = proposed.seen.instance.reported.description.collector_version
-        return _checked(caller, proposed.yaml, reported, to)
+        reported = proposed.seen.instance.reported
+        available = components.listed(fleet_id, reported.components)
+        return _checked(caller, proposed.yaml, reported.description.collector_version, to, available)
 
 
 def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
@@ -68,14 +71,16 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
     ends, having_by_kind = time.monotonic() + _SECONDS, defaultdict[FindingKind, _Having](_Having)
     checked = left_out = clean = 0
     with checks.under_way(caller):
-        for (sha256, version), hosts in observed.by_build(caller, fleet_id):
+        builds = observed.by_build(caller, fleet_id)
+        lists = components.known(fleet_id) if any(build.components for build, _ in builds) else {}
+        for (sha256, version, components_hash), hosts in builds:
             if checked == MOST_CHECKED or time.monotonic() > ends:
                 left_out += len(hosts)
                 continue
             checked += 1
             try:
                 yaml = adopting.managed(observed.text(fleet_id, sha256))[0]
-                listed = set(kinds(_checked(caller, yaml, version, to)))
+                listed = set(kinds(_checked(caller, yaml, version, to, lists.get(components_hash or ""))))
             except (observed.NothingReported, adopting.NotAdoptable, TooCostly) as error:
                 listed = {FindingKind("warning", "collector", "not_checked", error.detail, "", "")}
             clean += 0 if listed else len(hosts)
@@ -96,10 +101,14 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
     )
 
 
-def _checked(caller: Caller, yaml: str, reported: str | None, to: str | None) -> FindingsOut:
+def _checked(
+    caller: Caller, yaml: str, reported: str | None, to: str | None, available: frozenset[str] | None
+) -> FindingsOut:
     version = collector_versions.nearest(reported, asker=Asker.of(caller))
     request = CheckRequest(yaml=yaml, version=version, env={})
     result = ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True)))
+    if available is not None:
+        result.findings = list(of_build(result.findings, yaml, available))
     upgrade = None
     if to is not None:
         text = UpgradedText(yaml, {}, ("query", "to"), version)
@@ -112,6 +121,42 @@ def _checked(caller: Caller, yaml: str, reported: str | None, to: str | None) ->
         result=result,
         upgrade=upgrade,
     )
+
+
+def of_build(findings: Sequence[ListedFinding], yaml: str, available: frozenset[str]) -> Iterator[ListedFinding]:
+    """The findings as they concern the host's own program, which may have other components than the one asked here."""
+    unknown = set[str]()
+    for finding in findings:
+        if finding.code != "unknown_component":
+            yield finding
+            continue
+        unknown.add(finding.component_path)
+        if _component(*finding.component_path.split("::")[:2]) not in available:
+            yield finding
+            continue
+        yield replace(
+            finding,
+            severity="warning",
+            code="component_not_checked",
+            message=f"{finding.component_path}: the program of the host has this component, and the collector that "
+            "checks here has not, so that the rest of the text was not checked",
+            way_out="",
+        )
+    for section, name in pipelines.components(yaml):
+        component, path = _component(section, name), f"{section}::{name}"
+        if component not in available and path not in unknown:
+            yield ListedFinding(
+                "error",
+                "collector",
+                "component_not_in_build",
+                f"The program of the host has no {component.replace('/', ' ')}",
+                "Run a build of the collector that has it, or take the component out",
+                path,
+            )
+
+
+def _component(section: str, name: str = "") -> str:
+    return f"{section.removesuffix('s')}/{name.partition('/')[0]}"
 
 
 def kinds(findings: FindingsOut) -> Iterator[FindingKind]:

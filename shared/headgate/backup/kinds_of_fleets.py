@@ -221,6 +221,7 @@ KINDS_OF_FLEETS: Final = (
             "accepts_remote_config": checks.flag,
             "effective": checks.mapping,
             "health_tree": checks.mapping,
+            "build": checks.mapping,
             "healthy": checks.flag,
             "health_error": LONG,
             "reported_hash": LONG,

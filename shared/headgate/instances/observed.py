@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
@@ -27,7 +27,7 @@ MOST_HOSTS: Final = 5
 MOST_VERSIONS: Final = 5
 _COLUMNS: Final = (
     *("id", "host_name", "os", "arch", "distribution", "collector_version", "state", "state_message"),
-    *("deployment_id", "configuration", "components", "first_seen_at", "last_seen_at"),
+    *("deployment_id", "configuration", "components", "available", "first_seen_at", "last_seen_at"),
 )
 # With these, a program for tables takes a cell for a formula.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -87,12 +87,21 @@ def text(fleet_id: str, sha256: str) -> str:
     return stored
 
 
-def by_build(caller: Caller, fleet_id: str) -> list[tuple[tuple[str, str | None], Sequence[SeenInstance]]]:
-    """The hosts by configuration and collector version, the largest group first; as `shared` reads them."""
-    groups: dict[tuple[str, str | None], list[SeenInstance]] = defaultdict(list)
+class RunConfiguration(NamedTuple):
+    """A configuration on a program: its version, and the hash of the list of its components, None if not known."""
+
+    sha256: str
+    version: str | None
+    components: str | None
+
+
+def by_build(caller: Caller, fleet_id: str) -> list[tuple[RunConfiguration, Sequence[SeenInstance]]]:
+    """The hosts by configuration and program, the largest group first; as `shared` reads them."""
+    groups: dict[RunConfiguration, list[SeenInstance]] = defaultdict(list)
     for sha256, hosts in _groups(caller, fleet_id):
         for seen in hosts:
-            groups[sha256, seen.instance.reported.description.collector_version].append(seen)
+            reported = seen.instance.reported
+            groups[RunConfiguration(sha256, reported.description.collector_version, reported.components)].append(seen)
     return sorted(groups.items(), key=lambda group: -len(group[1]))
 
 
@@ -139,6 +148,7 @@ def _row(seen: SeenInstance) -> Iterable[str | None]:
         *(seen.state, seen.state_message, instance.deployment_id),
         known.sha256 if known else None,
         " ".join(known.components) if known else None,
+        instance.reported.components,
         clock.rfc3339(instance.contact.first_seen_at),
         clock.rfc3339(instance.contact.last_seen_at),
     )

@@ -73,7 +73,7 @@ class InstanceFilter:
             and (self.host is None or any(self.host.lower() in name.lower() for name in names))
             and (self.label is None or instance.labels.get(self.label[0]) == self.label[1])
             and (self.drifted is None or bool(host.drifted) == self.drifted)
-            and (self.component is None or host.components in with_component)
+            and (self.component is None or instance.reported.components in with_component)
             and self.without_key in (None, instance.identity.key is None)
             and (self.old_token is None or seen.token_current == (not self.old_token))
         )

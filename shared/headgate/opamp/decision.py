@@ -77,7 +77,7 @@ class Decision:
     heartbeat to tell the agent. With `gets_uid` it is told a uid of its own, and nothing else. `notices` are events for
     webhooks, `capture` is what the message changes of a capture. `proves` is whether the instance is the first of its
     group to prove the version that is assigned to it. `component_list` is what the host was asked for, `unlisted` the
-    hash of a list that it is to be asked for if nobody told it yet.
+    hash of a list that it is to be asked for if nobody told it yet. `asks_components` asks an agent that is not ours.
     """
 
     before: Instance | None
@@ -92,6 +92,7 @@ class Decision:
     proves: bool = False
     component_list: Sequence[str] | None = None
     unlisted: str | None = None
+    asks_components: bool = False
 
     @property
     def has_news(self) -> bool:
@@ -164,7 +165,8 @@ def decide(
         notices=notices.of_message(stored, after, events, at, is_pod=is_pod) if events else (),
         capture=heard.change,
         proves=trials.proves(after, group, desired),
-        component_list=_component_list(after, report),
+        component_list=_component_list(before, after, report),
+        asks_components=report.available is not None and _asks_components(after, report, at),
         unlisted=_unlisted(before, after, report, at),
     )
 
@@ -264,8 +266,15 @@ def _contact(before: Contact, report: AgentReport, place: _Place, interval: int 
     )
 
 
-def _component_list(after: Instance, report: AgentReport) -> Sequence[str] | None:
-    """The list of components that the message brings, if the host was asked for it."""
+def _asks_components(after: Instance, report: AgentReport, at: datetime) -> bool:
+    build = after.reported.build
+    return build is not None and build.asked_at == at and not report.leaves
+
+
+def _component_list(before: Instance, after: Instance, report: AgentReport) -> Sequence[str] | None:
+    """The list of components that the message brings, if the host was asked for it, or if it differs from before."""
+    if report.available and report.available.names and after.reported.build != before.reported.build:
+        return report.available.names
     asked = any(order.do == "components" for order in after.orders.pending)
     return report.host.component_list if report.host and after.reported.host.components and asked else None
 

@@ -4,6 +4,7 @@ The protocol is described at github.com/open-telemetry/opamp-spec, version 0.16.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,7 @@ from google.protobuf.message import DecodeError
 from headgate.foundation import errors
 from headgate.foundation.log import logger
 from headgate.instances.orders.captured import CaptureNews
+from headgate.instances.reported.components import AvailableComponents
 from headgate.instances.reported.host import HostReport
 from headgate.instances.reported.model import AgentReport, Health, HostDescription, ReportedConfig, Status
 from headgate.opamp import health_reports, host_captures, host_reports, scan
@@ -25,6 +27,8 @@ _UID_BYTES: Final = 16
 # Longer texts of agents are cut to so many characters.
 _NAME: Final = 255
 _HASH_BYTES: Final = 64
+_SECTIONS: Final = frozenset({"receivers", "processors", "exporters", "extensions", "connectors"})
+_TYPE: Final = re.compile(r"[a-zA-Z][0-9a-zA-Z_]{0,62}")
 
 _STATUSES: Final[dict[int, Status]] = {
     wire.RemoteConfigStatuses_APPLYING: "applying",
@@ -64,6 +68,7 @@ class Reply:
     offer: Offer | None = None
     heartbeat_seconds: int | None = None
     report_full_state: bool = False
+    report_components: bool = False
     new_uid: bytes | None = None
     orders: Sequence[Mapping[str, object]] = ()
     collector: Mapping[str, object] | None = None
@@ -75,7 +80,9 @@ class Reply:
     def encode(self) -> bytes:
         message = wire.ServerToAgent(instance_uid=self.uid, capabilities=_CAPABILITIES)
         if self.report_full_state:
-            message.flags = wire.ServerToAgentFlags_ReportFullState
+            message.flags |= wire.ServerToAgentFlags_ReportFullState
+        if self.report_components:
+            message.flags |= wire.ServerToAgentFlags_ReportAvailableComponents
         if self.new_uid is not None:
             message.agent_identification.new_instance_uid = self.new_uid
         if self.heartbeat_seconds is not None:
@@ -166,6 +173,7 @@ def decode(body: bytes) -> AgentReport:
         host=_host(message),
         capture=_capture(message),
         files=_files(message),
+        available=_available(message) if message.HasField("available_components") else None,
     )
 
 
@@ -174,6 +182,21 @@ def _files(message: wire.AgentToServer) -> dict[str, bytes] | None:
     if not message.HasField("effective_config"):
         return None
     return {name[:_NAME]: file.body for name, file in message.effective_config.config_map.config_map.items()}
+
+
+def _available(message: wire.AgentToServer) -> AvailableComponents | None:
+    """The components of the agent's program; None if they are not said by the collector's own names."""
+    available = message.available_components
+    if not message.capabilities & wire.AgentCapabilities_ReportsAvailableComponents:
+        return None
+    names = [
+        f"{section.removesuffix('s')}/{type_}"
+        for section, details in available.components.items()
+        if section in _SECTIONS
+        for type_ in details.sub_component_map
+        if _TYPE.fullmatch(type_)
+    ]
+    return AvailableComponents(available.hash[:_HASH_BYTES].hex(), sorted(names))
 
 
 def _health(message: wire.AgentToServer) -> Health | None:

@@ -24,6 +24,10 @@ LARGEST_CONFIGURATION: Final = 512 << 10
 """Bytes of an effective configuration; a larger one is passed over."""
 MOST_OF_HEALTH: Final = 10_000
 """Fields of the report of health, with those of pipelines and components."""
+MOST_OF_COMPONENTS: Final = 10_000
+"""Fields of the list of components that the agent's program has; a longer one is passed over."""
+LARGEST_LIST: Final = 512 << 10
+"""Bytes of that list; a larger one is passed over."""
 
 _OTHER: Final = "The body is not an OpAMP message of an agent"
 _LONGEST_VARINT: Final = 10
@@ -51,6 +55,8 @@ def needed(body: bytes) -> bytes:
             continue
         if number == _HEALTH:
             parts.append(_message(_HEALTH, _Health(body).needed(content, end, DEEPEST)))
+        elif number == _COMPONENTS:
+            parts.append(_message(_COMPONENTS, _Components(body).needed(content, end)))
         else:
             parts.append(body[start:end])
     return b"".join(parts)
@@ -91,6 +97,47 @@ class _Health:
             yield field
 
 
+class _Components:
+    """Cuts a list of components to the names in its two levels; their fields are counted over all of them."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._fields_left = MOST_OF_COMPONENTS
+
+    def needed(self, at: int, end: int) -> bytes:
+        """The agent's hash and the names; nothing if there are too many: a program has some hundreds."""
+        try:
+            return b"".join(self._lists(at, end)) if end - at <= LARGEST_LIST else b""
+        except Malformed:
+            return b""
+
+    def _lists(self, at: int, end: int) -> Iterator[bytes]:
+        for field, first, content, last in self._counted(at, end):
+            if field == _HASH:
+                yield self._body[first:last]
+            elif field == _LISTS:
+                yield _message(_LISTS, b"".join(self._entry(content, last)))
+
+    def _entry(self, at: int, end: int) -> Iterator[bytes]:
+        for field, first, content, last in self._counted(at, end):
+            if field == _KEY:
+                yield self._body[first:last]
+            elif field == _VALUE:
+                yield _message(_VALUE, b"".join(self._names(content, last)))
+
+    def _names(self, at: int, end: int) -> Iterator[bytes]:
+        """The names of a level without what is said of each."""
+        for field, _, content, last in self._counted(at, end):
+            if field == _SUBS:
+                keys = (self._body[a:d] for number, a, _, d in self._counted(content, last) if number == _KEY)
+                yield _message(_SUBS, b"".join(keys))
+
+    def _counted(self, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+        for field in _fields(self._body, at, end, self._fields_left):
+            self._fields_left -= 1
+            yield field
+
+
 def _numbers(message: type[Message], *names: str) -> frozenset[int]:
     return frozenset(message.DESCRIPTOR.fields_by_name[name].number for name in names)
 
@@ -107,11 +154,16 @@ _READ: Final = _numbers(
     "flags",
     "custom_message",
     "effective_config",
+    "available_components",
 )
 _OF_HEALTH: Final = _numbers(
     wire.ComponentHealth, "healthy", "last_error", "status", "status_time_unix_nano", "start_time_unix_nano"
 )
 _PARTS: Final = wire.ComponentHealth.COMPONENT_HEALTH_MAP_FIELD_NUMBER
+_COMPONENTS: Final = wire.AgentToServer.AVAILABLE_COMPONENTS_FIELD_NUMBER
+_HASH: Final = wire.AvailableComponents.HASH_FIELD_NUMBER
+_LISTS: Final = wire.AvailableComponents.COMPONENTS_FIELD_NUMBER
+_SUBS: Final = wire.ComponentDetails.SUB_COMPONENT_MAP_FIELD_NUMBER
 # Of an entry of a map.
 _KEY, _VALUE = 1, 2
 _DESCRIPTION: Final = wire.AgentToServer.AGENT_DESCRIPTION_FIELD_NUMBER

@@ -213,8 +213,8 @@ def _write(decision: Decision, report: AgentReport, organization_id: str, at: da
         beside += notices.writes(decision.notices, organization_id, after, at)
     if decision.capture:
         beside += captures.writes(decision.capture)
-    if decision.component_list is not None and after.reported.host.components is not None:
-        beside += components.with_list(after.fleet_id, after.reported.host.components, decision.component_list)
+    if decision.component_list is not None and after.reported.components is not None:
+        beside += components.with_list(after.fleet_id, after.reported.components, decision.component_list)
     instances.save(before, after, decision.events, *beside)
     if decision.gets_uid:
         logger.warning("instance_uid_in_use_twice", instance_id=after.id, fleet_id=after.fleet_id)
@@ -238,6 +238,7 @@ def _reply(
         offer,
         decision.interval,
         report_full_state=decision.asks_full_state,
+        report_components=decision.asks_components,
         orders=to_fetch.orders(after, group, token, at) if after.orders.pending and not report.leaves else (),
         collector=to_fetch.collector(after, sent, group, token, at) if sent else None,
         capture=captures.to_tell(after, group, at) if after.orders.capture and not report.leaves else None,

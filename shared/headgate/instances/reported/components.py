@@ -1,4 +1,6 @@
-"""Components of a fleet's collectors: each host reports the hash of its list, and one of them the list.
+"""Components of the programs that a fleet's hosts run: each host reports its list's hash, and one of them the list.
+
+An agent that is not ours has a hash of its own, which says nothing of the list: each is asked for its list once.
 
 A fleet's lists are one item. A host that asks for attention with ever new hashes is asked once a day, and once after
 each version that it is offered, which may bring another collector; a fleet keeps a bounded number of lists.
@@ -9,6 +11,8 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from headgate.fleets import keys
@@ -21,6 +25,38 @@ if TYPE_CHECKING:
 MOST: Final = 32
 """Lists of a fleet: collectors of so many different builds."""
 _MOST_BYTES: Final = 8 << 10
+_ASKED_AGAIN: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableComponents:
+    """A message about an agent's program: the agent's own hash in hex, and the list as sorted `kind/type`, if sent."""
+
+    agent_hash: str
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedBuild:
+    """The program of an agent that is not ours: the hash of its list of components, None while that is not known.
+
+    `agent_hash` is the agent's own hash; `asked_at` is when the agent was asked for the list last.
+    """
+
+    agent_hash: str
+    components: str | None = None
+    asked_at: datetime | None = None
+
+    @classmethod
+    def after(cls, before: ReportedBuild | None, reported: AvailableComponents, at: datetime) -> ReportedBuild:
+        """Merge a message about the program. An agent that sends no list is asked once an hour."""
+        if reported.names:
+            after = cls(reported.agent_hash, hash_of(reported.names))
+            return before if before == after else after
+        if before is None or before.agent_hash != reported.agent_hash:
+            return cls(reported.agent_hash, asked_at=at)
+        asked = before.components is not None or (before.asked_at and at - before.asked_at < _ASKED_AGAIN)
+        return before if asked else cls(reported.agent_hash, asked_at=at)
 
 
 def is_known(fleet_id: str, components_hash: str) -> bool:
@@ -66,6 +102,11 @@ def known(fleet_id: str) -> Mapping[str, frozenset[str]]:
         components_hash: frozenset(zlib.decompress(packed).decode().split("\n"))
         for components_hash, packed in _lists(fleet_id)[0].items()
     }
+
+
+def listed(fleet_id: str, components_hash: str | None) -> frozenset[str] | None:
+    """The components of the list with that hash, as `kind/type`; None if it is not known; one read."""
+    return known(fleet_id).get(components_hash) if components_hash else None
 
 
 def hash_of(names: Sequence[str]) -> str:

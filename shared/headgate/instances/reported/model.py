@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.instances.orders.captured import CaptureNews
+from headgate.instances.reported.components import AvailableComponents, ReportedBuild
 from headgate.instances.reported.effective import Effective, RedactedText
 from headgate.instances.reported.health_tree import HealthTree, TreeNote
 from headgate.instances.reported.host import UNKNOWN, HostReport, ReportedHost
@@ -46,6 +47,7 @@ class AgentReport:
 
     `cause` is why the config in it failed, None if it did not. `files` are its effective configuration as it came,
     which may hold secrets, and `effective` is the same without them. `health_tree` comes with `health`, if at all.
+    `available` is what the program of an agent that is not ours can run.
     """
 
     uid: bytes
@@ -64,6 +66,7 @@ class AgentReport:
     files: Mapping[str, bytes] | None = field(default=None, repr=False)
     effective: RedactedText | None = None
     health_tree: HealthTree | None = None
+    available: AvailableComponents | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class Reported:
     host: ReportedHost = UNKNOWN
     effective: Effective | None = None
     health_tree: TreeNote | None = None
+    build: ReportedBuild | None = None
     accepts_remote_config: bool = False
     totals: Totals | None = field(default=None, compare=False)
 
@@ -106,6 +110,11 @@ class Reported:
     def name(self) -> str | None:
         """The label of the host, else its own name."""
         return self.host.name or self.description.host_name
+
+    @property
+    def components(self) -> str | None:
+        """The hash of the list of its collector's components, None if it is not known."""
+        return self.host.components or (self.build.components if self.build else None)
 
     @property
     def is_healthy(self) -> bool:
@@ -135,6 +144,9 @@ class Reported:
         health_tree = None if report.health else self.health_tree
         if report.health_tree:
             health_tree = TreeNote.after(self.health_tree, report.health_tree, at)
+        build = None if report.full else self.build
+        if report.available:
+            build = ReportedBuild.after(self.build, report.available, at)
         return Reported(
             description=description,
             accepts_config=report.accepts_config and sends,
@@ -148,6 +160,7 @@ class Reported:
             host=said.after(self.host) if said else silent_host,
             effective=Effective.after(self.effective, report.effective, at) if report.effective else self.effective,
             health_tree=health_tree,
+            build=build,
             totals=self._totals(report),
         )
 

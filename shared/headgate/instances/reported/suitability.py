@@ -70,7 +70,7 @@ def hosts_of(fleet_id: str, deployment_id: str) -> UnsuitedHosts:
     collectors = "1 collector" if len(hosts) == 1 else f"{len(hosts):,} collectors"
     among = f"the {collectors} that were looked at" if read.position else f"this group's {collectors}"
     return UnsuitedHosts(
-        hosts, among, components.known(fleet_id) if any(host.reported.host.components for host in hosts) else {}
+        hosts, among, components.known(fleet_id) if any(host.reported.components for host in hosts) else {}
     )
 
 
@@ -113,7 +113,7 @@ def _plain(gate: str) -> str:
 
 
 def _lacking(known: UnsuitedHosts, version: Version) -> Iterable[Unsuited]:
-    having = Counter(host.reported.host.components for host in known.hosts if host.reported.host.components)
+    having = Counter(host.reported.components for host in known.hosts if host.reported.components)
     lists = known.lists
     lacking = 0
     for section, name in pipelines.components(version.yaml or ""):
