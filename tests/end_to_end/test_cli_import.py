@@ -41,6 +41,7 @@ def test_files_become_drafts_with_known_fixes_and_the_rest_in_a_line_for_each_ki
     cli.write("theirs/map.yaml", CONFIG_MAP)
     cli.write("theirs/edge.yaml", EDGE)
     cli.ok("config", "create", "theirs/edge.yaml")
+    cli.write("theirs/edge.yaml", f"{EDGE}# changed since\n")
 
     shown = cli.run("config", "import", "theirs", "gone.yaml", "--dry-run")
     assert shown.code == 1

@@ -72,9 +72,40 @@ def test_a_version_that_cannot_check_all_texts_is_not_said_to_leave_fewer_errors
     assert (code, out.count("1 error")) == (1, 3)
 
 
+def test_a_draft_with_the_text_of_its_file_is_imported_again_and_another_one_is_left_alone(
+    server: Server, run: Run, files: Path
+) -> None:
+    drafts = {name: f"cfg_{number}{'0' * 25}" for number, name in enumerate("abc")}
+    stored = {drafts["a"]: "name: a\n", drafts["b"]: "name: b\n# by hand\n", drafts["c"]: "name: c\n"}
+
+    def answer(asked: str) -> Answer:
+        if "/validate/batch" in asked:
+            return 200, {}, {"items": [WRONG] * len(batches(server)[-1]), "groups": []}
+        if asked.startswith("PATCH"):
+            return 200, {"ETag": '"2"'}, {}
+        if "?" in asked:
+            latest = {"latest_version": 1, "published_version": None, "archived_at": None}
+            items = [{"id": key, "name": name, **latest} for name, key in drafts.items()]
+            return 200, {}, {"items": items, "next_cursor": None}
+        key = asked.rpartition("/")[2]
+        version = {"latest_version": 1, "yaml": stored[key], "collector_version": "0.139.0"}
+        return 200, {"ETag": '"1"'}, {"id": key, "name": key, "published_version": None, **version}
+
+    server.answering = answer
+    code, out, err = run("config import theirs --feature-gate +g")
+
+    assert (code, "2 drafts of 3 files" in err) == (1, True)
+    assert "`headgate config push theirs/b.yaml --to b` adds a version" in out
+    changes = [(line, headers["If-Match"], body) for line, headers, body in server.requests if line.startswith("PATCH")]
+    path = "/api/v1/public/configurations"
+    gates = b'{"feature_gates":["+g"]}'
+    assert changes == [(f"PATCH {path}/{drafts[name]}/versions/1", '"1"', gates) for name in "ac"]
+    assert not [line for line, _, _ in server.requests if line == f"POST {path}"]
+
+
 def test_names_that_are_taken_are_found_by_one_request(server: Server, run: Run, files: Path) -> None:
     def answer(asked: str) -> Answer:
-        taken = {"id": f"cfg_{'0' * 26}", "name": "b", "archived_at": None}
+        taken = {"id": f"cfg_{'0' * 26}", "name": "b", "archived_at": None, "latest_version": 2, "published_version": 1}
         if "/validate/batch" not in asked:
             return 200, {}, {"items": [taken], "next_cursor": None}
         return 200, {}, {"items": [WRONG] * len(batches(server)[-1]), "groups": []}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,13 +42,17 @@ _MOST_NAMED: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text to import. `problem` is why it becomes no draft; `fixed` counts the edits of the fixes."""
+    """A text to import. `problem` is why it becomes no draft; `fixed` counts the edits of the fixes.
+
+    `draft` is the draft of that name, if it may be that of an earlier import.
+    """
 
     file: str
     name: str
     yaml: str
     problem: str = ""
     fixed: int = 0
+    draft: lookup.Latest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +113,8 @@ def import_(
     Takes a configuration out of a Kubernetes resource, a ConfigMap or Helm values by itself. On a terminal it asks for
     what is missing: whether the files are for another installed collector, if their names show it; whether to apply
     fixes; the feature gates and the values of variables that errors come from. Values are for the check only and are
-    not stored. A name that exists already is left alone. Ends with 1 if a file became no
-    draft, or one that is not valid.
+    not stored. A draft that has just the text of its file is changed in place; any other configuration of that name is
+    left alone. Ends with 1 if a file became no draft, or one that is not valid.
 
     \b
     Examples:
@@ -123,7 +128,10 @@ def import_(
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not as_json
     request: dict[str, object] = {"version": collector_version} if collector_version else {}
     request |= gates_in_request(feature_gates) | variables.in_request(env) | variables.files_in_request(files_of_texts)
-    before = checked = _check(api, _without_namesakes(api, texts), request)
+    checked = _check(api, _with_namesakes(api, texts), request)
+    # Known only now: the text that is compared may be a part of the file.
+    imports = [_unless_changed(source, answer) for source, answer in zip(checked.texts, checked.answers, strict=True)]
+    before = checked = checked if imports == checked.texts else _check(api, imports, request)
     if not as_json:
         _show(checked)
     if not collector_version and (match := _matching(api, checked, request)):
@@ -181,28 +189,43 @@ def _text(file: str, label: str) -> _Text:
     return _Text(name_of(file), label, content, "" if content.strip() else "it is empty")
 
 
-def _without_namesakes(api: Api, texts: Sequence[_Text]) -> list[_Text]:
-    """The texts; one whose name is taken, by a configuration or by another text, has a problem."""
+def _with_namesakes(api: Api, texts: Sequence[_Text]) -> list[_Text]:
+    """The texts with drafts of their names; one whose name something else has gets a problem."""
     names: set[str] = set()
-    stored = _names_of(api, texts)
+    stored = _namesakes(api, texts)
     result = []
     for source in texts:
-        problem = source.problem
+        problem, draft, namesake = source.problem, None, stored.get(source.name)
         if not problem and source.name in names:
             problem = f"another file is named {source.name!r} as well: import it with --name"
-        elif not problem and source.name in stored:
-            problem = f"a configuration {source.name!r} exists already: save it with `headgate config push`"
+        elif not problem and namesake:
+            is_draft = namesake["latest_version"] == 1 and not namesake["published_version"]
+            draft = lookup.latest(api, namesake["id"]) if is_draft else None
+            problem = "" if draft else _exists(source)
         names.add(source.name)
-        result.append(replace(source, problem=problem))
+        result.append(replace(source, problem=problem, draft=draft))
     return result
 
 
-def _names_of(api: Api, texts: Sequence[_Text]) -> set[str]:
-    """The names of configurations that these texts may have, by few requests."""
-    if len(texts) == 1:
-        return {source.name for source in texts if lookup.ids_of(api, source.name)}
-    configurations = each(shapes.ConfigurationSummary, api.items("/configurations"))
-    return {configuration["name"] for configuration in configurations if not configuration["archived_at"]}
+def _exists(source: _Text) -> str:
+    push = f"headgate config push {shlex.quote(source.file)} --to {shlex.quote(source.name)}"
+    return f"a configuration {source.name!r} exists already: `{push}` adds a version"
+
+
+def _unless_changed(source: _Text, answer: shapes.NamedResult) -> _Text:
+    """The text; if a draft of its name has another text or collector version than the import, it gets a problem."""
+    draft = source.draft
+    if draft is None or (draft.yaml, draft.collector_version) == (source.yaml, answer.get("version")):
+        return source
+    return replace(source, problem=_exists(source), draft=None)
+
+
+def _namesakes(api: Api, texts: Sequence[_Text]) -> dict[str, shapes.ConfigurationSummary]:
+    """The configurations that may have these names, by few requests."""
+    query = {"name": texts[0].name} if len(texts) == 1 else {}
+    names = {source.name for source in texts}
+    configurations = each(shapes.ConfigurationSummary, api.items("/configurations", **query))
+    return {there["name"]: there for there in configurations if there["name"] in names and not there["archived_at"]}
 
 
 def _check(api: Api, texts: Sequence[_Text], request: Mapping[str, object]) -> _Checked:
@@ -362,16 +385,19 @@ def _created(api: Api, outcome: dict[str, object], source: _Text, request: Mappi
     if source.problem:
         return outcome
     try:
-        request_body = {"name": source.name, "yaml": source.yaml}
-        key = shaped(shapes.ConfigurationDetail, api.create("/configurations", request_body))["id"]
+        draft, changes = source.draft, dict[str, object]()
+        if draft is None:
+            request_body = {"name": source.name, "yaml": source.yaml}
+            key = shaped(shapes.ConfigurationDetail, api.create("/configurations", request_body))["id"]
+        else:
+            key, changes = draft.id, {"yaml": source.yaml} if source.yaml != draft.yaml else {}
         outcome = {**outcome, "configuration_id": key}
-        changes = {}
         if request.get("version"):
             changes["collector_version"] = request["version"]
         if request.get("feature_gates"):
             changes["feature_gates"] = request["feature_gates"]
         if changes:
-            change_draft(api, key, 1, changes)
+            change_draft(api, key, 1, changes, draft.etag if draft else "")
     except Failed as error:
         return {**outcome, "problem": error.message}
     return outcome
