@@ -12,7 +12,9 @@ from nacl.public import SealedBox
 from headgate.deployments import own_tokens, variable_store, variables
 from headgate.deployments import service as deployments
 from headgate.fleets import keys
+from headgate.instances.reported.health_tree import LONGEST_ERROR
 from headgate.storage import aws, table
+from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, now
 from tests.support.members import API
 from tests.support.rolling import no_executions
@@ -309,3 +311,23 @@ def test_fifty_hosts_of_which_two_are_away_take_a_renewed_token_and_a_changed_se
     assert {host.environment["API_KEY"] for host in group.hosts} == {"second"}
     assert group.of_hosts()["running"] == [{"revision": 2, "hosts": 50}]
     assert len(fleet.instances()) == 50
+
+
+def test_no_error_of_a_host_tells_a_secret_of_its_group(group: SealedGroup, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = "a1B2-hook_of.no-known-form"
+    to_all(group, secrets={"API_KEY": secret}, variables={"ZONE": "zone of nobody"})
+    host = group.hosts[0]
+    quoted = f'Post "https://hooks.example.com/{secret}": dial tcp: refused in zone of nobody'
+    # The collector's list of parts is cut in the middle of the secret.
+    parts = {"otlp": wire.ComponentHealth(healthy=False, last_error="x" * (LONGEST_ERROR - 20) + secret)}
+    host.agent.health = wire.ComponentHealth(healthy=False, last_error=quoted, component_health_map=parts)
+    host.agent.send(host.agent.full())
+    host.fails(f"failed to build pipelines: {quoted}")
+
+    (shown, *_) = [one for one in group.fleet.instances() if one["state"] == "apply_failed"]
+    path = f"{API}/fleets/{group.fleet.id}/instances/{shown['id']}"
+    answers = "".join(group.fleet.member.http.get(place).text for place in (path, f"{path}/history"))
+    told = answers + json.dumps(_items(group.fleet.id), default=repr) + capsys.readouterr().out
+    assert "https://hooks.example.com/[REDACTED]" in answers
+    assert "zone of nobody" in answers
+    assert secret[:8] not in told

@@ -6,7 +6,7 @@ Any writer sets them, any member sees their names, and secrets leave the service
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -38,7 +38,7 @@ class TooManyVariables(errors.Invalid):
 
 
 # Each process has its own: a revision never changes, and a rollout sends it to many hosts.
-_for_hosts: Final[dict[tuple[str, str, str], Mapping[str, object]]] = {}
+_for_hosts: Final[dict[tuple[str, str, str], tuple[Mapping[str, object], Sequence[str]]]] = {}
 _MOST_OPENED: Final = 16
 
 
@@ -160,19 +160,32 @@ def for_hosts(group: Deployment, pinned: VariablesRevision) -> Mapping[str, obje
 
     None if it is not stored any more, or another deployment of Headgate stored a secret of it.
     """
+    content = _opened_revision(group, pinned)
+    return content[0] if content else None
+
+
+def secrets_for_hosts(group: Deployment, pinned: VariablesRevision) -> Sequence[str]:
+    """The values of the secrets of such a revision; none if it cannot be opened."""
+    content = _opened_revision(group, pinned)
+    return content[1] if content else ()
+
+
+def _opened_revision(group: Deployment, pinned: VariablesRevision) -> tuple[Mapping[str, object], Sequence[str]] | None:
     known = group.fleet_id, group.id, pinned.digest
     if known not in _for_hosts:
         environment = variable_store.revision(group, pinned.revision)
         if environment is None or environment.pinned != pinned:
             return None
         try:
-            values = environment.plain | opened(group, environment)
+            secrets = opened(group, environment)
         except NotReadable:
             return None
         if len(_for_hosts) >= _MOST_OPENED:
             _for_hosts.clear()
+        values = environment.plain | secrets
         for_collector = {name: value for name, value in values.items() if name not in environment.of_install}
-        _for_hosts[known] = {"variables": for_collector, "removed": list(environment.removed)}
+        content = {"variables": for_collector, "removed": list(environment.removed)}
+        _for_hosts[known] = content, list(secrets.values())
     return _for_hosts[known]
 
 

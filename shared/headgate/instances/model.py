@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -20,6 +20,7 @@ from headgate.instances.timeline.model import NOTHING_NOTED, Noted
 
 if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
+    from headgate.deployments.versions import VariablesRevision
 
 
 def instance_id(uid: bytes) -> str:
@@ -158,9 +159,15 @@ class Instance:
 
         None also if the host does not say, or names none that it was offered.
         """
+        digest = self.reported.host.variables
+        return next((each.revision for each in self.offered_variables if each.digest == digest), None)
+
+    @property
+    def offered_variables(self) -> Sequence[VariablesRevision]:
+        """The revisions of variables that it was offered, as far as that is known; the newest first."""
         offered = [outcome.variables for outcome in self.trials.outcomes]
         offered += [version.variables for version in self.trials.healthy]
-        return next((each.revision for each in offered if each and each.digest == self.reported.host.variables), None)
+        return [pinned for pinned in dict.fromkeys(offered) if pinned]
 
     def runs_another_text(self, offered: ConfigOutcome) -> bool:
         """True if its host reports another text than the one that was offered under that config."""

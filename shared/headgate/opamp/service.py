@@ -20,7 +20,7 @@ from headgate.foundation.ids import is_id
 from headgate.foundation.log import logger
 from headgate.instances import model
 from headgate.instances import service as instances
-from headgate.instances.model import HostIdentity
+from headgate.instances.model import HostIdentity, Instance
 from headgate.instances.orders.model import NOTHING_ORDERED, PendingOrder
 from headgate.instances.reported import components, effective, health_tree
 from headgate.instances.reported.effective import UNREAD
@@ -151,7 +151,7 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
         raise NotOfThisFleet
     if report.wants_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
-    report = _without_secrets(report, group)
+    report = _without_secrets(report, group, stored.instance)
     identity = HostIdentity(tokens.id_of(sender.token_hash), token.scope, sender.key)
     takes_place = senders.accepted(stored.instance, identity, token, at)
     if takes_place is None:
@@ -174,11 +174,15 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
     return replace(_reply(decision, report, offer, group, token, at), variables=variables)
 
 
-def _without_secrets(report: AgentReport, group: Deployment) -> AgentReport:
-    """The report with error and effective configuration of an observed collector redacted.
-
-    The configuration of every other one is dropped.
+def _without_secrets(report: AgentReport, group: Deployment, instance: Instance | None) -> AgentReport:
+    """The report without secrets that were sent, and with error and effective configuration of an observed collector
+    redacted. The configuration of every other one is dropped.
     """
+    if instance and group.token_generation and report.quotes:
+        # Imported here, because most messages quote nothing.
+        from headgate.opamp import quoted_secrets
+
+        report = quoted_secrets.without(report, group, instance)
     if group.observed and report.health and report.health.error:
         health = replace(report.health, error=health_reports.without_secrets(report.health.error))
         report = replace(report, health=health)

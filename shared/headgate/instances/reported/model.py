@@ -68,6 +68,13 @@ class AgentReport:
     health_tree: HealthTree | None = None
     available: AvailableComponents | None = None
 
+    @property
+    def quotes(self) -> bool:
+        """True if it has words of the host that may quote what it was given."""
+        of_host = self.host.failed if self.host else {}
+        of_parts = any(part.error for part in self.health_tree.parts) if self.health_tree else False
+        return bool((self.config and self.config.message) or (self.health and self.health.error) or of_host or of_parts)
+
 
 @dataclass(frozen=True, slots=True)
 class ReportedConfig:
