@@ -50,6 +50,7 @@ _WHO: Final = '<a href="{path}?by={id}">{name}</a>'
 _CHANGE: Final = "<code>{action}</code> {target} {details}"
 _CREDENTIAL: Final = '<span class="small soft" title="{id}">{name}</span>'
 _SHORT: Final = re.compile(r".*\b([a-z]{3}_[0-9a-z]+(?:/versions/\d+)?)")
+_OF_VERSION: Final = re.compile(r"configurations/cfg_\w+/versions/(\d+)")
 _BEFORE: Final = "before_"
 # The page of a target, by its beginning. What was deleted has none.
 _PAGES: Final = tuple(
@@ -169,6 +170,8 @@ def _target(home: str, record: AuditRecord) -> Html:
     # What has no name is known by its id, the last in its address.
     short = _SHORT.match(record.target)
     name = record.target_name or (short[1] if short else record.target)
+    if record.target_name and (version := _OF_VERSION.search(record.target)):
+        name = f"{name} version {version[1]}"
     if not link:
         return html('<span title="{target}">{name}</span>', target=record.target, name=name)
     return html(

@@ -102,19 +102,23 @@ def delete_configuration(configuration_id: ConfigurationId, caller: Writer, requ
 
 
 @router.post("/{configuration_id}/archive", responses=documented(409), openapi_extra=audited("configuration.archived"))
-def archive_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
+def archive_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> ConfigurationSummary:
     """Keep a configuration only: it leaves the list, and is not edited, published, assigned or rolled out.
 
     409 `configuration_in_use` while a group is assigned a version of it, or a rollout or an override makes hosts run
     one; `errors` names them. Archiving it again returns the same result.
     """
-    return ConfigurationSummary.of(usage.archive(caller, configuration_id))
+    archived = usage.archive(caller, configuration_id)
+    add_details(request, {"name": archived.name})
+    return ConfigurationSummary.of(archived)
 
 
 @router.post("/{configuration_id}/restore", openapi_extra=audited("configuration.restored"))
-def restore_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
+def restore_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> ConfigurationSummary:
     """Make an archived configuration one that is used again. Restoring it again returns the same result."""
-    return ConfigurationSummary.of(configurations.restore(caller, configuration_id))
+    restored = configurations.restore(caller, configuration_id)
+    add_details(request, {"name": restored.name})
+    return ConfigurationSummary.of(restored)
 
 
 @router.get("/{configuration_id}/versions", response_model_exclude_unset=True)
@@ -134,6 +138,7 @@ def append_version(
     configuration_id: ConfigurationId,
     body: AppendVersion,
     caller: Writer,
+    request: Request,
     response: Response,
     if_match: IfMatch = None,
 ) -> VersionDetail:
@@ -142,7 +147,10 @@ def append_version(
     `If-Match` is the ETag of the latest version that you read: 412 `version_changed` if it was changed since, or if
     there is a newer one.
     """
-    added = configurations.append(caller, configuration_id, body.yaml, body.description, states(if_match))
+    configuration, added = configurations.append(
+        caller, configuration_id, body.yaml, body.description, states(if_match)
+    )
+    add_details(request, {"name": configuration.name})
     response.headers["Location"] = f"{PUBLIC}/configurations/{configuration_id}/versions/{added.n}"
     response.headers["ETag"] = added.etag
     return VersionDetail.with_yaml(added)
@@ -170,13 +178,14 @@ def patch_version(
     n: VersionNumber,
     body: PatchVersion,
     caller: Writer,
+    request: Request,
     response: Response,
     validate: Validate = False,
     if_match: IfMatch = None,
 ) -> VersionDetail:
     """Edit a draft. With `validate=true`, nothing is saved unless the collector accepts the result."""
     with checks.under_way(caller, asked=validate):
-        version = configurations.edit(
+        configuration, version = configurations.edit(
             caller,
             configuration_id,
             n,
@@ -187,6 +196,7 @@ def patch_version(
             if_match=states(if_match),
             validate=validate,
         )
+    add_details(request, {"name": configuration.name})
     response.headers["ETag"] = version.etag
     return VersionDetail.with_yaml(version)
 
@@ -201,6 +211,7 @@ def publish_version(
     configuration_id: ConfigurationId,
     n: VersionNumber,
     caller: Writer,
+    request: Request,
     response: Response,
     if_tests_pass: IfTestsPass = False,
     if_match: IfMatch = None,
@@ -212,7 +223,10 @@ def publish_version(
     `errors` list what counts; so is one whose tests did not pass, with `if_tests_pass=true`. 503 if that could not be
     checked. Nothing is published then.
     """
-    version = configurations.publish(caller, configuration_id, n, states(if_match), if_tests_pass=if_tests_pass)
+    configuration, version = configurations.publish(
+        caller, configuration_id, n, states(if_match), if_tests_pass=if_tests_pass
+    )
+    add_details(request, {"name": configuration.name})
     response.headers["ETag"] = version.etag
     return VersionDetail.with_yaml(version)
 

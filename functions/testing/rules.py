@@ -1,6 +1,9 @@
 """The endpoints of the rules that are saved with a version."""
 
-from headgate.http.auditing import audited
+from fastapi import Request
+
+from headgate.configurations import service as configurations
+from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.routing import application_router
@@ -24,9 +27,15 @@ def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumbe
     "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}", openapi_extra=audited("rules.saved")
 )
 def put_validation_pipeline(
-    configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: Writer
+    configuration_id: ConfigurationId,
+    n: VersionNumber,
+    pipeline: str,
+    body: SaveRules,
+    caller: Writer,
+    request: Request,
 ) -> RuleSetOut:
     """Save a pipeline's rules: those saved through the API are replaced, those added by hand are kept."""
+    add_details(request, {"name": configurations.summary(caller, configuration_id).name, "pipeline": pipeline})
     with checks.under_way(caller):
         saved = rules.save(caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name)
     return RuleSetOut.of(saved)

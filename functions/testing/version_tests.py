@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import Header, Response
+from fastapi import Header, Request, Response
 
-from headgate.http.auditing import audited
+from headgate.configurations import service as configurations
+from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import ConfigurationId, VersionNumber, states
 from headgate.http.problems import documented
@@ -46,6 +47,7 @@ def put_test(
     test_name: str,
     body: NamedTestIn,
     caller: Writer,
+    request: Request,
     response: Response,
     if_match: IfMatch = None,
 ) -> ListedTestOut:
@@ -54,6 +56,7 @@ def put_test(
     The next version begins with the tests of the one before. Names are unique, also without regard to case.
     """
     tags = states(if_match)
+    add_details(request, {"name": configurations.summary(caller, configuration_id).name, "test": test_name})
     saved = suites.put(caller, configuration_id, n, test_name, body.as_test(), tags)
     response.headers["ETag"] = saved.etag
     return ListedTestOut.of(saved)
@@ -67,7 +70,13 @@ def put_test(
     openapi_extra=audited("test.deleted"),
 )
 def delete_test(
-    configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Writer, if_match: IfMatch = None
+    configuration_id: ConfigurationId,
+    n: VersionNumber,
+    test_name: str,
+    caller: Writer,
+    request: Request,
+    if_match: IfMatch = None,
 ) -> None:
     """Delete a test of a draft."""
+    add_details(request, {"name": configurations.summary(caller, configuration_id).name, "test": test_name})
     suites.delete(caller, configuration_id, n, test_name, states(if_match))

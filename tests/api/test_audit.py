@@ -48,6 +48,8 @@ def test_a_change_is_recorded(endpoint: Endpoint, bench: Bench) -> None:
     assert record["target"] == endpoint.target.format(**ids)
     assert (record["actor_kind"], record["actor_name"]) == ("user", record["credential_name"])
     assert str(record["credential_id"]).startswith("ses_")
+    if endpoint.target.startswith("configurations/"):
+        assert record["details"]["name"], "the page of changes names configurations and versions"
     assert began <= str(record["at"]) <= clock.rfc3339(clock.now())
 
 

@@ -111,6 +111,12 @@ def test_the_page_filters_links_and_escapes(page: TestClient) -> None:
     assert fleets.findall(oldest) == fleets.findall(shown)[::-1] != []
 
 
+def test_a_version_is_named_by_its_configuration(ada: Browser, page: TestClient) -> None:
+    put(ada, 7, "ann", "configurations/cfg_01m82fxexdenr8htg56g9pvgky/versions/2", name="Shop")
+
+    assert ">Shop version 2</a>" in page.get("changes", params={"about": "shop"}).text
+
+
 def test_the_page_tells_what_was_so_before(recorded: Browser, page: TestClient, con: Browser) -> None:
     recorded.app.patch(f"{APP}/members/{con.user.id}", json={"role": "admin"})
     recorded.app.patch(f"{APP}/organization", json={"name": f"Renamed {SCRIPT}"})

@@ -236,7 +236,7 @@ def append(
     yaml: str,
     description: str | None,
     if_match: frozenset[str] | None = None,
-) -> Version:
+) -> tuple[Configuration, Version]:
     """Add a draft, which inherits the latest version's collector version, gates, and the tests of the latest one sees.
 
     Numbers have no gaps and no duplicates, however many requests append at once. `if_match` are the states that the
@@ -244,7 +244,7 @@ def append(
     VersionChanged.
     """
 
-    def once() -> Version:
+    def once() -> tuple[Configuration, Version]:
         before = _changeable(caller, configuration_id)
         before.require_not_archived()
         latest = store.version_without_text(configuration_id, before.latest_version)
@@ -263,7 +263,7 @@ def append(
             _require_match(shown, if_match)
             conditions.append(store.unchanged(configuration_id, shown))
         store.append(before, added, *conditions)
-        return added
+        return before, added
 
     return retry(once)
 
@@ -279,7 +279,7 @@ def edit(
     feature_gates: tuple[str, ...] | None = None,
     if_match: frozenset[str] | None,
     validate: bool,
-) -> Version:
+) -> tuple[Configuration, Version]:
     """Change a draft; with `validate`, only if the collector accepts the result.
 
     Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, ConfigurationArchived, VersionIsPublished,
@@ -287,7 +287,7 @@ def edit(
     if it could not be checked. Nothing is saved then.
     """
 
-    def once() -> Version:
+    def once() -> tuple[Configuration, Version]:
         configuration, before = _changeable_version(caller, configuration_id, n)
         configuration.require_not_archived()
         _require_match(before, if_match)
@@ -299,7 +299,7 @@ def edit(
             if not after.feature_gates:
                 verdicts.remember(caller.organization_id, text, result)
         store.edit(configuration, before, after)
-        return after
+        return configuration, after
 
     return retry(once)
 
@@ -311,7 +311,7 @@ def publish(
     if_match: frozenset[str] | None = None,
     *,
     if_tests_pass: bool = False,
-) -> Version:
+) -> tuple[Configuration, Version]:
     """Publish a version, if it has what the organization requires; a published one is returned as it is.
 
     What is published is what was checked, by the settings, tests and evidence as they are then: another change of any
@@ -321,7 +321,7 @@ def publish(
     policies are, TooManyChecks, and what checking policies does. Nothing is published then.
     """
 
-    def once() -> Version:
+    def once() -> tuple[Configuration, Version]:
         configuration, before = _changeable_version(caller, configuration_id, n)
         _require_match(before, if_match, before.draft_etag)
         after = before.publish(clock.now())
@@ -335,7 +335,7 @@ def publish(
             about = About(configuration_id=configuration_id, version_number=n)
             event = events.write("configuration.published", caller.organization_id, about, clock.now())
             store.publish(configuration, before, after, *conditions, event)
-        return after
+        return configuration, after
 
     return retry(once)
 

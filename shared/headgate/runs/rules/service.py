@@ -111,4 +111,8 @@ def save_changed(
 
 def record_by_hand(caller: Caller, configuration_id: str, n: int, pipeline: str, action: str, **details: str) -> Write:
     """The audit record of a change in the application."""
-    return audit.entry(caller, action, f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline, **details)
+    target, name = (
+        f"configurations/{configuration_id}/versions/{n}",
+        configurations.summary(caller, configuration_id).name,
+    )
+    return audit.entry(caller, action, target, name=name, pipeline=pipeline, **details)
