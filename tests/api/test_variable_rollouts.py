@@ -11,7 +11,7 @@ from nacl.public import SealedBox
 
 from headgate.deployments import own_tokens, variable_store, variables
 from headgate.deployments import service as deployments
-from headgate.fleets import keys
+from headgate.fleets import keys, tokens
 from headgate.instances.reported.health_tree import LONGEST_ERROR
 from headgate.storage import aws, table
 from headgate_opamp import opamp_pb2 as wire
@@ -331,3 +331,25 @@ def test_no_error_of_a_host_tells_a_secret_of_its_group(group: SealedGroup, caps
     assert "https://hooks.example.com/[REDACTED]" in answers
     assert "zone of nobody" in answers
     assert secret[:8] not in told
+
+
+def test_a_host_that_is_installed_in_another_group_never_goes_back_to_the_values_of_the_first(
+    group: SealedGroup,
+) -> None:
+    second = SealedGroup(group.fleet, group.clock, group.fleet.add_group("second", 1))
+    second.stores(secrets={"API_KEY": "of the second"})
+    second.join("edge-2")
+    second.ends(second.starts(1))
+    to_all(group, secrets={"API_KEY": "of the first"})
+    group.beats(120)
+    host = group.hosts[0]
+    first = host.digest
+
+    host.signing.group, host.signing.token = second.id, tokens.value_of(second.id, 1)
+    host.starts()
+    assert host.environment["API_KEY"] == "of the second"
+    host.fails("crashed")
+    host.beats()
+
+    assert [offer["digest"] for offer in host.offers if "digest" in offer].count(first) == 1, "before it moved"
+    assert host.environment.get("API_KEY") != "of the first"

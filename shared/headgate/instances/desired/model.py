@@ -67,9 +67,13 @@ class Desired:
         )
 
     def forgets(self, version: HealthyVersion | ConfigOutcome) -> bool:
-        """True if the group took the version back, or was cleared since it ran; revision 0 is of another group."""
+        """True if the group took the version back, or was cleared since it ran, or it ran with another's variables.
+
+        Revision 0 is of another group.
+        """
         cleared = 0 < version.revision < self.cleared_revision
-        return cleared or version.identity in self.taken_back
+        of_another = version.revision == 0 and version.variables is not None
+        return cleared or of_another or version.identity in self.taken_back
 
 
 def config_hash(
