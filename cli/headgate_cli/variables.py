@@ -52,9 +52,10 @@ def in_request(env: Sequence[tuple[str, str]]) -> dict[str, object]:
     return {"env": dict(env)} if env else {}
 
 
-def to_give(answer: ValidationResult) -> str:
-    """Advice for giving the variables that errors of a verdict come from; empty without any."""
-    causes = [cause for error in answer.get("errors", ()) if (cause := error.get("cause"))]
+def to_give(*answers: ValidationResult) -> str:
+    """Advice for giving the variables that errors of verdicts come from; empty without any."""
+    errors = [error for answer in answers for error in answer.get("errors", ())]
+    causes = [cause for error in errors if (cause := error.get("cause"))]
     names = [name for cause in causes if cause["kind"] == "variable" for name in cause["names"]]
     listed = ", ".join(map(one_line, dict.fromkeys(names)))
     return f"give {listed} with --env NAME=VALUE or --env-file FILE" if names else ""

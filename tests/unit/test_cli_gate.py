@@ -156,3 +156,21 @@ def test_what_the_host_decides_or_nobody_could_start_stops_nothing(
 
     assert (code, len(changed(server))) == (0, 1)
     assert words in said
+
+
+def test_values_that_several_texts_lack_are_asked_for_in_one_line(server: Server, run: Run, tmp_path: Path) -> None:
+    def lacks(name: str) -> dict[str, object]:
+        error = ERROR | {"cause": {"kind": "variable", "names": [name]}}
+        return {"valid": False, "version": "0.139.0", "errors": [error]}
+
+    def answer(asked: str) -> Answer:
+        items = [lacks("ZONE"), lacks("KEY")] if "/validate/batch" in asked else []
+        return 200, {}, {"items": items, "next_cursor": None}
+
+    server.answering = answer
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(name)
+    code, _, err = run("config push a.yaml b.yaml")
+
+    assert (code, err.count("These errors go away")) == (1, 1)
+    assert "give ZONE, KEY with --env NAME=VALUE or --env-file FILE" in err

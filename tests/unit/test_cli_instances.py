@@ -92,6 +92,12 @@ def test_a_host_is_shown_with_its_four_versions(fleets: Fleets, run: Run) -> Non
     ]
 
 
+def test_a_collector_that_somebody_else_configures_does_not_run_nothing(fleets: Fleets, run: Run) -> None:
+    fleets.found[f"{PATH}/{HOST}"] = host(state="running", running=None, desired=version(None), attempted=None)
+
+    assert "  running    a configuration of its own" in run("instance show servers web-1")[1].splitlines()
+
+
 def test_what_happened_is_a_table_and_a_time_is_a_line(fleets: Fleets, run: Run) -> None:
     event = {"at": AT, "event": "apply_failed", "version": version(3), "running": version(2), "reason": "no route"}
     fleets.found[f"{PATH}/{HOST}/history"] = {"items": [event], "next_cursor": None}
@@ -140,20 +146,20 @@ def test_a_host_that_was_installed_again_replaces_the_one_of_its_name_that_is_go
 
 
 @pytest.mark.parametrize(
-    ("options", "body"),
+    ("options", "body", "group"),
     [
-        ("--label team=shop --label old=", {"labels": {"team": "shop", "old": None}}),
-        ("--group Default", {"deployment_id": GROUP}),
-        ("--back", {"deployment_id": None}),
+        ("--label team=shop --label old=", {"labels": {"team": "shop", "old": None}}, GROUP),
+        ("--group Default", {"deployment_id": GROUP}, "Default"),
+        ("--back", {"deployment_id": None}, GROUP),
     ],
 )
 def test_a_host_is_labelled_and_moved(
-    server: Server, fleets: Fleets, run: Run, options: str, body: dict[str, object]
+    server: Server, fleets: Fleets, run: Run, options: str, body: dict[str, object], group: str
 ) -> None:
     fleets.found[f"{PATH}/{HOST}"] = host(labels={"team": "shop"}, moved_to=GROUP)
     code, out, _ = run(f"instance change servers {HOST} {options}")
 
-    assert (code, out) == (0, f"web-1: team=shop, moves to {GROUP}\n")
+    assert (code, out) == (0, f"web-1: team=shop, moves to {group}\n")
     assert sent(server, "PATCH") == ("", body)
 
 

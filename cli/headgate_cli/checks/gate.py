@@ -13,6 +13,7 @@ from headgate_cli.checks import findings, many
 from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import say
+from headgate_cli.shapes import ValidationResult
 from headgate_cli.untrusted import one_line
 
 force = click.option("--force", is_flag=True, help="Go on even if the version is invalid or cannot be validated.")
@@ -66,7 +67,7 @@ def require_valid_texts(
     ends: list[str] = []
     on_host: list[str] = []
     stops = holds = False
-    missing: list[str] = []
+    invalid: list[ValidationResult] = []
     shared = variables.in_request(env)
     requests = [checked.request() | shared for checked in texts.values()]
     for (label, checked), answer in zip(texts.items(), many.verdicts(api, requests, "?start=true"), strict=True):
@@ -85,7 +86,7 @@ def require_valid_texts(
             elif not answer["valid"]:
                 stops = True
                 refused[label] = answer["version"] or checked.collector_version
-                missing.append(variables.to_give(answer))
+                invalid.append(answer)
                 holds |= bool(answer.get("wrapped"))
             if label not in refused and any(finding.severity == "error" for finding in start):
                 stops = True
@@ -99,7 +100,7 @@ def require_valid_texts(
     for label, version in refused.items():
         collector = f"collector {one_line(version)}" if version else "the collector"
         say(f"{one_line(label)}: {collector} refuses it{f'; {advice}' if advice else ''}")
-    for way_to_give in dict.fromkeys(filter(None, missing)):
+    if way_to_give := variables.to_give(*invalid):
         say(f"These errors go away with values: {way_to_give}")
     for label in ends:
         say(f"{one_line(label)}: the collector ends when it starts with it")

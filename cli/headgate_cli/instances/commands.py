@@ -63,11 +63,13 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     words = listing.message(detail)
     if words:
         print_result(f"  {quoted(words)}")
+    # These two states are of collectors that Headgate does not configure.
+    own = "a configuration of its own" if detail["state"] in ("running", "unhealthy") else ""
     print_result(f"  desired    {_moment(detail['desired'])}")
     print_result(f"  offered    {_moment(detail['offered'])}")
     attempted = detail["attempted"]
     print_result(f"  attempted  {_moment(attempted, attempted['outcome']) if attempted else '-'}{_reason(attempted)}")
-    print_result(f"  running    {_moment(detail['running'])}")
+    print_result(f"  running    {own or _moment(detail['running'])}")
     if override := detail["override"]:
         print_result(f"  override   {one_line(version(override))} until {minute(override['until'])}{_why(override)}")
     for order in detail["orders"]:
@@ -233,7 +235,7 @@ def change(
         return
     for detail in changed:
         shown = ", ".join(f"{key}={value}" for key, value in sorted(detail["labels"].items())) or "no labels"
-        moves = f", moves to {detail['moved_to']}" if detail["moved_to"] else ""
+        moves = f", moves to {group or detail['moved_to']}" if detail["moved_to"] else ""
         print_result(one_line(f"{host(detail)}: {shown}{moves}"))
 
 
