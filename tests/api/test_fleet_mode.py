@@ -139,3 +139,14 @@ def test_a_renewed_token_and_a_new_mode_at_once_are_both_stored(observed: Fleet)
     # Whichever was first: what was read before the mode changed is not written over it.
     with pytest.raises(LostRace):
         transact([fleets.changed(replace(after, mode="observed"), before)])
+
+
+def test_clearing_what_was_never_assigned_stops_no_collector(
+    observed: Fleet, agents: tuple[Agent, Agent], now: Clock
+) -> None:
+    _set(observed, "managed")
+    path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}"
+    assert observed.member.http.patch(path, json={"configuration_id": None}).status_code == 200
+    assert not agents[0].heartbeat().HasField("remote_config")
+    at_once = {"configuration_id": observed.configuration_id, "version_number": 1}
+    assert observed.member.http.patch(path, json=at_once).json()["code"] == "first_by_rollout"

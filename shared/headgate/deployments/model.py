@@ -185,7 +185,8 @@ class Deployment:
             healthy=self.healthy_before(assignment),
         )
         if assignment is None:
-            return replace(after, taken_back=(), cleared_revision=revision)
+            # Where nothing was ever assigned there is nothing to end: its collectors go on with what they had before.
+            return replace(after, taken_back=(), cleared_revision=0 if self.leaves_alone else revision)
         return replace(after, taken_back=_without(after.taken_back, assignment, after.variables))
 
     def with_rollout(self, rollout: RunningRollout) -> "Deployment":
