@@ -194,6 +194,13 @@ def test_no_place_of_a_configuration_keeps_a_secret(secret: str) -> None:
     assert [place for place, redacted in shown.items() if secret_forms.REDACTED not in (redacted.text or "")] == []
 
 
+def test_no_file_of_several_keeps_a_secret() -> None:
+    text = "exporters: {otlphttp: {headers: {x-team: hunter2}}}"
+    files = {f"default/{n}": f"{text}\nn: {n}".encode() for n in range(20)}
+
+    assert "hunter2" not in (effective.redacted(files).text or "hunter2")
+
+
 def test_planted_secrets_are_in_no_table_no_log_and_no_answer(
     observed: Fleet, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

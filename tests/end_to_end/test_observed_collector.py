@@ -36,6 +36,13 @@ exporters: {{nop: }}
 service: {{pipelines: {{logs: {{receivers: [{receiver}], exporters: [nop]}}}}}}
 """
 
+_RESOURCE = """\
+apiVersion: opentelemetry.io/v1beta1
+kind: OpenTelemetryCollector
+metadata: {{name: {name}, namespace: shop}}
+spec: {{config: {config}}}
+"""
+
 
 def _post(composed: dict[str, object], body: bytes) -> bytes:
     headers = {"authorization": f"Bearer {composed['token']}"}
@@ -110,6 +117,21 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
         printed = cli.run("fleet", "findings", "existing", "--to", settings().collector_version)
         assert printed.code == 1
         assert "(web-3)" in printed.out
+        bridge = Agent(partial(_post, composed), "bridge", capabilities=LISTING)
+        bridge.start()
+        message = bridge.message()
+        for name, receiver in (("edge", "nop"), ("gateway", "nopq")):
+            body = _RESOURCE.format(name=name, config=json.dumps(yaml.safe_load(_TEXT.format(receiver=receiver))))
+            message.effective_config.config_map.config_map[f"shop/{name}"].body = body.encode()
+        bridge.send(message)
+        of_fleet = json.loads(cli.run("fleet", "findings", "existing", "--json").out)
+        assert ["bridge (shop/gateway)"] in [each["hosts"] for each in of_fleet["items"]]
+        refused = cli.run("fleet", "findings", "existing", "bridge", "--collector", "shop/gateway")
+        assert (refused.code, "is refused" in refused.out) == (1, True)
+        assert "works" in cli.ok("fleet", "findings", "existing", "bridge", "--collector", "shop/edge")
+        draft = cli.ok("fleet", "adopt", "existing", "bridge", "--collector", "shop/edge", "--dry-run")
+        assert set(yaml.safe_load(draft)) == {"receivers", "exporters", "service"}
+        assert "shop/edge, shop/gateway" in cli.run("fleet", "adopt", "existing", "bridge").err
     assert adopted["adoption"]["variables"] == []
     written = yaml.safe_load(adopted["adoption"]["yaml"])
     assert ("extensions" in written, "extensions" in written["service"]) == (False, False)

@@ -16,6 +16,9 @@ from headgate_cli.upgrade import report as upgrades
 
 _fleet = click.argument("fleet", metavar="FLEET")
 _instance = click.argument("instance", metavar="INSTANCE")
+_collector = click.option(
+    "--collector", default="", metavar="NAMESPACE/NAME", help="One of the collectors that a Kubernetes bridge reports."
+)
 _SHORT = 12
 
 
@@ -111,8 +114,9 @@ def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, 
 @_fleet
 @click.argument("instance", metavar="[INSTANCE]", default="")
 @click.option("--to", default="", metavar="VERSION", help="Also say what moving to this collector version changes.")
+@_collector
 @connected
-def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> None:
+def findings(api: Api, fleet: str, instance: str, to: str, collector: str, as_json: bool) -> None:
     """Show what is wrong with what observed collectors run: on their version, by policies, on another version.
 
     Without INSTANCE it is about the whole fleet, each finding once. Ends with 1 if a collector would refuse its text.
@@ -124,9 +128,11 @@ def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> Non
     """
     asked = {"to": to} if to else {}
     if not instance:
+        if collector:
+            raise click.UsageError("--collector needs INSTANCE, the bridge that reports it")
         _print_findings_of_fleet(api, fleet, asked, as_json=as_json)
         return
-    answer = api.get(f"{lookup.instance_path(api, fleet, instance)}/findings", **asked)
+    answer = api.get(f"{lookup.instance_path(api, fleet, instance)}/findings", **asked, **_of_bridge(collector))
     known = shaped(shapes.FindingsOut, answer)
     result = known["result"]
     if as_json:
@@ -151,9 +157,10 @@ def findings(api: Api, fleet: str, instance: str, to: str, as_json: bool) -> Non
 @_fleet
 @_instance
 @click.option("--name", default="", metavar="NAME", help="Name of the configuration; the host's if it is left out.")
+@_collector
 @click.option("--dry-run", is_flag=True, help="Print the text, and create nothing.")
 @connected
-def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json: bool) -> None:
+def adopt(api: Api, fleet: str, instance: str, name: str, collector: str, dry_run: bool, as_json: bool) -> None:
     """Create a configuration, as a draft, from what an observed collector runs.
 
     Variables stand in the place of redacted values: set them for the group that is to run it.
@@ -163,7 +170,8 @@ def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json
       headgate fleet adopt existing web-1 --name edge
       headgate fleet adopt existing web-1 --dry-run > config.yaml
     """
-    adoption = shaped(shapes.AdoptionOut, api.get(f"{lookup.instance_path(api, fleet, instance)}/adoption"))
+    path = f"{lookup.instance_path(api, fleet, instance)}/adoption"
+    adoption = shaped(shapes.AdoptionOut, api.get(path, **_of_bridge(collector)))
     request = {"name": name or adoption["name"], "yaml": adoption["yaml"]}
     created = {} if dry_run else api.create("/configurations", request)
     if as_json:
@@ -179,6 +187,10 @@ def adopt(api: Api, fleet: str, instance: str, name: str, dry_run: bool, as_json
         say(f"set {one_line(variable['name'])}: the value of {one_line(variable['component_path'])} was redacted")
     for note in adoption["notes"]:
         say(f"note: {quoted(note)}")
+
+
+def _of_bridge(collector: str) -> dict[str, str]:
+    return {"collector": collector} if collector else {}
 
 
 def _print_findings_of_fleet(api: Api, fleet: str, asked: dict[str, str], *, as_json: bool) -> None:

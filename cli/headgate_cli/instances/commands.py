@@ -339,6 +339,8 @@ def _print_health(health: shapes.HealthOut | None) -> None:
 
 def _part(part: shapes.HealthOut | shapes.PartHealthOut) -> str:
     words = [part["status"] or ("healthy" if part["healthy"] else "not healthy")]
+    if part["status"] and not part["healthy"] and not part["error"]:
+        words.append("(not healthy)")
     if part["at"]:
         words.append(f"since {minute(part['at'])}")
     return one_line(" ".join(words)) + (f": {quoted(part['error'])}" if part["error"] else "")

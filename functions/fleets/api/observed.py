@@ -31,6 +31,15 @@ _CSV: Final[dict[int | str, dict[str, Any]]] = {
 Sha256 = Annotated[str | None, Query(pattern=r"^[0-9a-f]{64}$", description="An earlier text by its SHA-256")]
 To = Annotated[CollectorVersion | None, Query(description="Also say what moving to this collector version changes")]
 
+Collector = Annotated[
+    str | None,
+    Query(
+        max_length=255,
+        description="One of the collectors that a Kubernetes bridge reports, by its namespace and name",
+        examples=["shop/gateway"],
+    ),
+]
+
 
 @router.get("/{fleet_id}/inventory")
 def list_inventory(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[InventoryOut]:
@@ -65,13 +74,15 @@ def get_configuration(
 
 
 @router.get("/{fleet_id}/instances/{instance_id}/findings", operation_id="getReportedFindings")
-def get_findings(fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to: To = None) -> FindingsOut:
+def get_findings(
+    fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to: To = None, collector: Collector = None
+) -> FindingsOut:
     """Check the configuration that an observed collector reports: verdict, OTTL and policies.
 
     The collector of the host's version is asked, else the nearest one that is installed here. With `to`, the answer
     also says what moving to that version changes.
     """
-    return reported_findings.of_host(caller, fleet_id, instance_id, to)
+    return reported_findings.of_host(caller, fleet_id, instance_id, to, collector)
 
 
 @router.get("/{fleet_id}/findings", operation_id="listFleetFindings")
@@ -84,6 +95,8 @@ def list_findings(fleet_id: FleetId, caller: Reader, to: To = None) -> FleetFind
 
 
 @router.get("/{fleet_id}/instances/{instance_id}/adoption")
-def get_adoption(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> AdoptionOut:
+def get_adoption(
+    fleet_id: FleetId, instance_id: InstanceId, caller: Reader, collector: Collector = None
+) -> AdoptionOut:
     """Propose a configuration with which Headgate would manage an observed collector. Nothing is saved."""
-    return AdoptionOut.of_adoption(adopting.adoption(caller, fleet_id, instance_id))
+    return AdoptionOut.of_adoption(adopting.adoption(caller, fleet_id, instance_id, collector))

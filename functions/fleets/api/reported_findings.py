@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -54,10 +54,15 @@ class _Having:
     hosts: list[str] = field(default_factory=list)
 
 
-def of_host(caller: Caller, fleet_id: str, instance_id: str, to: str | None) -> FindingsOut:
-    """Check what a host reports to run. Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable."""
+def of_host(
+    caller: Caller, fleet_id: str, instance_id: str, to: str | None, collector: str | None = None
+) -> FindingsOut:
+    """Check what a host reports to run, or one of the collectors of a bridge.
+
+    Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable.
+    """
     with checks.under_way(caller):
-        proposed = adopting.adoption(caller, fleet_id, instance_id)
+        proposed = adopting.adoption(caller, fleet_id, instance_id, collector)
         reported = proposed.seen.instance.reported
         available = components.listed(fleet_id, reported.components)
         return _checked(caller, proposed.yaml, reported.description.collector_version, to, available)
@@ -74,20 +79,22 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
         builds = observed.by_build(caller, fleet_id)
         lists = components.known(fleet_id) if any(build.components for build, _ in builds) else {}
         for (sha256, version, components_hash), hosts in builds:
-            if checked == MOST_CHECKED or time.monotonic() > ends:
+            if checked >= MOST_CHECKED or time.monotonic() > ends:
                 left_out += len(hosts)
                 continue
-            checked += 1
-            try:
-                yaml = adopting.managed(observed.text(fleet_id, sha256))[0]
-                listed = set(kinds(_checked(caller, yaml, version, to, lists.get(components_hash or ""))))
-            except (observed.NothingReported, adopting.NotAdoptable, TooCostly) as error:
-                listed = {FindingKind("warning", "collector", "not_checked", error.detail, "", "")}
-            clean += 0 if listed else len(hosts)
-            for kind in listed:
-                having = having_by_kind[kind]
-                having.count += len(hosts)
-                having.hosts += [seen.instance.called for seen in hosts][: MOST_NAMES - len(having.hosts)]
+            available = lists.get(components_hash or "")
+            for name, reported in _texts(fleet_id, sha256).items():
+                if time.monotonic() > ends:
+                    left_out += len(hosts)
+                    continue
+                checked += 1
+                listed = _listed(caller, reported, version, to, available)
+                clean += 0 if listed else len(hosts)
+                called = [f"{seen.instance.called} ({name})" if name else seen.instance.called for seen in hosts]
+                for kind in listed:
+                    having = having_by_kind[kind]
+                    having.count += len(hosts)
+                    having.hosts += called[: MOST_NAMES - len(having.hosts)]
     entries = sorted(having_by_kind.items(), key=lambda each: (_ORDER.index(each[0].severity), -each[1].count, each[0]))
     return FleetFindingsOut(
         items=[
@@ -99,6 +106,22 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
         not_checked=left_out,
         left_out=max(0, len(entries) - MOST_FINDINGS),
     )
+
+
+def _texts(fleet_id: str, sha256: str) -> Mapping[str, str]:
+    try:
+        return adopting.reported_texts(observed.text(fleet_id, sha256))
+    except observed.NothingReported:
+        return {"": ""}
+
+
+def _listed(
+    caller: Caller, reported: str, version: str | None, to: str | None, available: frozenset[str] | None
+) -> set[FindingKind]:
+    try:
+        return set(kinds(_checked(caller, adopting.managed(reported)[0], version, to, available)))
+    except (adopting.NotAdoptable, TooCostly) as error:
+        return {FindingKind("warning", "collector", "not_checked", error.detail, "", "")}
 
 
 def _checked(

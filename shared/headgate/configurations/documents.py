@@ -8,9 +8,10 @@ from typing import Final
 import yaml
 
 from headgate.configurations.pipelines import DEEPEST, readable
-from headgate.foundation.yaml_text import SafeLoader
+from headgate.foundation.yaml_text import SafeDumper, SafeLoader
 
 _MERGE: Final = "tag:yaml.org,2002:merge"
+_OPERATOR: Final = "opentelemetry.io/"
 
 
 class Unreadable(Exception):
@@ -54,6 +55,27 @@ def entries(mapping: yaml.Node | None) -> Iterator[tuple[yaml.ScalarNode, yaml.N
 def value_of(mapping: yaml.Node | None, name: str) -> yaml.Node | None:
     """The value of a key, also of one that is merged in; None if there is none, or for another node."""
     return next((value for key, value in entries(mapping) if key.value == name), None)
+
+
+def serialized(root: yaml.Node) -> str:
+    """The text of a node, a line for each value."""
+    return str(yaml.serialize(root, Dumper=SafeDumper, allow_unicode=True, width=1_000_000))
+
+
+def is_collector_resource(root: yaml.Node | None) -> bool:
+    """True for an `OpenTelemetryCollector` of the Kubernetes operator: a resource with a configuration in it."""
+    api, kind = value_of(root, "apiVersion"), value_of(root, "kind")
+    return (
+        isinstance(api, yaml.ScalarNode)
+        and isinstance(kind, yaml.ScalarNode)
+        and api.value.startswith(_OPERATOR)
+        and kind.value == "OpenTelemetryCollector"
+    )
+
+
+def configuration_in(root: yaml.Node | None) -> yaml.Node | None:
+    """The configuration that a document is, or that is in it if it is a resource of the operator."""
+    return value_of(value_of(root, "spec"), "config") if is_collector_resource(root) else root
 
 
 def _deepest(events: Iterable[yaml.Event]) -> int:

@@ -9,16 +9,24 @@ from typing import Final
 
 import yaml
 
-from headgate.configurations.documents import Unreadable, document, value_of
+from headgate.configurations.documents import (
+    Unreadable,
+    configuration_in,
+    document,
+    is_collector_resource,
+    serialized,
+    value_of,
+)
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Invalid
-from headgate.foundation.yaml_text import SafeDumper
 from headgate.instances import observed
 from headgate.instances.observed import ShownConfiguration
+from headgate.instances.reported.effective import NEXT_FILE
 from headgate.instances.service import SeenInstance
 
 REDACTED: Final = "[REDACTED]"
 _LONGEST_NAME: Final = 100
+_LONGEST_REASON: Final = 1_000
 MOST_VARIABLES: Final = 100
 LONGEST_PATH: Final = 1_000
 _OPAMP: Final = re.compile(r"opamp(?:/.*)?")
@@ -64,28 +72,62 @@ class Adoption:
     sha256: str
 
 
-def adoption(caller: Caller, fleet_id: str, instance_id: str) -> Adoption:
-    """Propose the adoption of a collector. Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable."""
-    return proposed(observed.configuration(caller, fleet_id, instance_id))
+def adoption(caller: Caller, fleet_id: str, instance_id: str, collector: str | None = None) -> Adoption:
+    """Propose the adoption of a collector, or of one of those that a bridge reports.
+
+    Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable.
+    """
+    return proposed(observed.configuration(caller, fleet_id, instance_id), collector)
 
 
-def proposed(shown: ShownConfiguration) -> Adoption:
+def proposed(shown: ShownConfiguration, collector: str | None = None) -> Adoption:
     """The configuration with variables in the place of what was redacted. Raises NotAdoptable."""
-    text, variables, dropped = managed(shown.yaml)
+    name, reported = _chosen(reported_texts(shown.yaml), collector)
+    text, variables, dropped = managed(reported)
     accepts = shown.seen.instance.reported.accepts_remote_config
     notes = [_ACCEPTS if accepts else _PASTES, _WITHOUT_SAMPLES]
     if dropped:
         notes.append(_OWN_EXTENSION.format(names=", ".join(dropped)))
     return Adoption(
-        name=shown.seen.instance.called[:200],
+        name=(name or shown.seen.instance.called)[:200],
         yaml=text,
         variables=variables,
-        difference=observed.difference(shown.yaml, text),
+        difference=observed.difference(reported, text),
         accepts_remote_config=accepts,
         notes=notes,
         seen=shown.seen,
         sha256=shown.sha256,
     )
+
+
+def reported_texts(text: str) -> dict[str, str]:
+    """The configurations in a stored text by the names of their collectors: one without a name, or those of a bridge.
+
+    Of a resource of the Kubernetes operator, it is the configuration in it, which may be missing.
+    """
+    parts = text.split(NEXT_FILE)
+    return dict(_named(part, part.partition("\n")[0].removeprefix("# ") if parts[1:] else "") for part in parts)
+
+
+def _named(text: str, title: str) -> tuple[str, str]:
+    try:
+        root = document(text)
+    except Unreadable:
+        return title, text
+    if not is_collector_resource(root):
+        return title, text
+    inner, metadata = configuration_in(root), value_of(root, "metadata")
+    names = [value_of(metadata, name) for name in ("namespace", "name")]
+    return "/".join(str(node.value) for node in names if node), serialized(inner) if inner else ""
+
+
+def _chosen(texts: dict[str, str], collector: str | None) -> tuple[str, str]:
+    name = next(iter(texts)) if collector is None and len(texts) == 1 else collector
+    if name is None or name not in texts:
+        raise NotAdoptable(
+            f"The agent reports these collectors, name one of them: {', '.join(texts)}"[:_LONGEST_REASON]
+        )
+    return name, texts[name]
 
 
 def managed(text: str) -> tuple[str, list[PlaceholderVariable], list[str]]:
@@ -94,8 +136,8 @@ def managed(text: str) -> tuple[str, list[PlaceholderVariable], list[str]]:
         root = document(text)
     except Unreadable as error:
         raise NotAdoptable("The configuration is not YAML") from error
-    if not isinstance(root, yaml.MappingNode) or "\n---\n" in text:
-        raise NotAdoptable("The agent reports several files, as a bridge does: adopt each collector by itself")
+    if not isinstance(root, yaml.MappingNode):
+        raise NotAdoptable("The agent reports no configuration of a collector")
     dropped = _without_opamp(root)
     variables: dict[str, PlaceholderVariable] = {}
     for node, path in _redacted(root, ()):
@@ -110,7 +152,7 @@ def managed(text: str) -> tuple[str, list[PlaceholderVariable], list[str]]:
                     f"Over {MOST_VARIABLES} values were redacted, which is more than a group has variables"
                 )
         node.value, node.style = value, None
-    written = str(yaml.serialize(root, Dumper=SafeDumper, allow_unicode=True, width=1_000_000))
+    written = serialized(root)
     return written, list(variables.values()), dropped
 
 

@@ -1,7 +1,8 @@
 """Effective configurations as agents report them, redacted before anything else sees them.
 
 What is taken out: values of settings whose names are those of secrets, all values of headers, and in every other text
-what has the form of a secret or looks like made by chance. More may go than is secret; the text remains YAML.
+what has the form of a secret or looks like made by chance. More may go than is secret; the text remains YAML. Of a
+resource of the Kubernetes operator, only what configures it stays.
 """
 
 from __future__ import annotations
@@ -14,9 +15,16 @@ from typing import Final
 
 import yaml
 
-from headgate.configurations.documents import Unreadable, document, entries, value_of
-from headgate.foundation.yaml_text import SafeDumper
-from headgate.instances.reported.effective import RedactedText
+from headgate.configurations.documents import (
+    Unreadable,
+    configuration_in,
+    document,
+    entries,
+    is_collector_resource,
+    serialized,
+    value_of,
+)
+from headgate.instances.reported.effective import NEXT_FILE, RedactedText
 from headgate.opamp import secret_forms
 from headgate.opamp.secret_forms import REDACTED
 
@@ -39,6 +47,11 @@ _ABOUT: Final = re.compile(r"(?i)_(?:file|files|path|url|endpoint|type|format|le
 _ALL_WITHIN: Final = frozenset({"headers", "metadata_headers", "additional_headers", "params", "endpoint_params"})
 # Names that say something only together with the one that they are in, as in `api: {key: …}`.
 _WITH_PARENT: Final = frozenset({"key", "value", "id", "inline", "data", "content", "default"})
+
+# The parts of a resource that somebody writes. Its metadata may contain it once more as a text, with its secrets;
+# its status and numbers change with each pod.
+_WRITTEN: Final = frozenset({"apiVersion", "kind", "metadata", "spec"})
+_NAMED: Final = frozenset({"name", "namespace"})
 
 # By the hash of the clear text, in this process's memory alone: hosts with one configuration report it again and again.
 _known: Final[dict[bytes, RedactedText]] = {}
@@ -64,18 +77,32 @@ def _redacted(files: Mapping[str, bytes]) -> RedactedText:
     for name, body in sorted(files.items()):
         try:
             root = document(body.decode())
-            components |= _components(root)
+            _leave_written(root)
+            components |= _components(configuration_in(root))
             walk.visit(root, (), hides=False)
         except (Unreadable, UnicodeDecodeError):
             return RedactedText(None, "The configuration is not YAML, or nests too deeply")
         if root is not None:
-            text = str(yaml.serialize(root, Dumper=SafeDumper, allow_unicode=True, width=1_000_000))
+            text = serialized(root)
             title = secret_forms.without_secrets(name.replace("\n", " "))
             parts.append(f"# {title}\n{text}" if len(files) > 1 else text)
-    text = "---\n".join(parts)
+    text = NEXT_FILE[1:].join(parts)
     if len(text) > LONGEST_TEXT:
         return RedactedText(None, f"The configuration has over {LONGEST_TEXT:,} characters")
     return RedactedText(text, components=sorted(components)[:MOST_COMPONENTS])
+
+
+def _leave_written(root: yaml.Node | None) -> None:
+    """Take out of a resource of the Kubernetes operator what does not configure its collector."""
+    if not isinstance(root, yaml.MappingNode) or not is_collector_resource(root):
+        return
+    root.value = [(key, value) for key, value in entries(root) if key.value in _WRITTEN]
+    metadata, spec = value_of(root, "metadata"), value_of(root, "spec")
+    if isinstance(metadata, yaml.MappingNode):
+        metadata.value = [(key, value) for key, value in entries(metadata) if key.value in _NAMED]
+    if isinstance(spec, yaml.MappingNode):
+        # The bridge writes each field that has not been set as an empty mapping.
+        spec.value = [(key, value) for key, value in entries(spec) if value.value]
 
 
 def _components(root: yaml.Node | None) -> set[str]:
@@ -91,14 +118,15 @@ class _Walk:
     """Replaces values in the nodes of one configuration, each node once."""
 
     def __init__(self) -> None:
-        self._seen: set[tuple[int, bool]] = set()
+        # The nodes themselves: the numbers of a file's nodes are given to those of the next once it is gone.
+        self._seen: set[tuple[yaml.Node, bool]] = set()
         self._ends = time.thread_time() + MOST_SECONDS
 
     def visit(self, node: yaml.Node | None, path: tuple[str, ...], *, hides: bool) -> None:
         """`hides` is whether all that is within is secret. Raises Unreadable for too many nodes."""
-        if node is None or (id(node), hides) in self._seen:
+        if node is None or (node, hides) in self._seen:
             return
-        self._seen.add((id(node), hides))
+        self._seen.add((node, hides))
         if len(self._seen) > MOST_NODES:
             raise Unreadable
         if isinstance(node, yaml.MappingNode):

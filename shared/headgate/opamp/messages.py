@@ -29,6 +29,7 @@ _NAME: Final = 255
 _HASH_BYTES: Final = 64
 _SECTIONS: Final = frozenset({"receivers", "processors", "exporters", "extensions", "connectors"})
 _TYPE: Final = re.compile(r"[a-zA-Z][0-9a-zA-Z_]{0,62}")
+_MOST_AILING: Final = 5
 
 _STATUSES: Final[dict[int, Status]] = {
     wire.RemoteConfigStatuses_APPLYING: "applying",
@@ -201,7 +202,12 @@ def _available(message: wire.AgentToServer) -> AvailableComponents | None:
 
 def _health(message: wire.AgentToServer) -> Health | None:
     if message.HasField("health"):
-        return Health(message.health.healthy, _reason(message.health.last_error))
+        said = message.health
+        ailing = sorted(name for name, part in said.component_health_map.items() if not part.healthy)
+        if said.healthy and ailing and not message.capabilities & wire.AgentCapabilities_AcceptsRemoteConfig:
+            # A bridge calls itself healthy, however its collectors fare.
+            return Health(healthy=False, error=_reason(f"Not healthy: {', '.join(ailing[:_MOST_AILING])}"))
+        return Health(said.healthy, _reason(said.last_error))
     # An agent that does not report health counts as healthy.
     return None if message.capabilities & wire.AgentCapabilities_ReportsHealth else Health(healthy=True)
 

@@ -19,6 +19,8 @@ from headgate.storage.table import fleets as table
 
 LASTS: Final = timedelta(days=200)
 """Retention of a text: the time for which events are stored, and the time until it is written again."""
+NEXT_FILE: Final = "\n---\n"
+"""Separator of the files of a text, each of which begins with its name."""
 _WRITTEN_AGAIN: Final = timedelta(days=60)
 _MOST_BYTES: Final = 300 << 10
 

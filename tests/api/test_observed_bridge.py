@@ -1,0 +1,115 @@
+"""The bridge of the OpenTelemetry operator in an observed fleet: an agent that reports a cluster's collectors."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from headgate_opamp import opamp_pb2 as wire
+from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.fleets import create
+from tests.support.members import API
+
+__all__ = ["ann", "fleet", "now"]
+
+# The first message of the operator's `operator-opamp-bridge`, built from its commit be894441 (0.158.0), as it came. The
+# resources that it reports were made for it: shop/gateway, with a secret and what `kubectl apply` notes, shop/edge, and
+# ops/audit, whose pod waits.
+_RECORDED: Final = Path(__file__).parent / "testdata/operator_bridge_0.158.0.bin"
+_SECRET: Final = "pl4nted"
+
+
+@dataclass
+class Bridge:
+    """The recorded bridge in an observed fleet of Kubernetes."""
+
+    fleet: Fleet
+    message: wire.AgentToServer
+
+    def sends(self) -> None:
+        headers = {"authorization": f"Bearer {self.fleet.token}"}
+        answer = self.fleet.http.post("/v1/opamp", content=self.message.SerializeToString(), headers=headers)
+        assert answer.status_code == 200, answer.text
+        self.message.sequence_num += 1
+
+    def writes(self, collector: str, before: str, after: str) -> None:
+        """Change the resource of a collector."""
+        file = self.message.effective_config.config_map.config_map[collector]
+        assert before.encode() in file.body
+        file.body = file.body.replace(before.encode(), after.encode())
+
+    def asked(self, what: str, expected: int = 200, **params: str) -> Any:
+        path = f"{API}/fleets/{self.fleet.id}/instances/{self.fleet.instances()[0]['id']}{what}"
+        response = self.fleet.member.http.get(path, params=params)
+        assert response.status_code == expected, response.text
+        return response.json()
+
+
+@pytest.fixture
+def bridge(fleet: Fleet, now: Clock) -> Bridge:
+    created = create(fleet.member, "Cluster", type="kubernetes-supervisor", mode="observed").json()
+    bridge = Bridge(
+        Fleet(fleet.member, created["id"], "", fleet.configuration_id, fleet.http),
+        wire.AgentToServer.FromString(_RECORDED.read_bytes()),
+    )
+    bridge.sends()
+    return bridge
+
+
+def test_collectors_and_pods_of_a_bridge_are_parts_of_it_and_it_is_unhealthy_with_them(
+    bridge: Bridge, now: Clock
+) -> None:
+    shown = bridge.asked("")
+    parts = {"/".join(part["path"][-1:]): (part["status"], part["healthy"]) for part in shown["health"]["parts"]}
+
+    assert parts["shop/gateway"] == ("2/2", True)
+    assert parts["ops/audit-collector-a"] == ("Pending", False)
+    assert (bridge.fleet.state(), shown["state_message"]) == ("unhealthy", "Not healthy: ops/audit")
+    audit = bridge.message.health.component_health_map["ops/audit"]
+    audit.healthy = audit.component_health_map["ops/audit-collector-a"].healthy = True
+    bridge.sends()
+    assert bridge.fleet.state() == "running"
+    now.moves(minutes=16)
+    assert bridge.fleet.state() == "unknown"
+
+
+def test_of_a_bridge_s_resources_what_configures_is_kept_without_secrets(bridge: Bridge) -> None:
+    reported = bridge.asked("/configuration")
+    gateway = list(yaml.safe_load_all(reported["yaml"]))[2]
+
+    assert _RECORDED.read_bytes().count(_SECRET.encode()) == 2
+    assert _SECRET not in reported["yaml"]
+    assert gateway["metadata"] == {"name": "gateway", "namespace": "shop"}
+    assert (gateway["spec"]["replicas"], "status" in gateway) == (2, False)
+    (listed,) = bridge.fleet.member.http.get(f"{API}/fleets/{bridge.fleet.id}/inventory").json()["items"]
+    assert {"exporter/otlphttp", "receiver/otlp", "exporter/debug"} <= set(listed["components"])
+
+
+def test_a_status_of_a_resource_that_changes_is_no_change_of_a_configuration(bridge: Bridge, now: Clock) -> None:
+    first = bridge.asked("/configuration")
+    now.moves(minutes=5)
+    bridge.writes("shop/gateway", "2/2", "1/2")
+    bridge.writes("shop/gateway", 'resourceVersion: "211"', 'resourceVersion: "212"')
+    bridge.sends()
+    assert bridge.asked("/configuration")["sha256"] == first["sha256"]
+
+    bridge.writes("shop/gateway", "managementState: managed", "managementState: unmanaged")
+    bridge.sends()
+    assert "+  managementState: unmanaged" in bridge.asked("/configuration")["difference"]
+
+
+def test_a_collector_of_a_bridge_is_adopted_by_its_name(bridge: Bridge) -> None:
+    assert "ops/audit, shop/edge, shop/gateway" in bridge.asked("/adoption", 422)["detail"]
+    assert bridge.asked("/adoption", 422, collector="shop/none")["code"] == "configuration_not_adoptable"
+    adopted = bridge.asked("/adoption", collector="shop/gateway")
+
+    assert adopted["name"] == "shop/gateway"
+    assert set(yaml.safe_load(adopted["yaml"])) == {"exporters", "processors", "receivers", "service"}
+    assert [each["component_path"] for each in adopted["variables"]] == ["exporters::otlphttp::headers::x-team"]
+    assert adopted["difference"].count("\n-") == 1
+    for name in ("shop/edge", "ops/audit"):
+        del bridge.message.effective_config.config_map.config_map[name]
+    bridge.sends()
+    assert bridge.asked("/adoption")["yaml"] == adopted["yaml"]
