@@ -122,7 +122,7 @@ def complete(method: str, operation: dict[str, Json]) -> None:
     responses = operation["responses"]
     assert isinstance(responses, dict)
     parameters = operation.setdefault("parameters", [])
-    if method == "post" and {"201", "202"} & set(responses):
+    if method == "post" and ({"201", "202"} & set(responses) or "x-carried-out-once" in operation):
         parameters.append({"$ref": "#/components/parameters/IdempotencyKey"})
     needed = [name for scheme in operation.get("security", []) for name in scheme]
     if needed:

@@ -115,6 +115,30 @@ def test_only_admins_renew_and_a_grace_is_one_of_three(fleet: Fleet, organizatio
     assert (status(fleet, 1), status(fleet, 2)) == (200, 401)
 
 
+def test_a_request_that_is_repeated_under_a_key_renews_once(fleet: Fleet, now: Clock, organization_id: str) -> None:
+    _, headers = person(organization_id, "admin")
+    http = TestClient(app, raise_server_exceptions=False, headers=headers)
+    group = fleet.add_group("own", 1)
+    stored = fleet.member.http.patch(f"{API}/fleets/{fleet.id}/deployments/{group}/env", json={"variables": {"A": "b"}})
+    assert stored.status_code == 200
+    for path, owner in ((f"/fleets/{fleet.id}", fleet.id), (f"/fleets/{fleet.id}/deployments/{group}", group)):
+        key = {"Idempotency-Key": owner}
+
+        def renew(_: int, path: str = path, key: dict[str, str] = key) -> tuple[int, object]:
+            answer = http.post(f"{API}{path}/token", json={"grace": "1d"}, headers=key)
+            return answer.status_code, answer.json().get("code", "")
+
+        with ThreadPoolExecutor(4) as pool:
+            answers = {*pool.map(renew, range(4))}
+        assert answers <= {(200, ""), (409, "idempotency_key_in_use")}
+        # Somebody who lost the answers asks again.
+        assert renew(0) == (200, "")
+        shown = http.get(f"{API}{path}/token").json()
+        assert shown["token_id"] == tokens.current_id(owner, 2)
+        another = http.post(f"{API}{path}/token", json={"grace": "none"}, headers=key)
+        assert (another.status_code, another.json()["code"]) == (422, "idempotency_key_reused")
+
+
 def test_the_change_is_recorded(fleet: Fleet, caller: Caller) -> None:
     service.renew_token(caller, fleet.id, "none")
 

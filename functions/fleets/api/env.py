@@ -17,7 +17,7 @@ from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
-from headgate.http.routing import application_router
+from headgate.http.routing import ONCE, application_router
 from headgate.instances import token_status
 from headgate.instances.counting import fleets as counting
 from headgate.rollouts.variable_hosts import variable_hosts
@@ -158,7 +158,7 @@ def get_token(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) ->
     "/{fleet_id}/deployments/{deployment_id}/token",
     operation_id="renewDeploymentToken",
     responses=documented(409),
-    openapi_extra=audited("deployment.token_renewed"),
+    openapi_extra=audited("deployment.token_renewed") | ONCE,
 )
 def renew(fleet_id: FleetId, deployment_id: DeploymentId, body: RenewToken, caller: SessionAdmin) -> DeploymentOut:
     """Issue the next token of a group that has one of its own. Sessions of Admins only.

@@ -28,7 +28,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import application_router
+from headgate.http.routing import ONCE, application_router
 from headgate.http.wire import ids_in_body
 from headgate.installs import observing
 from headgate.installs import service as installs
@@ -118,7 +118,12 @@ def get_token(fleet_id: FleetId, caller: Reader) -> TokenStatusOut:
     return TokenStatusOut.of_status(token_status.of_fleet(caller, fleet_id))
 
 
-@router.post("/{fleet_id}/token", operation_id="renewFleetToken", openapi_extra=audited("fleet.token_renewed"))
+@router.post(
+    "/{fleet_id}/token",
+    operation_id="renewFleetToken",
+    responses=documented(409),
+    openapi_extra=audited("fleet.token_renewed") | ONCE,
+)
 def renew(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
     """Issue the fleet's next token, which install commands contain from now on. Sessions of Admins only.
 

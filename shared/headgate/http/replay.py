@@ -89,7 +89,7 @@ async def _of(request: Request, route: APIRoute, path: str) -> Response | None:
     value = model.validate_python(json.loads(bytes(read.body)))
     body = model.dump_json(value, by_alias=True, exclude_unset=route.response_model_exclude_unset)
     replayed = {"Location": f"{PUBLIC}{path}", "Idempotency-Replayed": "true"}
-    return Response(body, route.status_code or 201, {**headers, **replayed})
+    return Response(body, route.status_code or 200, {**headers, **replayed})
 
 
 async def _read(request: Request, path: str) -> Response:

@@ -49,6 +49,8 @@ _SPECIFIED: Final = frozenset(
 
 SECRET_ANSWER: Final = {"x-answer-not-stored": True}
 """Marks a create whose answer holds a secret: repeating it under its key returns what was created, without that."""
+ONCE: Final = {"x-carried-out-once": True}
+"""Marks a POST that creates no thing of its own, and is carried out once under an `Idempotency-Key` all the same."""
 
 
 def _as_writer(request: Request) -> None:
@@ -129,7 +131,8 @@ class Route(Threaded):
         query_names = {field.alias for dependant in _all(self.dependant) for field in dependant.query_params}
         # Only the public API: an answer of the application may hold a token's value, which must not be stored.
         stored = not (self.openapi_extra or {}).get("x-answer-not-stored")
-        creates = self.methods == {"POST"} and self.status_code in (201, 202) and self.path.startswith(PUBLIC)
+        once = self.status_code in (201, 202) or "x-carried-out-once" in (self.openapi_extra or {})
+        creates = self.methods == {"POST"} and once and self.path.startswith(PUBLIC)
         if enter_as is _as_writer and len(auditing.actions_of(self)) != 1:
             raise TypeError(f"{self.path} changes something: name its action, `openapi_extra=audited(...)`")
 
