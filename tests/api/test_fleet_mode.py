@@ -84,6 +84,36 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
     assert (back.status_code, back.json()["code"]) == (409, "mode_not_changeable")
 
 
+def test_a_first_version_is_compared_with_what_each_host_runs(observed: Fleet) -> None:
+    texts = {
+        "web-1": version(1).replace("nop: ", "nop: {}"),
+        "web-2": version(1)
+        + "extensions: {zpages: {endpoint: 'localhost:1'}, basicauth: {client_auth: {password: x}}}\n",
+        "web-3": "",
+    }
+    for name, text in texts.items():
+        agent = without_group(observed, host_name=name)
+        agent.start()
+        message = agent.message()
+        message.effective_config.config_map.config_map[""].body = text.encode()
+        if text:
+            agent.send(message)
+    without_group(observed, host_name="web-4", capabilities=EXTENSION).start()
+    path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}/assignment-check"
+    body = {"configuration_id": observed.configuration_id, "version_number": 1}
+    assert _set(observed, "managed").status_code == 200
+
+    warnings = observed.member.http.post(path, json=body).json()["warnings"]
+
+    # The host that runs the same is not named, and the one that takes no configuration neither.
+    assert sorted(each["message"] for each in warnings if each["code"] == "differs_from_running") == [
+        "The version is not what web-2 runs: only the host has "
+        "extensions::basicauth::client_auth::password, extensions::zpages::endpoint",
+        "The version is not what web-3 runs: only the host has exporters; only the version has "
+        "service::pipelines::logs::exporters::0, service::pipelines::logs::receivers::0",
+    ]
+
+
 def test_a_first_version_that_fails_stops_no_collector(
     observed: Fleet, agents: tuple[Agent, Agent], now: Clock
 ) -> None:

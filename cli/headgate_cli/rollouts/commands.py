@@ -13,7 +13,7 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import assignable
+from headgate_cli.fleets import assignable, check
 from headgate_cli.output import minute, show_list
 from headgate_cli.rollouts import follow, lookup
 from headgate_cli.rollouts.options import GateOption, Step, StepOfRollout, WindowOption, strategy
@@ -129,6 +129,7 @@ def start(
     label = configuration or _assigned(api, path)
     group_path = path.removesuffix("/rollouts")
     version = assignable.validated(api, label, n, undone="Nothing was started", forced=force, group=group_path)
+    check.require_what_runs(api, group_path, version.request, forced=force)
     request = dict(version.request)
     fields: dict[str, object] = {
         "strategy": planned,

@@ -31,7 +31,7 @@ from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
-from headgate.instances import deletion
+from headgate.instances import deletion, first_version
 from headgate.instances.counting import fleets as counting
 from headgate.instances.reported import suitability
 from headgate.instances.reported.suitability import UnsuitedHosts
@@ -158,7 +158,8 @@ def check_assignment(
             caller, fleet_id, deployment_id, body.configuration_id, body.version_number
         )
     hosts = suitability.hosts_of(fleet_id, group.id)
-    return AssignmentCheck(warnings=warnings_of(check, hosts.unsuited(version)))
+    differing = first_version.differing(group, hosts.hosts, version)
+    return AssignmentCheck(warnings=warnings_of(check, [*hosts.unsuited(version), *differing]))
 
 
 @router.get("/{fleet_id}/deployments/{deployment_id}/history", operation_id="listDeploymentHistory")

@@ -1,0 +1,118 @@
+"""Comparison of a group's first version with what its collectors ran before the group was managed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+import yaml
+
+from headgate.configurations.documents import Unreadable, document
+from headgate.instances import adopting
+from headgate.instances.reported import effective
+from headgate.instances.reported.suitability import Unsuited
+
+if TYPE_CHECKING:
+    from headgate.configurations.model import Version
+    from headgate.deployments.model import Deployment
+    from headgate.instances.model import Instance
+
+MOST_HOSTS: Final = 20
+"""Hosts that are named."""
+MOST_TEXTS: Final = 10
+"""Configurations that are compared, those of most hosts first."""
+_MOST_PLACES: Final = 4
+# Aliases of aliases make more settings than a text has characters.
+_MOST_SETTINGS: Final = 20_000
+_OF_HOST: Final = "service::telemetry::resource"
+"""The supervisor of each host writes it."""
+
+
+def differing(group: Deployment, hosts: Sequence[Instance], version: Version) -> Sequence[Unsuited]:
+    """Say per host how the version differs from what it runs, for the first version of a group that was observed.
+
+    Values that are redacted in the one, or variables in the other, are not compared. A read for each text.
+    """
+    if not group.leaves_alone:
+        return ()
+    by_text: dict[str | None, list[Instance]] = defaultdict(list)
+    for host in hosts:
+        if host.reported.accepts_remote_config:
+            by_text[host.reported.effective.sha256 if host.reported.effective else None].append(host)
+    known = sorted(((sha256, each) for sha256, each in by_text.items() if sha256), key=lambda pair: -len(pair[1]))
+    listed = [
+        _unsuited(host, difference)
+        for sha256, each in known[:MOST_TEXTS]
+        if (difference := _difference(effective.text(group.fleet_id, sha256), version.yaml or ""))
+        for host in each
+    ]
+    unknown = "its configuration is not known, because it reported none"
+    listed += [_unsuited(host, unknown) for host in by_text.get(None, ())]
+    listed += [_unsuited(host, "its configuration was not compared") for _, each in known[MOST_TEXTS:] for host in each]
+    if (more := len(listed) - MOST_HOSTS) > 0:
+        more_hosts = Unsuited(f"{more:,} more hosts run something else, or were not compared", "", _CODE)
+        return [*listed[:MOST_HOSTS], more_hosts]
+    return listed
+
+
+_CODE: Final = "differs_from_running"
+
+
+def _unsuited(host: Instance, difference: str) -> Unsuited:
+    return Unsuited(f"The version is not what {host.called} runs: {difference}", "", _CODE)
+
+
+def _difference(running: str | None, version: str) -> str:
+    """The places that differ, in words; empty if there are none."""
+    if running is None:
+        return "the text that it reported is not stored any more"
+    try:
+        before, after = _settings(adopting.managed(running)[0]), _settings(version)
+    except (Unreadable, adopting.NotAdoptable, _TooMany):
+        return "the texts could not be compared"
+    parts = [
+        _places("only the host has", sorted(before.keys() - after.keys())),
+        _places("only the version has", sorted(after.keys() - before.keys())),
+        _places("another value has", [path for path in before if path in after and _differ(before[path], after[path])]),
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _places(words: str, paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MOST_PLACES:,} more" if len(paths) > _MOST_PLACES else ""
+    return f"{words} {', '.join(paths[:_MOST_PLACES])}{more}" if paths else ""
+
+
+def _differ(before: str, after: str) -> bool:
+    """False also for values that only the host knows."""
+    return before != after and "${" not in before + after
+
+
+class _TooMany(Exception):
+    """The text has more settings than are compared."""
+
+
+def _settings(text: str) -> dict[str, str]:
+    """The values by their places. An empty mapping is the same as none."""
+    settings: dict[str, str] = {}
+    for path, value in _values(document(text), ()):
+        settings[path] = value
+        if len(settings) > _MOST_SETTINGS:
+            raise _TooMany
+    return settings
+
+
+def _values(node: yaml.Node | None, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    place = "::".join(path)
+    if place == _OF_HOST:
+        return
+    if isinstance(node, yaml.MappingNode) and node.value:
+        for key, value in node.value:
+            yield from _values(value, (*path, str(key.value)))
+    elif isinstance(node, yaml.SequenceNode) and node.value:
+        for n, value in enumerate(node.value):
+            yield from _values(value, (*path, str(n)))
+    else:
+        is_empty = not isinstance(node, yaml.ScalarNode) or node.tag.endswith(":null")
+        yield place, "" if is_empty else str(node.value if node else "")
