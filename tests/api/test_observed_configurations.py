@@ -15,9 +15,12 @@ import pytest
 import yaml
 
 from fleets.app import app
+from headgate.fleets import keys
 from headgate.foundation.settings import settings
+from headgate.instances.reported import effective as stored_texts
 from headgate.opamp import effective, secret_forms
 from headgate.storage import aws
+from headgate.storage.table import fleets as table
 from headgate_opamp import opamp_pb2 as wire
 from tests.api.test_observed_fleets import EXTENSION, observed, without_group
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
@@ -410,3 +413,20 @@ def test_the_page_that_adopts_shows_the_draft_its_variables_and_the_difference(o
     assert "Difference to what it runs" in adopt
     assert "<code>OTLPHTTP_HEADERS_X_SCOPE_ORGID</code> at <code>exporters::otlphttp::headers::X-Scope-OrgID" in adopt
     assert "What is wrong with what they run" in visitor.get(pages).text
+
+
+def test_the_texts_go_with_their_fleet(observed: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_texts, "_AT_ONCE", 2)
+    monkeypatch.setattr(stored_texts, "MOST_DELETED", 5)
+    for n in range(6):
+        agent = without_group(observed, capabilities=EXTENSION, host_name=f"web-{n}")
+        agent.start()
+        _reports(agent, f"receivers: {{nop/{n}: }}")
+        agent.leaves()
+    prefix = (keys.of_fleet(observed.id), keys.EFFECTIVE)
+    # All began with the same text.
+    assert len(list(table.each(*prefix))) == 7
+
+    assert observed.member.http.delete(f"{API}/fleets/{observed.id}").status_code == 204
+
+    assert len(list(table.each(*prefix))) == 2

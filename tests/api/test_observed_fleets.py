@@ -117,9 +117,13 @@ def test_a_kubernetes_fleet_can_be_observed(ann: Member) -> None:
     assert (default["name"], default["role"]) == ("Default", None)
 
 
+@pytest.mark.parametrize("transport", ["http", "websocket"])
 @pytest.mark.parametrize("client", ["extension", "supervisor", "bridge", "chart", "operator"])
-def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(observed: Fleet, client: str) -> None:
-    response = observed.member.http.post(f"{API}/fleets/{observed.id}/observe", json={"client": client})
+def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(
+    observed: Fleet, client: str, transport: str
+) -> None:
+    body = {"client": client, "transport": transport}
+    response = observed.member.http.post(f"{API}/fleets/{observed.id}/observe", json=body)
     assert response.status_code == 200, response.text
     composed = response.json()
 
@@ -127,6 +131,8 @@ def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(o
     assert composed["token"] == observed.token
     assert observed.token not in composed["text"]
     assert composed["endpoint"] in composed["text"]
+    assert composed["endpoint"].startswith("ws" if transport == "websocket" else "http")
+    assert ("on AWS a collector" in str(composed["notes"])) == (transport == "websocket")
     assert "HEADGATE_FLEET_TOKEN" in composed["text"]
 
 

@@ -142,10 +142,9 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
 
 def test_a_collector_that_is_connected_by_websocket_is_listed_with_its_configuration_and_what_ails_it(cli: Cli) -> None:
     cli.ok("fleet", "create", "connected", "--mode", "observed")
-    (composed,) = cli.run("fleet", "observe", "connected", "--json").json
+    (composed,) = cli.run("fleet", "observe", "connected", "--websocket", "--json").json
     text = yaml.safe_load(str(composed["text"]))
-    server = text["extensions"]["opamp"]["server"].pop("http")
-    text["extensions"]["opamp"]["server"]["ws"] = server | {"endpoint": server["endpoint"].replace("http", "ws", 1)}
+    assert str(composed["endpoint"]).startswith("ws://")
     # An exporter that tells its status, and cannot deliver.
     lines = cli.folder / "lines.log"
     lines.write_text("a line\n")

@@ -214,9 +214,12 @@ def install(
     help="What reports: the collector's `opamp` extension, the official supervisor, the operator's OpAMP bridge, or "
     "the extension by the values of the official collector chart or the operator.",
 )
+@click.option(
+    "--websocket", is_flag=True, help="Stay connected, instead of asking again and again: local service only."
+)
 @click.option("--show-token", is_flag=True, help="Print the fleet's token as well, on standard error.")
 @connected
-def observe(api: Api, fleet: str, client: str, show_token: bool, as_json: bool) -> None:
+def observe(api: Api, fleet: str, client: str, websocket: bool, show_token: bool, as_json: bool) -> None:
     """Print what makes a collector that others installed report to an observed fleet.
 
     The text names the variable that holds the fleet's token, and does not contain it.
@@ -225,8 +228,10 @@ def observe(api: Api, fleet: str, client: str, show_token: bool, as_json: bool) 
     Examples:
       headgate fleet observe existing
       headgate fleet observe existing --client supervisor --show-token
+      headgate fleet observe existing --websocket
     """
-    answer = shaped(ObserveOut, api.post(f"/fleets/{lookup.fleet(api, fleet)}/observe", {"client": client}))
+    request = {"client": client, **({"transport": "websocket"} if websocket else {})}
+    answer = shaped(ObserveOut, api.post(f"/fleets/{lookup.fleet(api, fleet)}/observe", request))
     if as_json:
         print_json(answer)
         return

@@ -1250,6 +1250,7 @@ export interface ObserveOut {
 
 export interface ObserveRequest {
   client?: "extension" | "supervisor" | "bridge" | "chart" | "operator";
+  transport?: "http" | "websocket";
 }
 
 export interface OrderOut {

@@ -86,7 +86,7 @@ def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallO
 )
 def observe(fleet_id: FleetId, body: ObserveRequest, caller: Writer) -> ObserveOut:
     """Compose what makes a collector that others installed report to an observed fleet."""
-    return ObserveOut.of(observing.compose(caller, fleet_id, body.client), client=body.client)
+    return ObserveOut.of(observing.compose(caller, fleet_id, body.client, body.transport), client=body.client)
 
 
 @router.post("/{fleet_id}/mode-check", operation_id="checkFleetMode")

@@ -21,7 +21,7 @@ from headgate.fleets.model import ExpiresIn, Fleet, FleetMode, FleetType, Grace
 from headgate.http.wire import Answer, ManagedBy, PrincipalOut
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
-from headgate.installs.observing import Client
+from headgate.installs.observing import Client, Transport
 from headgate.installs.service import Install, Options
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.mode_preview import ModeCheck
@@ -134,6 +134,10 @@ class InstallRequest(Input):
 
 class ObserveRequest(Input):
     client: Annotated[Client, Field(description="What reports to the fleet", json_schema_extra=_BEYOND)] = "extension"
+    transport: Annotated[
+        Transport,
+        Field(description="`websocket` stays connected, to the local service alone", json_schema_extra=_BEYOND),
+    ] = "http"
 
 
 class ObserveOut(Answer):

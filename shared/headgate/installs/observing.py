@@ -19,6 +19,9 @@ Client = Literal["extension", "supervisor", "bridge", "chart", "operator"]
 """The collector's OpAMP extension, the official supervisor, the operator's bridge, and the values of the official
 collector chart and the operator's collector, which add the extension."""
 
+Transport = Literal["http", "websocket"]
+"""An agent asks again and again over HTTP, or stays connected, which the local service alone offers."""
+
 VARIABLE: Final = "HEADGATE_FLEET_TOKEN"
 _IN_KUBERNETES: Final = "headgate-fleet-token"
 """The name of the Secret that holds the token."""
@@ -27,7 +30,7 @@ _EXTENSION: Final = """\
 extensions:
   opamp:
     server:
-      http:
+      {protocol}:
         endpoint: {endpoint}
         headers: {{Authorization: "Bearer ${{env:{variable}}}"}}
 service:
@@ -82,6 +85,7 @@ _KUBERNETES: Final = (
     "Create the Secret in the collector's namespace: "
     f"`kubectl create secret generic {_IN_KUBERNETES} --from-literal=token=TOKEN`"
 )
+_CONNECTED: Final = "Only the local service takes WebSocket: on AWS, a collector with this text does not report"
 _NOTES: Final[dict[Client, tuple[str, ...]]] = {
     "extension": (_TOKEN, _BESIDE, _SAME_HOST),
     "supervisor": (f"Set {VARIABLE} to the fleet's token in the supervisor's environment", "Restart the supervisor"),
@@ -111,7 +115,7 @@ class Observing:
     notes: tuple[str, ...]
 
 
-def compose(caller: Caller, fleet_id: str, client: Client) -> Observing:
+def compose(caller: Caller, fleet_id: str, client: Client, transport: Transport = "http") -> Observing:
     """Compose the settings with which collectors report to the fleet; one read.
 
     Raises FleetNotFound, FleetsNotConfigured, NotObserved, FleetTokenExpired.
@@ -122,17 +126,20 @@ def compose(caller: Caller, fleet_id: str, client: Client) -> Observing:
         raise NotObserved
     if fleet.token_expired(clock.now()):
         raise FleetTokenExpired
+    if transport == "websocket":
+        endpoint = endpoint.replace("http", "ws", 1)
     return Observing(
         text=_text(client, endpoint),
         endpoint=endpoint,
         token=tokens.value_of(fleet.id, fleet.token_generation),
-        notes=_NOTES[client],
+        notes=(*((_CONNECTED,) if transport == "websocket" else ()), *_NOTES[client]),
     )
 
 
 def _text(client: Client, endpoint: str) -> str:
     quoted = json.dumps(endpoint)
-    extension = _EXTENSION.format(endpoint=quoted, variable=VARIABLE)
+    protocol = "ws" if endpoint.startswith("ws") else "http"
+    extension = _EXTENSION.format(protocol=protocol, endpoint=quoted, variable=VARIABLE)
     env = _ENV.format(variable=VARIABLE, secret=_IN_KUBERNETES)
     match client:
         case "extension":

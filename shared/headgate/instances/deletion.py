@@ -18,7 +18,7 @@ from headgate.instances import store
 from headgate.instances.counting import admission
 from headgate.instances.counting.census import CensusEntry, shard_of
 from headgate.instances.model import Instance, InstanceNotFound
-from headgate.instances.reported import components
+from headgate.instances.reported import components, effective
 from headgate.instances.state.model import STALE_AFTER, day_of, forgotten, mark_of, stale
 from headgate.storage.retry import retry
 from headgate.storage.table import transact
@@ -91,6 +91,8 @@ def delete_group(caller: Caller, fleet_id: str, deployment_id: str) -> Deploymen
 def delete_fleet(caller: Caller, fleet_id: str) -> Fleet:
     """Delete a fleet with its tokens, its Default group, its counters and its lists of components; one transaction.
 
+    The texts of observed collectors go after it; what a fault leaves of them expires.
+
     Raises FleetNotFound, FleetNotEmpty if it has other groups, StillReports, GroupNotDeletable during a rollout.
     """
 
@@ -108,7 +110,9 @@ def delete_fleet(caller: Caller, fleet_id: str) -> Fleet:
         transact([*fleets.deleting(fleet), *ended, room, *store.shards_deleted(fleet_id), *beside])
         return fleet
 
-    return retry(once)
+    deleted = retry(once)
+    effective.delete_all(fleet_id)
+    return deleted
 
 
 def _require_no_rollout(group: Deployment) -> None:

@@ -9,13 +9,18 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from headgate.fleets import keys
 from headgate.foundation import clock
+from headgate.storage import items
+from headgate.storage.retry import LostRace
 from headgate.storage.table import fleets as table
+from headgate.storage.table import transact
 
 LASTS: Final = timedelta(days=200)
 """Retention of a text: the time for which events are stored, and the time until it is written again."""
@@ -23,6 +28,9 @@ NEXT_FILE: Final = "\n---\n"
 """Separator of the files of a text, each of which begins with its name."""
 _WRITTEN_AGAIN: Final = timedelta(days=60)
 _MOST_BYTES: Final = 300 << 10
+MOST_DELETED: Final = 1_000
+"""Texts that are deleted with their fleet."""
+_AT_ONCE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +88,18 @@ def text(fleet_id: str, sha256: str) -> str | None:
     item = table.get(keys.effective(fleet_id, sha256))
     packed = item["text"] if item else None
     return zlib.decompress(packed).decode() if isinstance(packed, bytes) else None
+
+
+def delete_all(fleet_id: str) -> None:
+    """Delete texts of a fleet that is gone, up to `MOST_DELETED`: those that are left expire.
+
+    A query for each megabyte, and a transaction for each hundred.
+    """
+    stored = list(islice(table.each(keys.of_fleet(fleet_id), keys.EFFECTIVE), MOST_DELETED))
+    for n in range(0, len(stored), _AT_ONCE):
+        removals = [
+            table.delete(keys.effective(fleet_id, items.text(item, "sha256"))) for item in stored[n:][:_AT_ONCE]
+        ]
+        # A host that reports at this moment writes its text again.
+        with suppress(LostRace):
+            transact(removals)
