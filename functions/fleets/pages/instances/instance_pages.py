@@ -79,7 +79,7 @@ command(
     f"{_PATH}/change",
     api.change_instance,
     _THIS,
-    body=lambda posted: change_of(posted.form) or None,
+    body=lambda posted: change_of(posted.form),
     refused=_refused,
 )
 command(router, f"{_PATH}/override", api.put_override, _THIS, body=override_of, refused=_refused)
