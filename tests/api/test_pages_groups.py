@@ -182,6 +182,8 @@ def test_a_halted_rollout_names_the_step_and_the_collector_that_failed(
     assert "3 waiting in step 2" in shown, re.findall('Collectors by step[^"]*', shown)
     assert "0 of 4 collectors run it, 1 failed, 3 waiting." in shown
     assert '<span class="tag bad">1 failed</span>' in shown
+    assert "1 host<" in shown
+    assert "1 hosts" not in shown
     assert "get the version again, and are judged again" in shown
     assert ">Resume</button>" not in shown
     assert "Halted in step 1" in shown

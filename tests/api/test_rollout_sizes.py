@@ -68,7 +68,7 @@ def test_one_host_of_twenty_that_fails_halts_it_in_the_canaries_and_nothing_else
 
     failing = len(range(0, CANARIES, 20))
     assert (ended["status"], ended["step"]) == ("rolled_back", 1)
-    assert f"Step 1: {failing} of {CANARIES} instances failed gates" in ended["reason"]
+    assert f"Step 1: {failing} of {CANARIES} collectors failed gates" in ended["reason"]
     assert offered(fleet) == {f"edge-{number}" for number in range(CANARIES)}
     # Everybody runs the version before, and does so after further heartbeats.
     group.beats()

@@ -54,7 +54,7 @@ def test_a_wrong_backend_is_taken_back_and_told_of_in_words_of_our_own(fleet: Fl
 
     assert (ended["status"], sum(host.had_new for host in group.hosts), group.with_new()) == ("rolled_back", 1, [])
     assert {failure["gate"] for failure in ended["failures"]} == {"send_failed"}
-    assert ended["reason"].startswith("Step 1: 1 of 1 instances failed gates, 0 may: send_failed (1)")
+    assert ended["reason"].startswith("Step 1: 1 of 1 collectors failed gates, 0 are tolerated: send_failed (1)")
     group.beats()
     assert fleet.counts() == {"total": 3, "applied": 3}
     told = [event for event in waiting(fleet.member.organization_id) if event.type.startswith("rollout.")]

@@ -31,6 +31,7 @@ def test_the_palette_goes_to_configurations_hosts_components_and_actions(here: V
         ("palette-host", "palette-host-7 host of Palette fleet", r"/fleets/flt_[0-9a-z]+/collectors/ins_[0-9a-z]+$"),
         ("batch processor", "batch processor", r"/components/processor/batch$"),
         ("new conf", "New configuration action", r"/configurations/new$"),
+        ("try a", "Try a configuration action", r"/configurations/try$"),
     ):
         page.keyboard.press("Control+k")
         page.get_by_role("combobox", name="Page, configuration, fleet, host").fill(typed)

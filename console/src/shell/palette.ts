@@ -84,24 +84,39 @@ export function open(api: Api, home: string): void {
 
 /** What the sidebar has. */
 function places(): Choice[] {
-  return [...document.querySelectorAll<HTMLAnchorElement>(".side a[title]")].map((link) => ({
+  return [...document.querySelectorAll<HTMLElement>(".side :is(a[title], form button)")].map((link) => ({
     name: link.title,
-    about: "page",
+    about: link.matches("a") ? "page" : "action",
     take: () => link.click(),
   }));
 }
 
-/** What can be begun from everywhere, and the buttons of this page's heading. */
+// What can be begun from everywhere by those who may open the page of the sidebar.
+const ACTIONS: [name: string, page: string, path: string][] = [
+  ["New configuration", "/configurations", "/new"],
+  ["Try a configuration", "/configurations", "/try"],
+  ["New fleet", "/fleets", "#new-fleet"],
+  ["Invite somebody", "/members", ""],
+  ["New service account and token", "/service-accounts", ""],
+  ["New webhook", "/webhooks", ""],
+];
+const BUTTONS = "main :is(.heading, .buttons, .toolbar) :is(a.button, button, summary)";
+
+/** What can be begun from everywhere, and the buttons of this page. */
 function actions(home: string, go: (path: string) => () => void): Choice[] {
-  const here = [...document.querySelectorAll<HTMLElement>(".heading :is(a.button, button)")].map((one) => ({
-    name: one.textContent.trim(),
+  const shown = [...document.querySelectorAll<HTMLElement>(BUTTONS)].filter((button) => button.checkVisibility());
+  const here = shown.map((button) => ({
+    name: button.textContent.trim(),
     about: "on this page",
-    take: () => one.click(),
+    // A form is not sent by a choice alone: its button waits for Enter.
+    take: () => (button.matches("form button:not([type=button])") ? button.focus() : button.click()),
   }));
   return [
     ...here,
-    { name: "New configuration", about: "action", take: go(`${home}/configurations/new`) },
-    { name: "New fleet", about: "action", take: go(`${home}/fleets#new-fleet`) },
+    ...ACTIONS.filter(
+      ([name, page]) =>
+        !here.some((choice) => choice.name === name) && document.querySelector(`.side a[href="${home}${page}"]`),
+    ).map(([name, page, path]) => ({ name, about: "action", take: go(`${home}${page}${path}`) })),
     { name: "Theme, density and time zone", about: "action", take: go("/account") },
   ];
 }

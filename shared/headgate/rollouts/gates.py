@@ -46,7 +46,8 @@ def judge(
     if len(failed) > tolerated:
         counts = Counter(failure.gate for failure in failures)
         listed = ", ".join(f"{gate} ({n})" for gate, n in sorted(counts.items()))
-        reason = f"Step {step}: {len(failed)} of {len(members)} instances failed gates, {tolerated} may: {listed}"
+        failing = f"{len(failed)} of {len(members)} collectors failed gates"
+        reason = f"Step {step}: {failing}, {tolerated} {'is' if tolerated == 1 else 'are'} tolerated: {listed}"
     return GateVerdict(reason, failures[:_MOST_FAILURES], [*_not_judged(members, gates)])
 
 

@@ -38,6 +38,7 @@ _UNITS: Final = {
     "memory_growth": " percent more than before",
     "cpu_growth": " percent more than before",
 }
+_SINGULAR: Final = {"hosts": "host", "times": "time"}
 # What the bar calls the phases of hosts, and in which order.
 _NAMES: Final[Sequence[tuple[str, str, frozenset[Phase]]]] = (
     ("applied", "good", frozenset({"applied"})),
@@ -217,13 +218,17 @@ def _gate(gate: GateEvidence, collectors: str, counted: _Counted | None) -> Sequ
     host = gate.host.instance if gate.host and gate.measured else None
     return (
         gate_words(gate.gate),
-        f"{gate.measured:,} {gate.unit}" if gate.measured is not None else "",
-        f"{gate.before:,} {gate.unit}" if gate.before is not None and not gate.is_counted else "",
+        _figure(gate.measured, gate.unit) if gate.measured is not None else "",
+        _figure(gate.before, gate.unit) if gate.before is not None and not gate.is_counted else "",
         html("{limit}{bullet}", limit=limit, bullet=_bullet(gate)),
         html('<a href="{path}/{id}">{name}</a>', path=collectors, id=host.id, name=host.called) if host else NOTHING,
         _line(gate.gate, counted) if counted else NOTHING,
         state,
     )
+
+
+def _figure(number: int, unit: str) -> str:
+    return f"{number:,} {_SINGULAR.get(unit, unit) if number == 1 else unit}"
 
 
 def _bullet(evidence: GateEvidence) -> Html:

@@ -80,6 +80,7 @@ _NOT_MOVED: Final = """\
 <div class="card"><h2>Collectors that a person has to upgrade</h2><p class="soft small">{count} of them</p>
 <ul>{rows}</ul></div>"""
 _HAS_TO_BE_MOVED: Final = '<li><a href="{path}/{id}">{name}</a>{message}</li>'
+_NOTES: Final = '<div class="card"><h2>What happened</h2><ul>{notes}</ul></div>'
 _FAILURES: Final = '<div class="card"><h2>Failing collectors</h2>{table}</div>'
 _FAILURE_COLUMNS: Final = ("Host", "Gate", Column("Reason", kind="reason"))
 
@@ -161,7 +162,7 @@ def _rollout_page(
         message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
         reason=html('<div class="notice bad">{reason}</div>', reason=rollout.reason) if rollout.reason else NOTHING,
         progress=cockpit.progress(rollout, hosts),
-        notes=html("<ul>{notes}</ul>", notes=[html("<li>{note}</li>", note=note) for note in rollout.notes])
+        notes=html(_NOTES, notes=[html("<li>{note}</li>", note=note) for note in rollout.notes])
         if rollout.notes
         else NOTHING,
         failures=_failures(rollout, hosts, collectors),
