@@ -132,7 +132,7 @@ def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(
     assert observed.token not in composed["text"]
     assert composed["endpoint"] in composed["text"]
     assert composed["endpoint"].startswith("ws" if transport == "websocket" else "http")
-    assert ("on AWS a collector" in str(composed["notes"])) == (transport == "websocket")
+    assert ("on AWS, a collector" in str(composed["notes"])) == (transport == "websocket")
     assert "HEADGATE_FLEET_TOKEN" in composed["text"]
 
 
