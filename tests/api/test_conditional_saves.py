@@ -82,7 +82,7 @@ def test_an_admin_appends_to_the_newest_published_version_whatever_drafts_its_ow
     someone = Principal("user", new_id("usr"), "a@b.c")
     admin = Caller(ann.organization_id, "Acme", someone, someone.name, "admin", "read_write", "x")
 
-    assert service.append(admin, configuration_id, "by: the admin", None, frozenset([read])).n == 3
+    assert service.append(admin, configuration_id, "by: the admin", None, frozenset([read]))[1].n == 3
     cfg.publish(ann, configuration_id, 2)
     with pytest.raises(VersionChanged):
         service.append(admin, configuration_id, "by: the admin", None, frozenset([read]))

@@ -159,9 +159,9 @@ def test_an_admin_changes_what_everyone_sees_and_finds_no_drafts(ann: Member) ->
     someone = Principal("user", new_id("usr"), "a@b.c")
     admin = Caller(ann.organization_id, "Acme", someone, someone.name, "admin", "read_write", "x")
 
-    added = service.append(admin, configuration_id, "by the admin", None)
+    _, added = service.append(admin, configuration_id, "by the admin", None)
 
-    assert service.publish(admin, configuration_id, added.n).status == "published"
+    assert service.publish(admin, configuration_id, added.n)[1].status == "published"
     with pytest.raises(service.ConfigurationNotFound):
         service.get(admin, draft_id)
 
