@@ -110,7 +110,7 @@ def test_a_server_fleet_on_kubernetes_names_its_platforms(cli: Cli) -> None:
 
     done = cli.run("fleet", "install", "edge servers", "--platform", "kubernetes")
 
-    assert (done.code, done.err.endswith(": use --platform linux or docker\n")) == (1, True), done
+    assert (done.code, done.err.endswith(": use --platform linux, docker, windows or macos\n")) == (1, True), done
     assert len(done.err.splitlines()) < 3
 
 
