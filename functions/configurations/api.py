@@ -69,6 +69,7 @@ def create_configuration(
     )
     add_details(request, {"name": created.name})
     response.headers["Location"] = f"{PUBLIC}/configurations/{created.id}"
+    response.headers["ETag"] = first.etag
     return ConfigurationDetail.with_version(created, first)
 
 

@@ -10,6 +10,7 @@ import pytest
 from headgate import checker
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades.model import Report
+from headgate_engine.upgrades.service import UpgradedText
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import ComponentNotInBuild
 from scripts import gallery_upgrade
@@ -93,9 +94,7 @@ def test_the_fixed_flow_differs_at_the_named_places_only_and_has_nothing_left_to
     assert report.proposed_yaml.split("\n") == expected
     if report.target_verdict.valid:
         assert validation.validate(report.proposed_yaml, NEWER, asker=ASKER).valid
-    again = gallery_upgrade.upgrades.check(
-        gallery_upgrade.Text(report.proposed_yaml, {}, ()), NEWER, NEWER, asker=ASKER
-    )
+    again = gallery_upgrade.upgrades.check(UpgradedText(report.proposed_yaml, {}, ()), NEWER, NEWER, asker=ASKER)
     assert (again.renames, again.proposed_yaml) == ([], None)
 
 

@@ -92,7 +92,7 @@ def test_each_page_shows_itself_as_soon_as_it_can(person: Visit, tmp_path: Path)
     (tmp_path / "whole").touch()
     verdict(home, VALID)
     expect(components.get_by_text("These are the components of the first build")).to_have_count(0)
-    expect(components.get_by_role("link", name="kafka", exact=True).first).to_be_visible()
+    expect(components.get_by_role("link", name="haproxy", exact=True).first).to_be_visible()
     expect(editor.get_by_label("Collector")).not_to_contain_text("(whole in about ")
     for page, name in ((home, "home"), (components, "components"), (editor, "editor")):
         picture(page, f"3-{name}")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, StorageState, ViewportSize, expect
 
 from headgate_opamp import opamp_pb2 as wire
-from tests.support.agents_of_service import post_to
+from tests.support.agents_of_service import post_observed, post_to
 from tests.support.console import (
     DESK,
     PHONE,
@@ -86,11 +86,16 @@ def ids(console_browser: Browser, service: LocalService, signed_in: StorageState
                 counting.counts(taken, 180_000)
                 counting.tells(agent)
             agent.report(wire.RemoteConfigStatuses_FAILED, f"it cannot bind to {long}")
+            watched = {"label": f"Observed {long}", "type": "server-supervisor", "mode": "observed"}
+            observed = api.post("/fleets", json=watched).json()["id"]
+            (of_it,) = api.get(f"/fleets/{observed}/deployments").json()["items"]
+            Agent(post_observed(client, api, observed, of_it["id"]), host_name=f"{long}.example").start()
         price = {"exporter": "otlphttp", "host": None, "per": "million_records", "amount": "0.25"}
         opened.asked("PUT", "/fleets/prices", {"currency": "USD", "prices": [price]})
         stored = {"variables": {"ZONE": long}, "secrets": {"API_KEY": "x"}}
         opened.asked("PATCH", f"/fleets/{fleet}/deployments/{group['id']}/env", stored)
         (instance,) = api.get(f"/fleets/{fleet}/instances").json()["items"]
+        (observed_instance,) = api.get(f"/fleets/{observed}/instances").json()["items"]
         return {
             "organization_id": opened.home.rpartition("/")[2],
             "configuration_id": made.id,
@@ -100,6 +105,8 @@ def ids(console_browser: Browser, service: LocalService, signed_in: StorageState
             "service_account_id": account.rpartition("/")[2],
             "webhook_id": webhook["id"],
             "instance_id": instance["id"],
+            "observed_fleet_id": observed,
+            "observed_instance_id": observed_instance["id"],
             "rollout_id": rollout["id"],
             "slug": "host-logs",
             **COMPONENT,
@@ -123,7 +130,8 @@ def test_everybody_can_use_every_page(
                 continue
             query = "" if "{" in row.query else row.query
             with subtests.test(row.endpoint):
-                page.goto(f"{row.endpoint.removeprefix('GET ').format_map({**ids, **row.ids})}{query}")
+                own = {name: ids.get(value, value) for name, value in row.ids.items()}
+                page.goto(f"{row.endpoint.removeprefix('GET ').format_map({**ids, **own})}{query}")
                 page.wait_for_load_state("networkidle")
                 assert violations(page) == []
                 assert page.evaluate("document.documentElement.scrollWidth") <= view.size["width"]

@@ -55,7 +55,9 @@ service: {{pipelines: {{{PIPELINE}: {{receivers: [nop], exporters: [nop]}}}}}}
 _LOW = """\
 [...document.querySelectorAll("td")].filter(({scrollHeight, clientHeight}) => scrollHeight > clientHeight + 2).length"""
 # Those that somebody who is signed in finds in the organization; a table of all pages that a test keeps whole.
-OF_AN_ORGANIZATION = sorted({row.endpoint.partition(" ")[2] for row in PAGES if row.endpoint.startswith(f"GET {HERE}")})
+OF_AN_ORGANIZATION = {
+    row.endpoint.partition(" ")[2]: row.ids for row in PAGES if row.endpoint.startswith(f"GET {HERE}")
+}
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +93,8 @@ def ids(join: JoinWith, organization_id: str, fleets_without_collector: None) ->
         agent = fleet.agent(host_name="h" * 255)
         agent.start()
         agent.report(state, MESSAGE)
+    observed = make_fleet(ann, label=NAME[:-1] + "y", mode="observed")
+    observed.agent(host_name="h" * 255).start()
     started = ann.http.post(
         f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/rollouts",
         json={"version_number": 1, "message": "w" * 1_000},
@@ -110,6 +114,8 @@ def ids(join: JoinWith, organization_id: str, fleets_without_collector: None) ->
         "fleet_id": fleet.id,
         "deployment_id": fleet.deployment_id,
         "instance_id": str(fleet.instances()[0]["id"]),
+        "observed_fleet_id": observed.id,
+        "observed_instance_id": str(observed.instances()[0]["id"]),
         "rollout_id": started.json()["id"],
         "service_account_id": account.id,
         "token_id": token.id,
@@ -132,8 +138,11 @@ def with_collector(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None
 def test_no_page_scrolls_sideways(ids: dict[str, str], with_collector: None) -> None:
     with TestClient(site(), base_url="https://testserver", cookies={SESSION: ids["session"]}) as http:
         shown = {
-            path: http.get(path.format_map(ids), params={"pipeline": PIPELINE, "place": "transform/log"})
-            for path in OF_AN_ORGANIZATION
+            path: http.get(
+                path.format_map({**ids, **{name: ids.get(value, value) for name, value in own.items()}}),
+                params={"pipeline": PIPELINE, "place": "transform/log"},
+            )
+            for path, own in OF_AN_ORGANIZATION.items()
         }
         style = http.get("/style.css").text
     assert {path: answer.status_code for path, answer in shown.items() if answer.status_code != 200} == {}

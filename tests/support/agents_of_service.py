@@ -18,7 +18,19 @@ _ATTEMPTS = 10
 def post_to(client: httpx.Client, api: httpx.Client, fleet_id: str, deployment_id: str) -> Post:
     """Sends messages to the group by `client`, whose paths are those of the service."""
     body = {"platform": "linux", "deployment_id": deployment_id}
-    token = api.post(f"/fleets/{fleet_id}/install", json=body).json()["connection"]["token"]
+    return _post_with(
+        api.post(f"/fleets/{fleet_id}/install", json=body).json()["connection"]["token"], client, deployment_id
+    )
+
+
+def post_observed(client: httpx.Client, api: httpx.Client, fleet_id: str, deployment_id: str) -> Post:
+    """Sends messages of agents that Headgate did not install to the group of an observed fleet."""
+    return _post_with(
+        api.post(f"/fleets/{fleet_id}/observe", json={"client": "extension"}).json()["token"], client, deployment_id
+    )
+
+
+def _post_with(token: str, client: httpx.Client, deployment_id: str) -> Post:
     headers = {"Authorization": f"Bearer {token}", "X-Deployment-Id": deployment_id}
 
     def post(message: bytes) -> bytes:

@@ -134,11 +134,13 @@ class Fleet:
         return Agent(post, **fields)
 
 
-def make_fleet(member: Member, fleet_type: FleetType = "server-supervisor", label: str = "Edge") -> Fleet:
+def make_fleet(
+    member: Member, fleet_type: FleetType = "server-supervisor", label: str = "Edge", **fields: str
+) -> Fleet:
     """With a published version of a configuration; a Kubernetes fleet with a group that runs it."""
     configuration_id = cfg.create(member, yaml=version(1))
     assert cfg.publish(member, configuration_id).status_code == 200
-    made = create_fleet(member, label, fleet_type)
+    made = create_fleet(member, label, fleet_type, **fields)
     assert made.status_code == 201, made.text
     fleet = Fleet(member, made.json()["id"], "", configuration_id, TestClient(app))
     if fleet_type == "kubernetes-supervisor":

@@ -89,4 +89,4 @@ def test_an_unknown_command_is_told_how(module: Path) -> None:
     done = printed(module, "supervise")
 
     assert done.returncode == 2
-    assert "supervisor [amd64|arm64]" in done.stderr
+    assert "supervisor [amd64|arm64 " in done.stderr
