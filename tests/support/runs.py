@@ -1,9 +1,10 @@
 """Test runs, and what the test runner leaves of them, without a collector."""
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.support.members import API, Member
 from tests.support.run_outcomes import outcome
 
 RULE = Rule("some", "true", "log", "any")
+_PATCHING: Final = threading.Lock()
 
 
 def queued(member: Member, **changes: Any) -> Run:
@@ -94,15 +96,21 @@ def verdict(passed: bool) -> dict[str, Any]:
 def end(run: Run, *verdicts: dict[str, Any], out: int = 1) -> None:
     """Judge and record what the test runner left, of which the rules say this."""
     judged = engine.Results(verdicts=[RuleVerdict(**each) for each in verdicts], records={"logs": out})
-    with pytest.MonkeyPatch.context() as patch:
+    # Two threads that patch at once would put back each other's patch, and leave it.
+    with _PATCHING, pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "evaluate", lambda *_, **__: judged)
-        judge(run.id)
+        evaluation = evaluate(run.id)
+    handler({"step": "record", "run_id": run.id, "evaluation": evaluation}, None)
 
 
 def judge(run_id: str) -> None:
     """Do the steps that follow the test runner."""
-    evaluation = handler({"step": "evaluate", "run_id": run_id}, None)
-    handler({"step": "record", "run_id": run_id, "evaluation": evaluation}, None)
+    handler({"step": "record", "run_id": run_id, "evaluation": evaluate(run_id)}, None)
+
+
+def evaluate(run_id: str) -> object:
+    """Do the step that judges what the test runner left."""
+    return handler({"step": "evaluate", "run_id": run_id}, None)
 
 
 def failed(run: Run, message: str = "seen") -> Run:
