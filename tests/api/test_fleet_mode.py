@@ -73,6 +73,8 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
     assert first["hosts"]["total"] == 2
     done = group.ends(rollout)
     assert (done["status"], done["hosts"]["applied"]) == ("completed", 2)
+    # Also before it reports again, and after.
+    assert [seen["state"] for seen in observed.instances() if seen["host_name"] == "web-2"] == ["running"]
     assert not extension.heartbeat().HasField("remote_config")
     assert {seen["host_name"]: seen["state"] for seen in observed.instances()} == {
         "web-1": "applied",

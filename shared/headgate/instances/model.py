@@ -193,5 +193,7 @@ class Instance:
         mark = mark_of(self.contact.last_seen_at)
         if stale(mark, at):
             return "unknown" if on_kubernetes else "stale"
-        current = desired is not None and desired.revision == self.standing.revision
+        # A host that takes no configuration, and is to take none, runs its own whatever its group was assigned.
+        stays = desired is not None and desired.assignment is None and not self.reported.accepts_config
+        current = stays or (desired is not None and desired.revision == self.standing.revision)
         return shown(self.standing.state, mark, at, current=current, quick=self.is_quick)
