@@ -7,6 +7,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ours are no commands: configurations are checked on Linux, whose kernel confines the programs that read them. A host of
-// another system runs the collector alone.
+// ours returns nil: configurations are checked on Linux alone, whose kernel confines the programs that read them. A host
+// of another system only runs the collector.
 func ours(*operation.Environment) []*cobra.Command { return nil }

@@ -5,8 +5,8 @@ package system
 
 import "syscall"
 
-// EndsWithParent are no attributes here: what is started with them ends by itself soon.
+// EndsWithParent returns nil: these systems send a process no signal when its parent ends.
 func EndsWithParent(syscall.Signal) *syscall.SysProcAttr { return nil }
 
-// InMemory reports no folder as one in memory.
+// InMemory returns false: only Linux says which folders are in memory.
 func InMemory(string) (is, exists bool) { return false, true }

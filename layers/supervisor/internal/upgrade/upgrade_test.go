@@ -377,7 +377,7 @@ func TestAnOfferThatIsRefusedIsToldAlsoByAHostThatReplacesNoCollector(t *testing
 		if again := upgrades.Outgoing(nil); again != nil {
 			t.Errorf("told again: %v", again)
 		}
-		if given := upgrades.Offered(config("a", "a: 1\n"), nil); given == nil {
+		if passed := upgrades.Offered(config("a", "a: 1\n"), nil); passed == nil {
 			t.Error("the one before is not gone back to")
 		}
 		// To the supervisor that is nothing new, so that it says nothing of it.
