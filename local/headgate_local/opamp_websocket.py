@@ -151,7 +151,8 @@ class WithWebSocket:
                 elif waking in done or not asked:
                     if waking in done:
                         # Agents of a fleet are asked one after the other.
-                        await asyncio.sleep(random.random() * len(self._open) / _ASKED_A_SECOND)  # noqa: S311  a pause, nothing secret
+                        pause = random.random()  # noqa: S311  not a secret
+                        await asyncio.sleep(pause * len(self._open) / _ASKED_A_SECOND)
                         connection.wake.clear()
                         waking = asyncio.ensure_future(connection.wake.wait())
                     else:

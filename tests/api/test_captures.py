@@ -153,8 +153,8 @@ def test_a_permission_that_is_taken_away_while_a_capture_is_asked_for_holds(
 ) -> None:
     check = captures._require_condition
 
-    def forbidden_meanwhile(wanted: CaptureTarget, *, asker: Asker) -> None:
-        check(wanted, asker=asker)
+    def forbidden_meanwhile(target: CaptureTarget, *, asker: Asker) -> None:
+        check(target, asker=asker)
         assert allow(fleet, allowed=False).status_code == 200
 
     monkeypatch.setattr(captures, "_require_condition", forbidden_meanwhile)

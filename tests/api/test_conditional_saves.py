@@ -1,6 +1,7 @@
 """Appending and publishing a version only if nobody changed meanwhile what was read: `If-Match`, and the races."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from httpx2 import Response
@@ -37,7 +38,7 @@ def publish(member: Member, configuration_id: str, if_match: str) -> Response:
 
 
 def numbers(member: Member, configuration_id: str) -> list[int]:
-    return [one["n"] for one in cfg.get(member, f"/{configuration_id}/versions").json()["items"]]
+    return [version["n"] for version in cfg.get(member, f"/{configuration_id}/versions").json()["items"]]
 
 
 def test_of_versions_appended_at_once_to_the_same_state_the_first_is_saved(ann: Member) -> None:
@@ -63,10 +64,10 @@ def test_a_draft_that_is_edited_while_a_version_is_appended_to_it_makes_the_appe
     configuration_id = cfg.create(ann)
     stores = store.append
 
-    def edited_first(*arguments: object) -> None:
+    def edited_first(*arguments: Any) -> None:
         monkeypatch.setattr(store, "append", stores)
         assert cfg.patch(ann, configuration_id, 1, yaml="edited: meanwhile").status_code == 200
-        stores(*arguments)  # type: ignore[arg-type]
+        stores(*arguments)
 
     monkeypatch.setattr(store, "append", edited_first)
 

@@ -15,6 +15,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -73,7 +74,7 @@ def _try(file: str, minutes: float, tests: Sequence[str]) -> None:
         sys.exit("The tests do not pass without a mutant")
     of_test = json.loads(known.read_text())
     # Else a test that is called otherwise in each run would seem to fail.
-    if _forked(lambda: int(pytest.main([*_OPTIONS, "--collect-only", *of_test])), 600, quiet=False) != 0:
+    if _forked(lambda: _ended(["--collect-only", *of_test]), 600, quiet=False) != 0:
         sys.exit("Some tests are called otherwise in each run")
     results: list[dict[str, Any]] = []
     ends = time.monotonic() + 60 * minutes
@@ -86,12 +87,17 @@ def _try(file: str, minutes: float, tests: Sequence[str]) -> None:
         path.write_text(mutant["source"])
         try:
             seconds = _SECONDS + 5 * sum(of_test[test]["seconds"] for test in chosen)
-            ended = _forked(lambda: int(pytest.main([*_OPTIONS, *chosen])), seconds) if chosen else 0  # noqa: B023
+            ended = _forked(partial(_ended, chosen), seconds) if chosen else 0
         finally:
             path.write_text(before)
         results.append({**mutant, "survived": ended == 0})
         print(f"{len(results)} of {len(mutants)}: {len(chosen)} tests, {ended}", flush=True)
     Path(f"{file}.results").write_text(json.dumps(results))
+
+
+def _ended(arguments: Sequence[str]) -> int:
+    """The exit code of pytest."""
+    return int(pytest.main([*_OPTIONS, *arguments]))
 
 
 def _noted(tests: Sequence[str], files: set[str], path: Path) -> int:

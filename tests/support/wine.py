@@ -1,4 +1,4 @@
-"""A Windows of Wine's, for programs that are built for Windows. It is no test of Windows itself."""
+"""Wine, in which programs that are built for Windows start. What runs in it was not tried on Windows itself."""
 
 import os
 import shutil

@@ -8,6 +8,6 @@ import { expressions } from "./expressions";
 for (const { name, text, contexts, before } of typed)
   test(`OTTL is known while it is typed: ${name}`, () => {
     const state = EditorState.create({ doc: text.replace("‸", ""), extensions: [yaml(), expressions] });
-    const found = typedAt(state, text.indexOf("‸"));
-    assert.deepEqual([found?.contexts ?? [], found?.before ?? null], [contexts, before]);
+    const statement = typedAt(state, text.indexOf("‸"));
+    assert.deepEqual([statement?.contexts ?? [], statement?.before ?? null], [contexts, before]);
   });

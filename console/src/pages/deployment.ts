@@ -188,18 +188,18 @@ function refused(error: unknown): boolean {
 function review(
   id: string,
   n: number,
-  found: Check,
+  check: Check,
   warnings: Warning[],
   stored: Stored,
   changes: Document,
   onHosts?: OnHosts,
 ): void {
-  const checked = shown(found).filter(({ severity }) => severity !== "info");
+  const checked = shown(check).filter(({ severity }) => severity !== "info");
   // What the collector says is in both answers; what the group's hosts lack is in one.
   const ofHosts = warnings.filter(({ message }) => !checked.some((one) => one.message === message));
   const problems = [...checked, ...ofHosts];
   const here = new Set(stored.items.map(({ name }) => name));
-  const needs = found.environment.filter(({ name, has_default }) => !has_default && !here.has(name));
+  const needs = check.environment.filter(({ name, has_default }) => !has_default && !here.has(name));
   const names = needs.map(({ name }) => name).join(", ");
   const sheet = changes.getElementById("review");
   const [group, hosts] = [sheet?.dataset["group"] ?? "", Number(sheet?.dataset["hosts"] ?? "0")];
@@ -251,9 +251,9 @@ function review(
         h(
           "p",
           {},
-          found.valid
-            ? `✓ Valid on collector ${found.version}.`
-            : `✕ Collector ${found.version} does not accept it: hosts would refuse it.`,
+          check.valid
+            ? `✓ Valid on collector ${check.version}.`
+            : `✕ Collector ${check.version} does not accept it: hosts would refuse it.`,
         ),
         problems.length > 0 &&
           h(

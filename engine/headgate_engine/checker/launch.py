@@ -248,7 +248,8 @@ def out_of_the_way(descriptor: int) -> int:
 
 
 def main() -> None:
-    plan = marshal.load(sys.stdin.buffer)  # noqa: S302 -- the process that started this one wrote it
+    # Only the process that started this one writes to this pipe; json and signal took 10 of its 24 ms.
+    plan = marshal.load(sys.stdin.buffer)  # noqa: S302
     libc = ctypes.CDLL(None, use_errno=True)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     report = out_of_the_way(plan["report"])

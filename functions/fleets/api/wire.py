@@ -260,7 +260,7 @@ class ModeHostOut(Answer):
 class ModeCheckOut(Answer):
     """The consequences of another mode for a fleet's collectors; nothing is changed.
 
-    `reason` says why the change would be refused, null if it would not. Of the `hosts`, up to 100, those that stay
+    `reason` says why the change would be refused, null if it would not. `hosts` has at most 100; those that stay
     observed come first.
     """
 

@@ -24,7 +24,7 @@ _KEPT: Final = (
     "The first version comes by a rollout; a collector that is not due yet goes on with what it has",
     "The version replaces remote configuration alone: files that the supervisor's `agent::config_files` names are "
     "merged below it until you take them out there",
-    "There is no version to go back to before the first one: let it equal what runs, which `headgate fleet adopt` "
+    "A group cannot go back from its first version: let that equal what runs, which `headgate fleet adopt` "
     "makes a draft of, and set its variables where the collector starts",
     "Configurations that collectors report are no longer read once they are managed",
 )

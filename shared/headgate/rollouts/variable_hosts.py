@@ -25,8 +25,8 @@ MOST_RUNNING: Final = 20
 @dataclass(frozen=True, slots=True)
 class VariableHosts:
     """The hosts of a group that report. `running` counts them by the revision that they say their process has, None for
-    those of its install; `unknown` do not say, or have one beyond the twenty that most have. Of the `unreached` hosts
-    the first are named, each with the way out.
+    those of its install; `unknown` counts those that do not say, or have one beyond the twenty most frequent. `named`
+    has the first of the `unreached` hosts, each with the way out.
     """
 
     total: int
