@@ -72,9 +72,11 @@ func main() {
 			log.Fatalf("open the log: %v", err)
 		}
 	}
-	code := managed(supervising)
-	closeLog()
-	os.Exit(code)
+	os.Exit(managed(func(stop context.Context) int {
+		// On Windows a service that fails ends its process in managed.
+		defer closeLog()
+		return supervising(stop)
+	}))
 }
 
 // untilASignal runs the work until this process is asked to end.

@@ -3,12 +3,14 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from headgate.deployments import modes
 from headgate.fleets import service as fleets
+from headgate.foundation import clock
 from headgate.storage.retry import LostRace
 from headgate.storage.table import transact
 from tests.api.test_observed_fleets import EXTENSION, observed, without_group
@@ -66,6 +68,10 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
     path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}"
     at_once = observed.member.http.patch(path, json=version)
     assert (at_once.status_code, at_once.json()["code"]) == (409, "first_by_rollout")
+    override = {**version, "until": clock.rfc3339(clock.now() + timedelta(hours=1))}
+    of_host = f"{API}/fleets/{observed.id}/instances/{observed.instances()[0]['id']}/override"
+    pinned = observed.member.http.put(of_host, json=override)
+    assert (pinned.status_code, pinned.json()["code"]) == (409, "first_by_rollout")
 
     rollout = group.start(**version)
     first = group.goes_on(rollout, lambda shown: shown["hosts"]["applied"] == 1)
@@ -131,6 +137,9 @@ def test_a_first_version_that_fails_stops_no_collector(
     assert group.act(rollout, "abort").status_code in (200, 409)
     group.beats()
     assert [host.runs and host.runs.decode() for host in group.hosts] == [version(2), version(2)]
+    # So no host is said to have gone back.
+    shown = group.ends(rollout)
+    assert sum(failure["gate"] == "rollback_failed" for failure in shown["failures"]) == 2
 
 
 def test_a_fleet_that_runs_nothing_is_observed_again_and_a_kubernetes_fleet_never_managed(

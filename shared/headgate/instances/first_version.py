@@ -23,8 +23,10 @@ MOST_HOSTS: Final = 20
 MOST_TEXTS: Final = 10
 """Configurations that are compared, those of most hosts first."""
 _MOST_PLACES: Final = 4
-# Aliases of aliases make more settings than a text has characters.
-_MOST_SETTINGS: Final = 20_000
+# Aliases of aliases make more settings than a text has characters, or one that has no end.
+_MOST_NODES: Final = 20_000
+_MOST_CHARACTERS: Final = 4_000_000
+_DEEPEST: Final = 100
 _OF_HOST: Final = "service::telemetry::resource"
 """The supervisor of each host writes it."""
 
@@ -42,9 +44,9 @@ def differing(group: Deployment, hosts: Sequence[Instance], version: Version) ->
             by_text[host.reported.effective.sha256 if host.reported.effective else None].append(host)
     known = sorted(((sha256, each) for sha256, each in by_text.items() if sha256), key=lambda pair: -len(pair[1]))
     listed = [
-        _unsuited(host, difference)
+        _unsuited(host, differs)
         for sha256, each in known[:MOST_TEXTS]
-        if (difference := _difference(effective.text(group.fleet_id, sha256), version.yaml or ""))
+        if (differs := difference(effective.text(group.fleet_id, sha256), version.yaml or ""))
         for host in each
     ]
     unknown = "its configuration is not known, because it reported none"
@@ -63,7 +65,7 @@ def _unsuited(host: Instance, difference: str) -> Unsuited:
     return Unsuited(f"The version is not what {host.called} runs: {difference}", "", _CODE)
 
 
-def _difference(running: str | None, version: str) -> str:
+def difference(running: str | None, version: str) -> str:
     """The places that differ, in words; empty if there are none."""
     if running is None:
         return "the text that it reported is not stored any more"
@@ -90,23 +92,31 @@ def _differ(before: str, after: str) -> bool:
 
 
 class _TooMany(Exception):
-    """The text has more settings than are compared."""
+    """The text has more settings, or deeper ones, than are compared."""
 
 
 def _settings(text: str) -> dict[str, str]:
     """The values by their places. An empty mapping is the same as none."""
     settings: dict[str, str] = {}
+    nodes = characters = 0
     for path, value in _values(document(text), ()):
-        settings[path] = value
-        if len(settings) > _MOST_SETTINGS:
+        nodes, characters = nodes + 1, characters + len(path)
+        if nodes > _MOST_NODES or characters > _MOST_CHARACTERS:
             raise _TooMany
+        if value is not None:
+            settings[path] = value
     return settings
 
 
-def _values(node: yaml.Node | None, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _values(node: yaml.Node | None, path: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+    """Each place of the text; None for those that have others below them."""
     place = "::".join(path)
     if place == _OF_HOST:
         return
+    if len(path) > _DEEPEST:
+        raise _TooMany
+    if isinstance(node, yaml.CollectionNode) and node.value:
+        yield place, None
     if isinstance(node, yaml.MappingNode) and node.value:
         for key, value in node.value:
             yield from _values(value, (*path, str(key.value)))

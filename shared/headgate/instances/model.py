@@ -133,7 +133,8 @@ class Instance:
         if group.adopted and not self.reported.accepts_remote_config:
             return Desired(None, group.assigned_revision, at=group.assigned_at)
         override, rollout = self.orders.overridden(at), group.rollout
-        if override:
+        # A group that was observed again, and managed since, has its first version by a rollout.
+        if override and not (group.observed or group.leaves_alone):
             # Under the group's revision, by which the instance is counted.
             pinned = Desired(override.assignment, group.assigned_revision, before=group.assignment, at=override.at)
             return pinned.on(group)

@@ -41,6 +41,8 @@ def without(report: AgentReport, group: Deployment, instance: Instance) -> Agent
     if report.health_tree:
         parts = [replace(part, error=_redacted(part.error, forms)) for part in report.health_tree.parts]
         report = replace(report, health_tree=replace(report.health_tree, parts=parts))
+    if report.capture:
+        report = replace(report, capture=replace(report.capture, error=_redacted(report.capture.error, forms)))
     if report.host and report.host.failed:
         failed = {order: _redacted(why, forms) for order, why in report.host.failed.items()}
         report = replace(report, host=replace(report.host, failed=failed))

@@ -87,6 +87,9 @@ def of_rollout(group: Deployment, running: RunningRollout) -> Desired:
     return desired.on(group, running)
 
 
+_STAYS: Final = "It keeps the version, because its group had none before: change it where it runs, or roll out another"
+
+
 def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime) -> list[RolloutHost]:
     """The instances in the order of the rollout, with those that left the group after their turn came.
 
@@ -116,7 +119,8 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
         if due:
             return RolloutHost(instance, place, due, *_of_due(instance, running, desired, rollout, place, at))
         if _was_told(instance, running):
-            back = _of_taken_back(instance, instance.desired(group, at), rollout, at)
+            # Nothing is sent where no version was before this one, so that nothing can be seen to go back.
+            back = _STAYS if group.leaves_alone else _of_taken_back(instance, instance.desired(group, at), rollout, at)
             if back is not None:
                 return RolloutHost(instance, place, due, "going_back", back)
         return RolloutHost(instance, place, due, "waiting" if _is_there(instance, at) else "absent")

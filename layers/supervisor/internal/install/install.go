@@ -75,32 +75,50 @@ func install(ctx context.Context, order *Order, self string, services manager) e
 	if err != nil {
 		return err
 	}
-	variables := environment(at("etc", "environment"), order, stored)
+	variables, err := environment(at("etc", "environment"), order, stored)
+	if err != nil {
+		return err
+	}
+	program := at("bin", system.Program("headgate-supervisor"))
+	_, err = os.Stat(program)
+	runs := err == nil
 	// Windows replaces no program that runs.
 	if err := services.Stop(); err != nil {
 		return fmt.Errorf("stop the service: %w", err)
 	}
-	if err := os.Rename(collector, at("bin", system.Program("otelcol-contrib"))); err != nil {
-		return fmt.Errorf("put the collector in place: %w", err)
-	}
-	program := at("bin", system.Program("headgate-supervisor"))
-	if err := copied(self, program); err != nil {
-		return fmt.Errorf("put the supervisor in place: %w", err)
-	}
-	if err := files.Replace(at("etc", "token"), []byte(order.Token+"\n")); err != nil {
-		return err
-	}
-	if err := files.Replace(at("etc", "environment"), variables); err != nil {
-		return err
-	}
 	logged := at("var", "supervisor.log")
-	if err := services.Start(program, []string{"--environment", at("etc", "environment"), "--log", logged}); err != nil {
+	start := func() error {
+		return services.Start(program, []string{"--environment", at("etc", "environment"), "--log", logged})
+	}
+	if err := place(order, self, collector, program, variables); err != nil {
+		if runs {
+			// What ran before goes on.
+			err = errors.Join(err, start())
+		}
+		return err
+	}
+	if err := start(); err != nil {
 		return fmt.Errorf("start the service: %w", err)
 	}
 	if err := waitUntilHealthy(ctx, health(variables)); err != nil {
 		return fmt.Errorf("the supervisor did not become ready: %w; the reason is in %s", err, logged)
 	}
 	return nil
+}
+
+// place puts the programs and the files of the connection where the service reads them.
+func place(order *Order, self, collector, program string, variables []byte) error {
+	at := func(names ...string) string { return filepath.Join(append([]string{order.Root}, names...)...) }
+	if err := os.Rename(collector, at("bin", system.Program("otelcol-contrib"))); err != nil {
+		return fmt.Errorf("put the collector in place: %w", err)
+	}
+	if err := copied(self, program); err != nil {
+		return fmt.Errorf("put the supervisor in place: %w", err)
+	}
+	if err := files.Replace(at("etc", "token"), []byte(order.Token+"\n")); err != nil {
+		return err
+	}
+	return files.Replace(at("etc", "environment"), variables)
 }
 
 // Uninstall removes what an install made in a folder, and its service. The supervisor tells that the host does not come
@@ -234,12 +252,20 @@ func storedVariables(ctx context.Context, order *Order, storage string) ([]byte,
 
 // environment is the file of variables: those of before that the order does not name, its own, the stored ones, and those
 // of the connection. The last of two entries counts.
-func environment(path string, order *Order, stored []byte) []byte {
+func environment(path string, order *Order, stored []byte) ([]byte, error) {
 	var entries [][]byte
-	before, _ := files.Read(path, mostStored)
+	before, err := files.Read(path, mostStored)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read the variables of the install before: %w", err)
+	}
+	replaced := slices.Clone(own)
+	for _, entry := range bytes.Split(stored, []byte{0}) {
+		name, _, _ := strings.Cut(string(entry), "=")
+		replaced = append(replaced, name)
+	}
 	for _, entry := range bytes.Split(before, []byte{0}) {
 		name, _, _ := strings.Cut(string(entry), "=")
-		if _, renewed := order.Variables[name]; name != "" && !renewed && !slices.Contains(own, name) {
+		if _, renewed := order.Variables[name]; name != "" && !renewed && !slices.Contains(replaced, name) {
 			entries = append(entries, entry)
 		}
 	}
@@ -260,7 +286,7 @@ func environment(path string, order *Order, stored []byte) []byte {
 		entries = append(entries, []byte(entry))
 	}
 	entries = slices.DeleteFunc(entries, func(entry []byte) bool { return len(entry) == 0 })
-	return append(bytes.Join(entries, []byte{0}), 0)
+	return append(bytes.Join(entries, []byte{0}), 0), nil
 }
 
 // health is where the supervisor says that it is ready.
@@ -297,7 +323,7 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string {
-	return fmt.Sprintf("the server answers HTTP %d: %s", e.code, e.text)
+	return fmt.Sprintf("the server answers HTTP %d: %q", e.code, e.text)
 }
 
 func ask(ctx context.Context, method, address string, headers http.Header) ([]byte, error) {

@@ -113,8 +113,8 @@ func TestAnInstallIsMadeRepeatedAndRemoved(t *testing.T) {
 	entries := strings.Split(strings.TrimSuffix(h.content(t, "etc", "environment"), "\x00"), "\x00")
 	text := "\n" + strings.Join(entries, "\n") + "\n"
 	for _, entry := range []string{"REGION=eu", "LEVEL=info", "STORED=of the group", "HEADGATE_PLATFORM=macos", "HEADGATE_STORAGE=" + filepath.Join(h.root, "var")} {
-		if strings.Count(text, "\n"+entry+"\n") == 0 {
-			t.Errorf("%s is missing in %q", entry, entries)
+		if n := strings.Count(text, "\n"+entry+"\n"); n != 1 {
+			t.Errorf("%s is %d times in %q", entry, n, entries)
 		}
 	}
 	if strings.Contains(text, "GONE=") || strings.Contains(text, "=secret") {
@@ -165,6 +165,26 @@ func TestWhatCannotBeInstalledChangesNothing(t *testing.T) {
 				t.Errorf("%q are left", left)
 			}
 		})
+	}
+}
+
+func TestAnInstallThatFailsStartsTheServiceThatRan(t *testing.T) {
+	h := aHost(t)
+	if err := h.install(t, map[string]string{}); err != nil {
+		t.Fatal(err)
+	}
+	token := filepath.Join(h.root, "etc", "token")
+	_ = os.Remove(token)
+	// No file takes the place of a folder with something in it.
+	if err := os.MkdirAll(filepath.Join(token, "held"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.install(t, map[string]string{}); err == nil {
+		t.Fatal("it was installed")
+	}
+	said, _ := os.ReadFile(filepath.Join(h.daemon.folder, "said"))
+	if calls := strings.Split(strings.TrimSpace(string(said)), "\n"); !strings.HasPrefix(calls[len(calls)-1], "bootstrap system ") && !strings.HasPrefix(calls[len(calls)-1], "kickstart") {
+		t.Errorf("the last of %q starts nothing", calls)
 	}
 }
 

@@ -6,6 +6,7 @@
 package variables
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -103,21 +104,27 @@ func (s Store) keep(configHash []byte, offer *Offer) error {
 		}
 	}
 	found.Config = ""
-	text, err := json.Marshal(found)
-	if err != nil {
+	var written bytes.Buffer
+	encoder := json.NewEncoder(&written)
+	// Else each `<` takes six bytes.
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(found); err != nil {
 		return err
 	}
-	if known, err := files.Read(path(s.Storage, offer.Digest), largest); err == nil && string(known) == string(text) {
-		return nil
+	if written.Len() > largest {
+		return fmt.Errorf("the variables have more than %d bytes", largest)
 	}
-	if err := os.MkdirAll(filepath.Join(s.Storage, folder), 0o700); err != nil {
-		return err
-	}
-	if err := files.Replace(path(s.Storage, offer.Digest), text); err != nil {
-		return err
+	in := filepath.Join(s.Storage, folder)
+	if known, err := files.Read(path(s.Storage, offer.Digest), largest); err != nil || !bytes.Equal(known, written.Bytes()) {
+		if err := os.MkdirAll(in, 0o700); err != nil {
+			return err
+		}
+		if err := files.Replace(path(s.Storage, offer.Digest), written.Bytes()); err != nil {
+			return err
+		}
 	}
 	// The configuration that needs the file is written after this.
-	return files.Sync(filepath.Join(s.Storage, folder))
+	return errors.Join(files.Sync(in), files.Sync(filepath.Dir(in)))
 }
 
 // Prune removes all files but those of the configurations.

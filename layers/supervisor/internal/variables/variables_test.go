@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,6 +110,20 @@ func TestACollectorIsStartedWithTheVariablesOfItsConfiguration(t *testing.T) {
 	}
 }
 
+func TestAsManyCharactersAsAGroupMayHaveAreReadAgain(t *testing.T) {
+	h, values := newHost(t), map[string]string{}
+	for n := range 50 {
+		values[fmt.Sprintf("%s_%d", strings.Repeat("K", 250), n)] = strings.Repeat("<", 4_096)
+	}
+	with, err := h.Take(config("c1"), h.sealed(first, "c1", values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := h.environment(with); len(got) != 51 {
+		t.Errorf("%d variables", len(got))
+	}
+}
+
 func TestTheTextThatTheSupervisorWritesNamesTheVariables(t *testing.T) {
 	h := newHost(t)
 	if _, err := h.Take(config("c1"), h.sealed(first, "c1", map[string]string{"KEY": "a"})); err != nil {
@@ -204,17 +219,18 @@ func TestAStorageThatTakesNoFileIsAnErrorAndKeepsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As a full disk does: nothing of the file can be written.
+	// As a full disk does: not all of the file can be written.
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Fatal(err)
 	}
 	full := limit
-	full.Cur = 0
+	// More than the log of the tests has.
+	full.Cur = 64 << 10
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.Take(config("c2"), h.sealed(second, "c2", map[string]string{"KEY": "b"}))
+	_, err = h.Take(config("c2"), h.sealed(second, "c2", map[string]string{"KEY": strings.Repeat("b", 100<<10)}))
 	if again := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); again != nil {
 		t.Fatal(again)
 	}

@@ -13,7 +13,7 @@ from typing import Final
 
 from headgate.deployments import assignments
 from headgate.deployments import service as deployments
-from headgate.deployments.model import Deployment, FieldRefused
+from headgate.deployments.model import Deployment, FieldRefused, FirstByRollout
 from headgate.deployments.programs import Program
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
@@ -199,7 +199,7 @@ def override(
     """Make one instance run a published version until a time, whatever its group runs; with the configuration's name.
 
     Without `configuration_id`, it is the one of the group. Raises FleetNotFound, InstanceNotFound, FieldRefused,
-    NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
+    NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, FirstByRollout.
     """
 
     def once() -> tuple[Override, str]:
@@ -208,6 +208,8 @@ def override(
         seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
         target = assignments.target(caller, group, configuration_id, version_number)
+        if group.leaves_alone:
+            raise FirstByRollout
         override_ = Override(target.assignment, until, at, caller.principal, message)
         after = _overridden(seen.instance, override_)
         desired = after.desired(group, at)

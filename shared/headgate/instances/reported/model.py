@@ -73,7 +73,9 @@ class AgentReport:
         """True if it has words of the host that may quote what it was given."""
         of_host = self.host.failed if self.host else {}
         of_parts = any(part.error for part in self.health_tree.parts) if self.health_tree else False
-        return bool((self.config and self.config.message) or (self.health and self.health.error) or of_host or of_parts)
+        of_capture = self.capture.error if self.capture else ""
+        words = (self.config and self.config.message) or (self.health and self.health.error)
+        return bool(words or of_host or of_parts or of_capture)
 
 
 @dataclass(frozen=True, slots=True)
