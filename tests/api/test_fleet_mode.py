@@ -29,7 +29,7 @@ def _set(fleet: Fleet, mode: str) -> Any:
 
 
 @pytest.fixture
-def agents(observed: Fleet) -> tuple[Agent, Agent]:
+def agents(now: Clock, observed: Fleet) -> tuple[Agent, Agent]:
     """A supervisor that accepts remote configuration, and a collector with the extension alone."""
     supervisor = without_group(observed, host_name="web-1")
     extension = without_group(observed, capabilities=EXTENSION, host_name="web-2")
