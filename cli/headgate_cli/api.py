@@ -52,6 +52,8 @@ _WAYS_OUT: Final = {
     "configuration_not_found": "see `headgate config list`",
     "configuration_archived": "restore it with `headgate config restore {configuration}`",
     "configuration_published": "archive it with `headgate config archive {configuration}`",
+    "differs_from_running": "`headgate fleet adopt` makes a draft of what a host runs, `headgate rollout start` takes "
+    "`--force`",
     "version_not_found": "`headgate config versions {configuration}` lists them",
     "version_not_published": "publish it with `headgate config publish {configuration} --version {n}`",
     "collector_version_not_installed": INSTALL_ANOTHER,

@@ -1,5 +1,6 @@
 """An observed fleet becomes a managed one: nothing is sent by that, and the first version comes by a rollout."""
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fleets.app import app
 from headgate.deployments import modes
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
@@ -17,6 +19,7 @@ from tests.api.test_observed_fleets import EXTENSION, observed, without_group
 from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, now, version
 from tests.support.members import API
 from tests.support.opamp_agent import Agent
+from tests.support.page_visitor import csrf, member_at
 from tests.support.rolling import Host, RollingGroup, no_executions
 
 __all__ = ["ann", "fleet", "no_executions", "now", "observed"]
@@ -73,7 +76,7 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
     pinned = observed.member.http.put(of_host, json=override)
     assert (pinned.status_code, pinned.json()["code"]) == (409, "first_by_rollout")
 
-    rollout = group.start(**version)
+    rollout = group.start(**version, accept_differences=True)
     first = group.goes_on(rollout, lambda shown: shown["hosts"]["applied"] == 1)
     assert sum(host.runs is None for host in group.hosts) == 1
     assert first["hosts"]["total"] == 2
@@ -108,13 +111,32 @@ def test_a_first_version_is_compared_with_what_each_host_runs(observed: Fleet) -
             agent.send(message)
     without_group(observed, host_name="web-4", capabilities=EXTENSION).start()
     path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}/assignment-check"
-    body = {"configuration_id": observed.configuration_id, "version_number": 1}
+    body: dict[str, str | int] = {"configuration_id": observed.configuration_id, "version_number": 1}
     assert _set(observed, "managed").status_code == 200
 
     warnings = observed.member.http.post(path, json=body).json()["warnings"]
 
     # The host that runs the same is not named, and the one that takes no configuration neither.
-    assert sorted(each["message"] for each in warnings if each["code"] == "differs_from_running") == [
+    differing = [each["message"] for each in warnings if each["code"] == "differs_from_running"]
+    rollouts = path.replace("assignment-check", "rollouts")
+    refused = observed.member.http.post(rollouts, json=body)
+    assert (refused.status_code, refused.json()["code"]) == (409, "differs_from_running")
+    assert [each["message"] for each in refused.json()["errors"]] == differing
+    browser = member_at(app, observed.member.organization_id)
+    page = f"/organizations/{observed.member.organization_id}/fleets/roll-out"
+    form = {"csrf": csrf(browser, f"{page}?configuration_id={observed.configuration_id}"), **body, "way": "fast"}
+    shown = browser.post(page, data={**form, f"group.{observed.id}.{observed.deployment_id}": "yes"}).text
+    assert all(f"<li>{message}</li>" in shown for message in differing)
+    review = page.replace("roll-out", f"{observed.id}/deployments/{observed.deployment_id}/review")
+    assert all(f"! {message}</p>" in browser.get(review, params=body).text for message in differing)
+    fields = dict(
+        re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', shown.partition("not started")[2])
+    )
+    accepted = browser.post(page, data=fields, follow_redirects=False)
+    assert re.search(r"/rollouts/rol_[0-9a-z]+$", accepted.headers["location"]), accepted.text
+    started = observed.member.http.post(rollouts, json={**body, "accept_differences": True}).json()
+    assert [each["message"] for each in started["warnings"] if each["code"] == "differs_from_running"] == differing
+    assert sorted(differing) == [
         "The version is not what web-2 runs: only the host has "
         "extensions::basicauth::client_auth::password, extensions::zpages::endpoint",
         "The version is not what web-3 runs: only the host has exporters; only the version has "
@@ -129,7 +151,11 @@ def test_a_first_version_that_fails_stops_no_collector(
     observed.publish_up_to(2)
     group = RollingGroup(observed, now, [Host(agents[0], fares="fails", tells=False)])
     group.join("web-3", tells=False)
-    rollout = group.start({"steps": [{"percent": 100, "soak_seconds": 0}]}, configuration_id=observed.configuration_id)
+    rollout = group.start(
+        {"steps": [{"percent": 100, "soak_seconds": 0}]},
+        configuration_id=observed.configuration_id,
+        accept_differences=True,
+    )
     ended = group.goes_on(rollout, lambda shown: shown["status"] in ("halted", "rolled_back"))
 
     assert ended["hosts"]["failed"] == 1 or ended["status"] == "rolled_back"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 import click
@@ -15,15 +15,14 @@ from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.shaped import shaped
-from headgate_cli.shapes import AssignmentCheck, DeploymentOut, WarningOut
+from headgate_cli.shapes import AssignmentCheck, WarningOut
 from headgate_cli.untrusted import one_line, quoted
 
-_DIFFERS: Final = "differs_from_running"
 _OF_HOSTS: Final = (
     "other_collector_version",
     "feature_gates_not_on_hosts",
     "component_not_on_hosts",
-    _DIFFERS,
+    "differs_from_running",
 )
 
 
@@ -58,21 +57,6 @@ def check(api: Api, fleet: str, group: str, configuration: str, n: int | None, a
             say("Nothing to warn of")
     if any(warning["severity"] == "error" for warning in answer["warnings"]):
         raise SystemExit(1)
-
-
-def require_what_runs(api: Api, group_path: str, request: Mapping[str, object], *, forced: bool) -> None:
-    """Print how the first version of a group differs from what its hosts run. Raises Failed if it does."""
-    if shaped(DeploymentOut, api.get(group_path))["configuration_id"]:
-        return
-    answer = shaped(AssignmentCheck, api.post(f"{group_path}/assignment-check", dict(request)))
-    differing = [warning for warning in answer["warnings"] if warning["code"] == _DIFFERS]
-    for warning in differing:
-        say(_line(warning))
-    if differing and not forced:
-        raise Failed(
-            "Nothing was started: before the first version there is none to go back to. `--force` starts it, `headgate "
-            "fleet adopt` makes a draft of what a host runs"
-        )
 
 
 def say_of_hosts(warnings: Iterable[WarningOut]) -> None:

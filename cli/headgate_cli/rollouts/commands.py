@@ -18,7 +18,7 @@ from headgate_cli.output import minute, show_list
 from headgate_cli.rollouts import follow, lookup
 from headgate_cli.rollouts.options import GateOption, Step, StepOfRollout, WindowOption, strategy
 from headgate_cli.shaped import shaped
-from headgate_cli.shapes import DeploymentOut, RolloutOut
+from headgate_cli.shapes import DeploymentOut, RolloutOut, RolloutStarted
 from headgate_cli.untrusted import quoted
 
 _PRESETS: Final = ("canary", "careful", "fast", "all-at-once")
@@ -129,7 +129,6 @@ def start(
     label = configuration or _assigned(api, path)
     group_path = path.removesuffix("/rollouts")
     version = assignable.validated(api, label, n, undone="Nothing was started", forced=force, group=group_path)
-    check.require_what_runs(api, group_path, version.request, forced=force)
     request = dict(version.request)
     fields: dict[str, object] = {
         "strategy": planned,
@@ -137,9 +136,11 @@ def start(
         "upgrade_collector": upgrade_collector,
         "variables_revision": revision,
         "message": message,
+        "accept_differences": force,
     }
     request |= {field: value for field, value in fields.items() if value}
-    started = shaped(RolloutOut, api.create(path, request))
+    started = shaped(RolloutStarted, api.create(path, request))
+    check.say_of_hosts(started["warnings"])
     if watch:
         follow.finish(follow.follow(api, path, started), as_json=as_json)
     else:

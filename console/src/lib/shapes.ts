@@ -1915,6 +1915,7 @@ export interface StartRollout {
   message?: string | null;
   upgrade_collector?: boolean;
   variables_revision?: number | null;
+  accept_differences?: boolean;
 }
 
 export interface StartRun {

@@ -11,6 +11,7 @@ import { drawWhenOpened } from "../graph/of_group";
 import { button, dialog, field, mark, messageOf, Notice, options } from "../lib/ui";
 
 interface Warning {
+  code: string;
   severity: "error" | "warning";
   message: string;
   line: number | null;
@@ -44,6 +45,8 @@ const configuration = h("select", { id: "configuration", required: true }, ...op
 const version = h("select", { id: "version", required: true });
 const message = h("input", { id: "message", maxlength: 500 });
 const AT_ONCE = "at_once";
+// A first version that hosts do not run yet; a rollout of it is refused unless that is accepted.
+const DIFFERS = "differs_from_running";
 // From so many hosts on, a change of all at once is confirmed with the group's name.
 const NAMED_FROM = 5;
 const AT_ONCE_DOES =
@@ -195,8 +198,10 @@ function review(
   onHosts?: OnHosts,
 ): void {
   const checked = shown(check).filter(({ severity }) => severity !== "info");
-  // What the collector says is in both answers; what the group's hosts lack is in one.
-  const ofHosts = warnings.filter(({ message }) => !checked.some((one) => one.message === message));
+  // What the collector says is in both answers; what the group's hosts lack is in one, and the review has differences.
+  const ofHosts = warnings.filter(
+    ({ code, message }) => code !== DIFFERS && !checked.some((one) => one.message === message),
+  );
   const problems = [...checked, ...ofHosts];
   const here = new Set(stored.items.map(({ name }) => name));
   const needs = check.environment.filter(({ name, has_default }) => !has_default && !here.has(name));
@@ -204,6 +209,7 @@ function review(
   const sheet = changes.getElementById("review");
   const [group, hosts] = [sheet?.dataset["group"] ?? "", Number(sheet?.dataset["hosts"] ?? "0")];
   const atOnce = way.value === AT_ONCE;
+  const differs = !atOnce && warnings.some(({ code }) => code === DIFFERS);
   const isNamed = atOnce && hosts >= NAMED_FROM;
   const name = h("input", { id: "group-name", autocomplete: "off", spellcheck: "false" });
   const problem = h("p", { class: "error", role: "alert" });
@@ -220,7 +226,7 @@ function review(
       };
       if (!atOnce) {
         const { body } = await api.request<{ id: string }>("POST", `${path}/rollouts`, {
-          body: { ...asked, ...strategy.read(way.value) },
+          body: { ...asked, ...strategy.read(way.value), ...(differs && { accept_differences: true }) },
           headers: { "Idempotency-Key": crypto.randomUUID() },
         });
         location.assign(`${location.pathname}/rollouts/${body.id}`);
@@ -286,7 +292,11 @@ function review(
         h(
           "div",
           { class: "buttons" },
-          button(atOnce ? "Assign at once" : "Start the rollout", act, isNamed ? { class: "danger" } : {}),
+          button(
+            atOnce ? "Assign at once" : differs ? "Start all the same" : "Start the rollout",
+            act,
+            isNamed || differs ? { class: "danger" } : {},
+          ),
           button("Cancel", () => view.close(), { class: "plain" }),
         ),
       ),

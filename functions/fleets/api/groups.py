@@ -158,7 +158,7 @@ def check_assignment(
             caller, fleet_id, deployment_id, body.configuration_id, body.version_number
         )
     hosts = suitability.hosts_of(fleet_id, group.id)
-    differing = first_version.differing(group, hosts.hosts, version)
+    differing = first_version.differing(group, hosts, version)
     return AssignmentCheck(warnings=warnings_of(check, [*hosts.unsuited(version), *differing]))
 
 

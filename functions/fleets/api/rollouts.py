@@ -39,7 +39,7 @@ def _action(verb: str, action: str) -> Callable[[_Endpoint], _Endpoint]:
     )
 
 
-@router.post(_OF_GROUP, status_code=201, openapi_extra=audited("rollout.started"))
+@router.post(_OF_GROUP, status_code=201, responses=documented(409), openapi_extra=audited("rollout.started"))
 def start_rollout(
     fleet_id: FleetId,
     deployment_id: DeploymentId,
@@ -48,14 +48,17 @@ def start_rollout(
     request: Request,
     response: Response,
 ) -> RolloutStarted:
-    """Give a published version to the group step by step. A rollout that is open in the group ends as superseded."""
+    """Give a published version to the group step by step. A rollout that is open in the group ends as superseded.
+
+    409 `differs_from_running` names hosts that run something else than the first version of a group that was observed.
+    """
     ids = ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound)
     with ids, checks.under_way(caller):
-        rollout, check = rollouts.start(caller, fleet_id, deployment_id, body.order())
+        rollout, check, differing = rollouts.start(caller, fleet_id, deployment_id, body.order())
     if (to := rollout.to) is not None and to.configuration_name is not None:
         add_details(request, {"name": f"{to.configuration_name} version {to.assignment.version_number}"})
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout.id}"
-    return RolloutStarted.of_start(rollout, check)
+    return RolloutStarted.of_start(rollout, check, differing)
 
 
 @router.get(_OF_GROUP)

@@ -1,6 +1,7 @@
 """Requests and answers of the endpoints of rollouts."""
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal, Self
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,7 @@ from fleets.api.wire import LabelKey, LabelValue
 from headgate.deployments.assignments import CheckedAssignment
 from headgate.deployments.versions import NamedVersion
 from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
+from headgate.instances.reported.suitability import Unsuited
 from headgate.rollouts.model import MOST_STEPS, Gate, Order, Rollout, Status
 from headgate.rollouts.reach import Reach
 from headgate.rollouts.strategy import ChangeWindow, Gates, OnFailure, Preset, RolloutStep, Strategy, preset
@@ -153,6 +155,7 @@ class StartRollout(Input):
 
     `upgrade_collector` also moves the hosts to the collector that the version is for, wherever Headgate can.
     `variables_revision` moves them to that revision of the group's stored variables: the newest, or one from before.
+    `accept_differences` starts the first version of a group that was observed although hosts run something else.
     """
 
     version_number: Number
@@ -162,6 +165,7 @@ class StartRollout(Input):
     message: Message | None = None
     upgrade_collector: bool = False
     variables_revision: Annotated[int, Field(ge=1, le=_MOST_REVISIONS)] | None = None
+    accept_differences: bool = False
 
     def order(self) -> Order:
         return Order(
@@ -172,6 +176,7 @@ class StartRollout(Input):
             self.message,
             self.upgrade_collector,
             self.variables_revision,
+            self.accept_differences,
         )
 
 
@@ -304,15 +309,15 @@ class RolloutOut(VersionOut):
 
 
 class RolloutStarted(RolloutOut):
-    """With the collector's findings in the version. They do not prevent the rollout."""
+    """With the collector's findings in the version, and differences that were accepted: none prevents the rollout."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
     warnings: list[WarningOut] = Field(default_factory=list)
 
     @classmethod
-    def of_start(cls, rollout: Rollout, check: CheckedAssignment) -> Self:
-        return cls.of_rollout(rollout, warnings=warnings_of(check, ()))
+    def of_start(cls, rollout: Rollout, check: CheckedAssignment, differing: Sequence[Unsuited]) -> Self:
+        return cls.of_rollout(rollout, warnings=warnings_of(check, differing))
 
 
 def _named(version: NamedVersion | None) -> dict[str, str | int | None]:

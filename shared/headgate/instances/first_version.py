@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Final
 import yaml
 
 from headgate.configurations.documents import Unreadable, document
+from headgate.foundation import errors
 from headgate.instances import adopting
 from headgate.instances.reported import effective
-from headgate.instances.reported.suitability import Unsuited
+from headgate.instances.reported.suitability import Unsuited, hosts_of
 
 if TYPE_CHECKING:
     from headgate.configurations.model import Version
     from headgate.deployments.model import Deployment
     from headgate.instances.model import Instance
+    from headgate.instances.reported.suitability import UnsuitedHosts
 
 MOST_HOSTS: Final = 20
 """Hosts that are named."""
@@ -31,7 +33,34 @@ _OF_HOST: Final = "service::telemetry::resource"
 """The supervisor of each host writes it."""
 
 
-def differing(group: Deployment, hosts: Sequence[Instance], version: Version) -> Sequence[Unsuited]:
+class DiffersFromRunning(errors.Conflict):
+    """Hosts run something else than the first version of their group; `errors` says per host how."""
+
+    code = "differs_from_running"
+    detail = (
+        "This is the group's first version, and hosts run something else, or what they run is not known: there is no "
+        "version to go back to. Adopt what a host runs, or accept the differences (`accept_differences`)"
+    )
+
+    def __init__(self, differing: Sequence[Unsuited]) -> None:
+        super().__init__()
+        self.errors = [errors.FieldError(("body", "version_number"), each.message) for each in differing]
+
+
+def require_same(group: Deployment, version: Version, *, accepted: bool) -> Sequence[Unsuited]:
+    """Returns the differences, if they are accepted. Two reads, and what `differing` reads.
+
+    Raises DiffersFromRunning.
+    """
+    if not group.leaves_alone:
+        return ()
+    differences = differing(group, hosts_of(group.fleet_id, group.id), version)
+    if differences and not accepted:
+        raise DiffersFromRunning(differences)
+    return differences
+
+
+def differing(group: Deployment, known: UnsuitedHosts, version: Version) -> Sequence[Unsuited]:
     """Say per host how the version differs from what it runs, for the first version of a group that was observed.
 
     Values that are redacted in the one, or variables in the other, are not compared. A read for each text.
@@ -39,30 +68,32 @@ def differing(group: Deployment, hosts: Sequence[Instance], version: Version) ->
     if not group.leaves_alone:
         return ()
     by_text: dict[str | None, list[Instance]] = defaultdict(list)
-    for host in hosts:
+    for host in known.hosts:
         if host.reported.accepts_remote_config:
             by_text[host.reported.effective.sha256 if host.reported.effective else None].append(host)
-    known = sorted(((sha256, each) for sha256, each in by_text.items() if sha256), key=lambda pair: -len(pair[1]))
+    texts = sorted(((sha256, each) for sha256, each in by_text.items() if sha256), key=lambda pair: -len(pair[1]))
     listed = [
         _unsuited(host, differs)
-        for sha256, each in known[:MOST_TEXTS]
+        for sha256, each in texts[:MOST_TEXTS]
         if (differs := difference(effective.text(group.fleet_id, sha256), version.yaml or ""))
         for host in each
     ]
     unknown = "its configuration is not known, because it reported none"
     listed += [_unsuited(host, unknown) for host in by_text.get(None, ())]
-    listed += [_unsuited(host, "its configuration was not compared") for _, each in known[MOST_TEXTS:] for host in each]
+    listed += [_unsuited(host, "its configuration was not compared") for _, each in texts[MOST_TEXTS:] for host in each]
     if (more := len(listed) - MOST_HOSTS) > 0:
-        more_hosts = Unsuited(f"{more:,} more hosts run something else, or were not compared", "", _CODE)
-        return [*listed[:MOST_HOSTS], more_hosts]
+        listed = [*listed[:MOST_HOSTS], _of_hosts(f"{more:,} more hosts run something else, or were not compared")]
+    if known.is_partial:
+        listed.append(_of_hosts(f"Only {known.among} are compared; the fleet has more hosts"))
     return listed
 
 
-_CODE: Final = "differs_from_running"
+def _of_hosts(message: str) -> Unsuited:
+    return Unsuited(message, "", DiffersFromRunning.code)
 
 
 def _unsuited(host: Instance, difference: str) -> Unsuited:
-    return Unsuited(f"The version is not what {host.called} runs: {difference}", "", _CODE)
+    return _of_hosts(f"The version is not what {host.called} runs: {difference}")
 
 
 def difference(running: str | None, version: str) -> str:

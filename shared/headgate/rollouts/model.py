@@ -103,6 +103,7 @@ class Order:
     """A request for a rollout. Without `configuration_id` it is the configuration that the group runs.
 
     `variables_revision` is that of the group's stored variables to move hosts to, None for those that they have.
+    With `accept_differences` a group's first version may be another one than its hosts run.
     """
 
     version_number: int
@@ -112,6 +113,7 @@ class Order:
     message: str | None = None
     upgrade_collector: bool = False
     variables_revision: int | None = None
+    accept_differences: bool = False
 
 
 @dataclass(frozen=True, slots=True)

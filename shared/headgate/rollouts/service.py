@@ -21,6 +21,7 @@ from headgate.events.model import About, EventType
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.ids import is_id, new_id
+from headgate.instances import first_version
 from headgate.instances import service as instances
 from headgate.rollouts import acts, executions, store, upgrading
 from headgate.rollouts.acts import Act
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from headgate.deployments.assignments import CheckedAssignment
     from headgate.deployments.environment import Environment
     from headgate.foundation.caller import Caller
+    from headgate.instances.reported.suitability import Unsuited
     from headgate.rollouts.hosts import RolloutHost
     from headgate.storage.page import Slice
     from headgate.storage.table import Write
@@ -46,20 +48,24 @@ _EVENTS: Final[Mapping[Status, EventType]] = {
 }
 
 
-def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tuple[Rollout, CheckedAssignment]:
+def start(
+    caller: Caller, fleet_id: str, deployment_id: str, order: Order
+) -> tuple[Rollout, CheckedAssignment, Sequence[Unsuited]]:
     """Start a rollout of a published version; the one that is open in the group ends as superseded.
 
-    Returns what the collector says of the version as well. Raises FleetNotFound, DeploymentNotFound, FieldRefused,
-    NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, NothingDelivered; for one that upgrades
-    collectors also CollectorNotPublished and NoHostToUpgrade, with variables also RevisionNotStored and that.
+    Returns what the collector says of the version, and how a first version differs from what hosts run. Raises
+    FleetNotFound, DeploymentNotFound, FieldRefused, NotPublished, ConfigurationNotFound, VersionNotFound,
+    ConfigurationArchived, NothingDelivered, DiffersFromRunning; for one that upgrades collectors also
+    CollectorNotPublished and NoHostToUpgrade, with variables also RevisionNotStored and that.
     """
     fleets.get(caller, fleet_id)
 
-    def once() -> tuple[Rollout, assignments.AssignmentTarget, Deployment]:
+    def once() -> tuple[Rollout, assignments.AssignmentTarget, Deployment, Sequence[Unsuited]]:
         before = deployments.of_fleet(fleet_id, deployment_id)
         target = assignments.target(caller, before, order.configuration_id, order.version_number)
         if order.gates.delivery and (signals := assignments.undelivered(caller, before, target)):
             raise NothingDelivered(signals, target.version.n)
+        differing = first_version.require_same(before, target.version, accepted=order.accept_differences)
         collector = upgrading.collector(before, target.version.collector_version) if order.upgrade_collector else None
         n = order.variables_revision
         environment = upgrading.variables(before, n) if n is not None else None
@@ -105,10 +111,10 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> tu
             *(variables.pinning(before, environment) if environment else ()),
         )
         executions.begin(execution)
-        return rollout, target, after
+        return rollout, target, after, differing
 
-    rollout, target, group = again(once)
-    return rollout, assignments.checked(caller, target.version, group)
+    rollout, target, group, differing = again(once)
+    return rollout, assignments.checked(caller, target.version, group), differing
 
 
 def rollouts(caller: Caller, fleet_id: str, deployment_id: str, limit: int, after: str | None) -> Slice[Rollout]:

@@ -17,8 +17,10 @@ from headgate.fleets import service as fleets
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import NotFound
 from headgate.http.parameters import DeploymentId, FleetId
+from headgate.instances import first_version
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import CountedGroup
+from headgate.instances.reported import suitability
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web.html import NOTHING, Html, html, separated
@@ -123,6 +125,9 @@ def _warnings(caller: Caller, group: Deployment, target: AssignmentTarget) -> It
         yield "It is another configuration than the group runs"
     if lost := assignments.undelivered(caller, group, target):
         yield f"The group's version delivers {' and '.join(lost)}; this one does not"
+    if group.leaves_alone:
+        hosts = suitability.hosts_of(group.fleet_id, group.id)
+        yield from (each.message for each in first_version.differing(group, hosts, target.version))
 
 
 def _before(caller: Caller, group: Deployment) -> str:

@@ -1,7 +1,7 @@
 """Rolling a version out from where it is: the groups of all fleets as checkboxes, and what became of each."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -17,12 +17,13 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import CountedGroup
+from headgate.instances.first_version import DiffersFromRunning
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web.commands import carry_out
 from web.forms import given, number_of
-from web.html import NOTHING, html
-from web.layout import csrf_field, page, redirect
+from web.html import NOTHING, Html, html
+from web.layout import Frame, csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
 from web.parts import choice, hidden, home, tag, text
 from web.table import CHOOSE_ALL, END, Column, Keys, Row, View, Viewed, in_order, table
@@ -74,8 +75,14 @@ _ROLLOUT: Final = '<a href="{path}/rollouts/{id}">{status}</a>'
 _STARTED: Final = """\
 <h1>Roll out {name} version {n}</h1><div class="card">{table}</div>
 <p><a href="{again}">Choose other groups</a></p>"""
+_ASKED: Final = ("configuration_id", "version_number", "way", "message")
 _CHOSEN: Final = re.compile(r"group\.flt_[0-9a-z]{26}\.dep_[0-9a-z]{26}")
 _OUTCOME: Final = '<a href="{path}">{group}</a>'
+_NOT_STARTED: Final = "{tag} {why}{places}{accept}"
+_PLACES: Final = '<ul class="names">{places}</ul>'
+_ACCEPT: Final = """\
+<form method="post" action="{home}/fleets/roll-out">{csrf}{fields}<button class="danger">Start all the same</button>\
+</form>"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,8 @@ class _Outcome:
 
     path: str
     group: str
-    refused: str
+    refused: errors.HeadgateError | None = None
+    choice: str = ""
 
 
 @router.get(_PATH)
@@ -123,6 +131,7 @@ def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> 
         "version_number": n,
         "strategy": {"preset": form.get("way", "canary")},
         **given(form, "message"),
+        "accept_differences": "accept_differences" in form,
     }
     chosen = [name.split(".")[1:] for name in form if _CHOSEN.fullmatch(name)]
     if not chosen:
@@ -132,17 +141,18 @@ def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> 
     for fleet_id, deployment_id in chosen:
         arguments = {"fleet_id": fleet_id, "deployment_id": deployment_id}
         target = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}"
+        name = deployment_id
         try:
             name = counting.group(caller, fleet_id, deployment_id).group.name
             started = carry_out(request, api.start_rollout, caller, arguments, lambda: body)
         except errors.HeadgateError as error:
-            outcomes.append(_Outcome(target, deployment_id, error.detail))
+            outcomes.append(_Outcome(target, name, error, f"group.{fleet_id}.{deployment_id}"))
             continue
         assert isinstance(started, RolloutStarted)
-        outcomes.append(_Outcome(f"{target}/rollouts/{started.id}", name, ""))
+        outcomes.append(_Outcome(f"{target}/rollouts/{started.id}", name))
     if len(outcomes) == 1 and not outcomes[0].refused:
         return redirect(outcomes[0].path)
-    return _outcomes(who, caller, configurations.summary(caller, configuration_id), n, outcomes)
+    return _outcomes(who, caller, configurations.summary(caller, configuration_id), n, outcomes, form)
 
 
 def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view: View, problem: str = "") -> Response:
@@ -222,12 +232,18 @@ def _row(
 
 
 def _outcomes(
-    who: Visitor, caller: Caller, configuration: Configuration, n: int, outcomes: Sequence[_Outcome]
+    who: Visitor,
+    caller: Caller,
+    configuration: Configuration,
+    n: int,
+    outcomes: Sequence[_Outcome],
+    form: Mapping[str, str],
 ) -> Response:
+    shown = frame(who, caller, "configurations")
     rows = [
         (
             html(_OUTCOME, path=outcome.path, group=outcome.group),
-            html("{tag} {why}", tag=tag("not started", "bad"), why=outcome.refused)
+            _not_started(caller, shown, outcome.refused, outcome.choice, form)
             if outcome.refused
             else status_tag("in_progress"),
         )
@@ -236,4 +252,21 @@ def _outcomes(
     again = f"{home(caller)}/fleets/roll-out?configuration_id={configuration.id}&version_number={n}"
     outcome = table(("Group", "Outcome"), rows)
     content = html(_STARTED, name=configuration.name, n=n, table=outcome, again=again)
-    return page(frame(who, caller, "configurations"), f"Roll out {configuration.name}", content)
+    return page(shown, f"Roll out {configuration.name}", content)
+
+
+def _not_started(
+    caller: Caller, shown: Frame, refused: errors.HeadgateError, choice: str, form: Mapping[str, str]
+) -> Html:
+    """The reason; for a first version that differs from what hosts run also those hosts, and a button to accept it."""
+    places, accept = NOTHING, NOTHING
+    if isinstance(refused, DiffersFromRunning):
+        places = html(_PLACES, places=[html("<li>{message}</li>", message=each.message) for each in refused.errors])
+        fields = {name: form[name] for name in _ASKED if name in form} | {choice: "yes", "accept_differences": "yes"}
+        accept = html(
+            _ACCEPT,
+            home=home(caller),
+            csrf=csrf_field(shown),
+            fields=[hidden(name, value) for name, value in fields.items()],
+        )
+    return html(_NOT_STARTED, tag=tag("not started", "bad"), why=refused.detail, places=places, accept=accept)

@@ -36,11 +36,15 @@ class Unsuited:
 
 @dataclass(frozen=True, slots=True)
 class UnsuitedHosts:
-    """The collectors of a group that report; `among` says how many were read, `lists` what they have."""
+    """The collectors of a group that report; `among` says how many were read, `lists` what they have.
+
+    Those are `is_partial` if the fleet has instances that were not read.
+    """
 
     hosts: Sequence[Instance] = ()
     among: str = ""
     lists: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    is_partial: bool = False
 
     def unsuited(self, version: Version | None) -> Sequence[Unsuited]:
         """The requirements of the version that they lack."""
@@ -65,13 +69,11 @@ def hosts_of(fleet_id: str, deployment_id: str) -> UnsuitedHosts:
         for each in read.entries
         if each.deployment_id == deployment_id and not stale(mark_of(each.contact.last_seen_at), at)
     ]
-    if not hosts:
-        return UnsuitedHosts()
     collectors = "1 collector" if len(hosts) == 1 else f"{len(hosts):,} collectors"
-    among = f"the {collectors} that were looked at" if read.position else f"this group's {collectors}"
-    return UnsuitedHosts(
-        hosts, among, components.known(fleet_id) if any(host.reported.components for host in hosts) else {}
-    )
+    is_partial = read.position is not None
+    among = f"the {collectors} that were looked at" if is_partial else f"this group's {collectors}"
+    lists = components.known(fleet_id) if any(host.reported.components for host in hosts) else {}
+    return UnsuitedHosts(hosts, among, lists, is_partial)
 
 
 def _other_versions(hosts: Iterable[Instance], version: Version, among: str) -> Iterable[Unsuited]:
