@@ -139,7 +139,7 @@ def test_a_first_version_is_compared_with_what_each_host_runs(observed: Fleet) -
     assert sorted(differing) == [
         "The version is not what web-2 runs: only the host has "
         "extensions::basicauth::client_auth::password, extensions::zpages::endpoint",
-        "The version is not what web-3 runs: only the host has exporters; only the version has "
+        "The version is not what web-3 runs: only the version has "
         "service::pipelines::logs::exporters::0, service::pipelines::logs::receivers::0",
     ]
 

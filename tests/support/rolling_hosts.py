@@ -7,6 +7,7 @@ import shlex
 import signal
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -354,7 +355,9 @@ def hosts(
 
 def _with_variables(api: httpx.Client, stored: Mapping[str, object]) -> str:
     """A fleet whose Default group has these variables."""
-    fleet_id = str(api.post("/fleets", json={"label": "stored", "type": "server-supervisor"}).json()["id"])
+    # The tests of a module share a service.
+    label = f"stored-{uuid.uuid4().hex}"
+    fleet_id = str(api.post("/fleets", json={"label": label, "type": "server-supervisor"}).json()["id"])
     (group,) = api.get(f"/fleets/{fleet_id}/deployments").json()["items"]
     api.patch(f"/fleets/{fleet_id}/deployments/{group['id']}/env", json=stored).raise_for_status()
     return fleet_id

@@ -16,5 +16,10 @@ def test_a_text_of_aliases_or_long_places_is_not_compared(text: str) -> None:
 
 def test_places_that_differ_are_named() -> None:
     assert first_version.difference("exporters: {debug: {}}\n", "exporters: {debug: {verbosity: detailed}}\n") == (
-        "only the host has exporters::debug; only the version has exporters::debug::verbosity"
+        "only the version has exporters::debug::verbosity"
     )
+
+
+def test_a_setting_that_only_the_host_has_is_no_difference_if_it_is_empty() -> None:
+    reported = "processors: {batch: {timeout: 1s, metadata_keys: [], x: null, y: ''}}\n"
+    assert first_version.difference(reported, "processors: {batch: {timeout: 1s}}\n") == ""

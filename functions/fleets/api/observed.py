@@ -18,7 +18,7 @@ from fleets.api.routing import fleet_router
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import FleetId, InstanceId
-from headgate.instances import adopting, observed
+from headgate.instances import observed
 from headgate.instances import service as instances
 from headgate_engine.wire.inputs import CollectorVersion
 
@@ -99,4 +99,4 @@ def get_adoption(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, collector: Collector = None
 ) -> AdoptionOut:
     """Propose a configuration with which Headgate would manage an observed collector. Nothing is saved."""
-    return AdoptionOut.of_adoption(adopting.adoption(caller, fleet_id, instance_id, collector))
+    return AdoptionOut.of_adoption(reported_findings.adoption(caller, fleet_id, instance_id, collector))

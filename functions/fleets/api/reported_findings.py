@@ -8,12 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from fleets.api import reported_gaps
 from fleets.api.observed_wire import FindingsOut, FleetFindingOut, FleetFindingsOut
 from headgate.checker import Asker, collector_versions
 from headgate.configurations import pipelines
+from headgate.foundation.errors import Unavailable
 from headgate.identity import checks
 from headgate.instances import adopting, observed
-from headgate.instances.reported import components
+from headgate.instances.adopting import Adoption
+from headgate.instances.reported import components, health_tree
+from headgate.instances.service import SeenInstance
 from headgate.policies import checking
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.service import UpgradedText
@@ -32,6 +36,9 @@ MOST_FINDINGS: Final = 200
 MOST_NAMES: Final = 5
 # The answer must come before API Gateway gives up.
 _SECONDS: Final = 16.0
+_LONGEST: Final = 500
+_LEFT_OUT: Final = "The report leaves out or changes what is at {places}: take it from the file on the host"
+_NOT_CHECKED: Final = "The draft was not checked for what the report leaves out: {detail}"
 _ORDER: Final = ("error", "warning", "note")
 
 
@@ -62,10 +69,45 @@ def of_host(
     Raises FleetNotFound, InstanceNotFound, NothingReported, NotAdoptable.
     """
     with checks.under_way(caller):
-        proposed = adopting.adoption(caller, fleet_id, instance_id, collector)
-        reported = proposed.seen.instance.reported
-        available = components.listed(fleet_id, reported.components)
-        return _checked(caller, proposed.yaml, reported.description.collector_version, to, available)
+        return _of_adoption(caller, adopting.adoption(caller, fleet_id, instance_id, collector), to)
+
+
+def adoption(caller: Caller, fleet_id: str, instance_id: str, collector: str | None = None) -> Adoption:
+    """Propose the adoption of what a host runs, with notes on what its report leaves out.
+
+    Without a collector that could be asked, it is what the host reports. Raises FleetNotFound, InstanceNotFound,
+    NothingReported, NotAdoptable.
+    """
+    proposed = adopting.adoption(caller, fleet_id, instance_id, collector)
+    try:
+        with checks.under_way(caller):
+            checked = _of_adoption(caller, proposed, None)
+    except (Unavailable, TooCostly) as error:
+        return replace(proposed, notes=[*proposed.notes, _NOT_CHECKED.format(detail=error.detail)])
+    left_out = reported_gaps.places(checked.result)
+    notes = [*proposed.notes, _LEFT_OUT.format(places=", ".join(left_out)[:_LONGEST])] if left_out else proposed.notes
+    return adopting.rewritten(proposed, checked.yaml, notes)
+
+
+def _of_adoption(caller: Caller, proposed: Adoption, to: str | None) -> FindingsOut:
+    instance = proposed.seen.instance
+    available = components.listed(instance.fleet_id, instance.reported.components)
+    starts = proposed.resolved and _starts([proposed.seen])
+    return _checked(
+        caller, proposed.yaml, instance.reported.description.collector_version, to, available, starts=starts
+    )
+
+
+def _starts(hosts: Sequence[SeenInstance]) -> bool:
+    """True if one of the hosts has started its collector with what it reports; at most a read.
+
+    The collector has accepted its configuration then, also if a component of it is not healthy.
+    """
+    if any(seen.instance.reported.is_healthy for seen in hosts):
+        return True
+    first = hosts[0].instance
+    tree = health_tree.tree(first.fleet_id, first.id) if first.reported.health_tree else None
+    return tree is not None and tree.started_at is not None
 
 
 def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
@@ -82,13 +124,13 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
             if checked >= MOST_CHECKED or time.monotonic() > ends:
                 left_out += len(hosts)
                 continue
-            available = lists.get(components_hash or "")
+            available, starts = lists.get(components_hash or ""), _starts(hosts)
             for name, reported in _texts(fleet_id, sha256).items():
                 if time.monotonic() > ends:
                     left_out += len(hosts)
                     continue
                 checked += 1
-                listed = _listed(caller, reported, version, to, available)
+                listed = _listed(caller, reported, version, to, available, starts=starts, resolved=not name)
                 clean += 0 if listed else len(hosts)
                 called = [f"{seen.instance.called} ({name})" if name else seen.instance.called for seen in hosts]
                 for kind in listed:
@@ -116,26 +158,49 @@ def _texts(fleet_id: str, sha256: str) -> Mapping[str, str]:
 
 
 def _listed(
-    caller: Caller, reported: str, version: str | None, to: str | None, available: frozenset[str] | None
+    caller: Caller,
+    reported: str,
+    version: str | None,
+    to: str | None,
+    available: frozenset[str] | None,
+    *,
+    starts: bool,
+    resolved: bool,
 ) -> set[FindingKind]:
     try:
-        return set(kinds(_checked(caller, adopting.managed(reported)[0], version, to, available)))
+        text = adopting.managed(reported, resolved=resolved)[0]
+        return set(kinds(_checked(caller, text, version, to, available, starts=starts and resolved)))
     except (adopting.NotAdoptable, TooCostly) as error:
         return {FindingKind("warning", "collector", "not_checked", error.detail, "", "")}
 
 
 def _checked(
-    caller: Caller, yaml: str, reported: str | None, to: str | None, available: frozenset[str] | None
+    caller: Caller,
+    yaml: str,
+    reported: str | None,
+    to: str | None,
+    available: frozenset[str] | None,
+    *,
+    starts: bool,
 ) -> FindingsOut:
+    """Check a text. `starts`: a collector of the reported version runs with it."""
     version = collector_versions.nearest(reported, asker=Asker.of(caller))
-    request = CheckRequest(yaml=yaml, version=version, env={})
-    result = ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True)))
+
+    def check(text: str) -> ValidationResult:
+        request = CheckRequest(yaml=text, version=version, env={})
+        return ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True)))
+
+    if starts and version == reported:
+        yaml, result = reported_gaps.closed(yaml, check)
+    else:
+        result = check(yaml)
     if available is not None:
         result.findings = list(of_build(result.findings, yaml, available))
     upgrade = None
     if to is not None:
         text = UpgradedText(yaml, {}, ("query", "to"), version)
-        upgrade = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller)))
+        compared = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller)))
+        upgrade = reported_gaps.without_gaps(compared, reported_gaps.places(result))
     return FindingsOut(
         version=version,
         reported_version=reported,

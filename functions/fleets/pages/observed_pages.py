@@ -15,7 +15,6 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import FleetId, InstanceId
 from headgate.http.statuses import status_of
-from headgate.instances import adopting
 from headgate_engine.validation.findings import ListedFinding
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
@@ -82,7 +81,7 @@ def show_adoption(who: Visit, caller: Member, fleet_id: FleetId, instance_id: In
     """Show the draft that adopts what a collector runs, with the form that creates it."""
     path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
     try:
-        adoption = adopting.adoption(caller, fleet_id, instance_id)
+        adoption = reported_findings.adoption(caller, fleet_id, instance_id)
     except (errors.NotFound, errors.Invalid) as error:
         return _refused(who, caller, fleet_id, "Adopt its configuration", path, error)
     rows = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import yaml
@@ -30,6 +30,8 @@ _LONGEST_REASON: Final = 1_000
 MOST_VARIABLES: Final = 100
 LONGEST_PATH: Final = 1_000
 _OPAMP: Final = re.compile(r"opamp(?:/.*)?")
+# Those that a collector would read otherwise: it reads `$$` as `$`, and `${` as the begin of a reference.
+_DOLLARS: Final = re.compile(r"\$\$+|\$(?=\{|\[REDACTED\])")
 _WITHOUT_SAMPLES: Final = (
     "An observed collector gives no samples, so that the configuration begins without a test: take a capture after its "
     "host is managed, and save it as one"
@@ -60,7 +62,11 @@ class PlaceholderVariable:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """A configuration to create: its text, what to set for it, and what changes against what the collector runs."""
+    """A configuration to create: its text, what to set for it, and what changes against what the collector runs.
+
+    `reported` is what it runs. It is `resolved` if references were replaced by their values, as in a collector's own
+    report.
+    """
 
     name: str
     yaml: str
@@ -70,6 +76,8 @@ class Adoption:
     notes: list[str]
     seen: SeenInstance
     sha256: str
+    reported: str
+    resolved: bool
 
 
 def adoption(caller: Caller, fleet_id: str, instance_id: str, collector: str | None = None) -> Adoption:
@@ -83,7 +91,9 @@ def adoption(caller: Caller, fleet_id: str, instance_id: str, collector: str | N
 def proposed(shown: ShownConfiguration, collector: str | None = None) -> Adoption:
     """The configuration with variables in the place of what was redacted. Raises NotAdoptable."""
     name, reported = _chosen(reported_texts(shown.yaml), collector)
-    text, variables, dropped = managed(reported)
+    # A bridge names its collectors, and reports what somebody wrote.
+    resolved = not name
+    text, variables, dropped = managed(reported, resolved=resolved)
     accepts = shown.seen.instance.reported.accepts_remote_config
     notes = [_ACCEPTS if accepts else _PASTES, _WITHOUT_SAMPLES]
     if dropped:
@@ -97,7 +107,15 @@ def proposed(shown: ShownConfiguration, collector: str | None = None) -> Adoptio
         notes=notes,
         seen=shown.seen,
         sha256=shown.sha256,
+        reported=reported,
+        resolved=resolved,
     )
+
+
+def rewritten(adoption: Adoption, text: str, notes: Sequence[str]) -> Adoption:
+    """The adoption with another text and other notes."""
+    difference = observed.difference(adoption.reported, text)
+    return replace(adoption, yaml=text, notes=list(notes), difference=difference)
 
 
 def reported_texts(text: str) -> dict[str, str]:
@@ -130,8 +148,11 @@ def _chosen(texts: dict[str, str], collector: str | None) -> tuple[str, str]:
     return name, texts[name]
 
 
-def managed(text: str) -> tuple[str, list[PlaceholderVariable], list[str]]:
-    """The text as Headgate's, the variables in it, and the extensions that were left out. Raises NotAdoptable."""
+def managed(text: str, *, resolved: bool) -> tuple[str, list[PlaceholderVariable], list[str]]:
+    """The text as Headgate's, the variables in it, and the extensions that were left out. Raises NotAdoptable.
+
+    A dollar of a resolved text is a dollar, and not the begin of a reference.
+    """
     try:
         root = document(text)
     except Unreadable as error:
@@ -140,7 +161,11 @@ def managed(text: str) -> tuple[str, list[PlaceholderVariable], list[str]]:
         raise NotAdoptable("The agent reports no configuration of a collector")
     dropped = _without_opamp(root)
     variables: dict[str, PlaceholderVariable] = {}
-    for node, path in _redacted(root, ()):
+    for node, path in _scalars(root, ()):
+        if resolved and "$" in node.value:
+            node.value = _DOLLARS.sub(lambda dollars: dollars[0] * 2, node.value)
+        if REDACTED not in node.value:
+            continue
         parts = node.value.split(REDACTED)
         value = parts[0]
         for part in parts[1:]:
@@ -156,8 +181,8 @@ def managed(text: str) -> tuple[str, list[PlaceholderVariable], list[str]]:
     return written, list(variables.values()), dropped
 
 
-def _redacted(node: yaml.Node, path: tuple[str, ...]) -> Iterator[tuple[yaml.ScalarNode, tuple[str, ...]]]:
-    """Values in which something was redacted, each once, with their places."""
+def _scalars(node: yaml.Node, path: tuple[str, ...]) -> Iterator[tuple[yaml.ScalarNode, tuple[str, ...]]]:
+    """The values of a text, each once, with their places."""
     waiting, seen = [(node, path)], set[int]()
     while waiting:
         node, path = waiting.pop()
@@ -168,7 +193,7 @@ def _redacted(node: yaml.Node, path: tuple[str, ...]) -> Iterator[tuple[yaml.Sca
             waiting += [(value, (*path, str(key.value))) for key, value in reversed(node.value)]
         elif isinstance(node, yaml.SequenceNode):
             waiting += [(value, (*path, str(n))) for n, value in reversed(list(enumerate(node.value)))]
-        elif isinstance(node, yaml.ScalarNode) and REDACTED in node.value:
+        elif isinstance(node, yaml.ScalarNode):
             yield node, path
 
 

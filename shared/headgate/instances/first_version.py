@@ -101,11 +101,12 @@ def difference(running: str | None, version: str) -> str:
     if running is None:
         return "the text that it reported is not stored any more"
     try:
-        before, after = _settings(adopting.managed(running)[0]), _settings(version)
+        before, after = _settings(adopting.managed(running, resolved=True)[0]), _settings(version)
     except (Unreadable, adopting.NotAdoptable, _TooMany):
         return "the texts could not be compared"
     parts = [
-        _places("only the host has", sorted(before.keys() - after.keys())),
+        # A collector reports all settings, also those that nobody wrote.
+        _places("only the host has", sorted(path for path in before.keys() - after.keys() if before[path])),
         _places("only the version has", sorted(after.keys() - before.keys())),
         _places("another value has", [path for path in before if path in after and _differ(before[path], after[path])]),
     ]
