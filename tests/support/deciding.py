@@ -26,7 +26,16 @@ def no_text(_: Desired) -> ConfigText:
     return ConfigText("", runs_nothing=False)
 
 
-def decided(instance: Instance, group: Deployment, at: datetime, texts: Texts = no_text, **report: Any) -> Decision:
-    """What is decided of the next message of a supervisor, which says all that `report` holds."""
+def decided(
+    instance: Instance,
+    group: Deployment,
+    at: datetime,
+    texts: Texts = no_text,
+    sender: HostIdentity = SENDER,
+    *,
+    takes_place: bool = False,
+    **report: Any,
+) -> Decision:
+    """Decide about the next message of a supervisor, which says all that `report` holds."""
     said = AgentReport(UID, instance.contact.sequence_num + 1, accepts_config=True, takes_interval=True, full=True)
-    return decide(instance, AgentMessage(replace(said, **report), SENDER), group, at, texts)
+    return decide(instance, AgentMessage(replace(said, **report), sender, takes_place), group, at, texts)

@@ -15,17 +15,19 @@ from headgate.deployments.model import Deployment
 from headgate.deployments.versions import Assignment
 from headgate.instances import mapping
 from headgate.instances.desired.model import Desired, config_hash
-from headgate.instances.model import Contact, Instance
+from headgate.instances.model import Contact, HostIdentity, Instance
 from headgate.instances.orders.model import KEPT, Orders, PendingOrder
 from headgate.instances.reported.host import HostReport
+from headgate.instances.reported.host_key import HostKey
 from headgate.instances.reported.model import Health, ReportedConfig
 from headgate.instances.timeline.events import MOST_AN_HOUR, MOST_RARE
 from headgate.opamp.decision import ConfigText, Decision
 from headgate.storage import items
-from tests.support.deciding import decided, new_instance
+from tests.support.deciding import SENDER, decided, new_instance
 from tests.support.sizes import either
 
 BEGIN: Final = datetime(2026, 11, 26, 12, tzinfo=UTC)
+GROUP: Final = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, BEGIN, BEGIN)
 WITHOUT_PIPELINES: Final = 3
 _VERSIONS: Final = st.integers(1, 4) | st.none()
 _REPORTS: Final = st.fixed_dictionaries(
@@ -53,6 +55,10 @@ _REPORTS: Final = st.fixed_dictionaries(
         ),
     },
 )
+
+
+def _signing(public: bytes, since: datetime | None = None) -> HostIdentity:
+    return replace(SENDER, key=HostKey(public * 32, 1, 1), key_since=since)
 
 
 def _assignment(n: int | None) -> Assignment | None:
@@ -201,22 +207,44 @@ def test_a_host_whose_answer_was_lost_is_told_its_interval_again(steps: list[Ste
 
 
 def test_a_second_process_with_the_same_uid_gets_one_of_its_own() -> None:
-    group = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, BEGIN, BEGIN)
-    instance: Instance = new_instance("ins_1", group, BEGIN)
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
     instance = replace(instance, contact=Contact(9, BEGIN, BEGIN, BEGIN, conflicts=2), orders=Orders())
-    decision = decided(instance, group, BEGIN, sequence_num=3)
+    decision = decided(instance, GROUP, BEGIN, sequence_num=3)
 
     assert (decision.gets_uid, decision.offer, decision.instance.contact.conflicts) == (True, None, 0)
 
 
+@pytest.mark.parametrize(
+    ("sender", "takes_place"), [(_signing(b"a"), False), (SENDER, True)], ids=["it signs", "a person allowed it"]
+)
+def test_a_host_that_is_proved_is_no_second_process_whatever_its_numbers(
+    sender: HostIdentity, takes_place: bool
+) -> None:
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
+    instance = replace(instance, contact=Contact(9, BEGIN, BEGIN, BEGIN, conflicts=2))
+    decision = decided(instance, GROUP, BEGIN, sender=sender, takes_place=takes_place, sequence_num=3)
+
+    assert (decision.gets_uid, decision.instance.contact.conflicts) == (False, 0)
+
+
+@pytest.mark.parametrize("public", [b"a", b"b", b"c"])
+def test_a_key_is_as_old_as_its_own_first_message(public: bytes) -> None:
+    """Else a stranger's key would be older than a renewal of the token, and its host told the next token."""
+    since, at = BEGIN - timedelta(days=9), BEGIN
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
+    instance = replace(instance, identity=_signing(b"b", since))
+    decision = decided(instance, GROUP, at, sender=_signing(public))
+
+    assert decision.instance.identity.key_since == (since if public == b"b" else at)
+
+
 @pytest.mark.parametrize("byte", [0, 64, 255])
 def test_full_reports_of_a_fleet_that_started_together_are_spread_over_ten_minutes(byte: int) -> None:
-    group = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, BEGIN, BEGIN)
-    instance: Instance = new_instance("ins_1", group, BEGIN)
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
     uid = b"x" * 14 + bytes([byte]) + b"x"
     due = timedelta(hours=1, seconds=byte * 600 / 256)
     asked = [
-        decided(instance, group, BEGIN + due + more, uid=uid, full=False).asks_full_state
+        decided(instance, GROUP, BEGIN + due + more, uid=uid, full=False).asks_full_state
         for more in (timedelta(0), timedelta(microseconds=1))
     ]
 
