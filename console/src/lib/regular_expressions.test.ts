@@ -9,7 +9,7 @@ const BUILT: Record<string, RegExp> = {
   'new RegExp(`(^|[\\\\s,[\\\\]"\'-])${id.replace(/[^\\w]/g, "\\\\$&")}($|[\\\\s,[\\\\]"\'#])`)':
     /(^|[\s,[\]"'-])a\/b($|[\s,[\]"'#])/,
 };
-const SIZES = [12, 20, 28, 40, 60, 100, 200, 400, 2_000, 16_000];
+const SIZES = [12, 20, 28, 40, 60, 100, 200, 400, 2_000, 5_000, 16_000];
 const BEFORE_PATTERN = /(?:[(,=:[!&|?{};\n]|=>|\breturn)$/;
 
 /** The regular expressions in a module's source, by reading its comments, texts and templates. */
