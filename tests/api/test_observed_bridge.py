@@ -7,10 +7,12 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from fleets.app import app
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.fleets import create
 from tests.support.members import API
+from tests.support.page_visitor import member_at
 
 __all__ = ["ann", "fleet", "now"]
 
@@ -28,11 +30,12 @@ class Bridge:
     fleet: Fleet
     message: wire.AgentToServer
 
-    def sends(self) -> None:
+    def sends(self) -> wire.ServerToAgent:
         headers = {"authorization": f"Bearer {self.fleet.token}"}
         answer = self.fleet.http.post("/v1/opamp", content=self.message.SerializeToString(), headers=headers)
         assert answer.status_code == 200, answer.text
         self.message.sequence_num += 1
+        return wire.ServerToAgent.FromString(answer.content)
 
     def writes(self, collector: str, before: str, after: str) -> None:
         """Change the resource of a collector."""
@@ -82,7 +85,7 @@ def test_of_a_bridge_s_resources_what_configures_is_kept_without_secrets(bridge:
     assert _RECORDED.read_bytes().count(_SECRET.encode()) == 2
     assert _SECRET not in reported["yaml"]
     assert gateway["metadata"] == {"name": "gateway", "namespace": "shop"}
-    assert (gateway["spec"]["replicas"], "status" in gateway) == (2, False)
+    assert (gateway["spec"]["replicas"], gateway["status"]) == (2, {"version": "0.158.0"})
     (listed,) = bridge.fleet.member.http.get(f"{API}/fleets/{bridge.fleet.id}/inventory").json()["items"]
     assert {"exporter/otlphttp", "receiver/otlp", "exporter/debug"} <= set(listed["components"])
 
@@ -109,7 +112,47 @@ def test_a_collector_of_a_bridge_is_adopted_by_its_name(bridge: Bridge) -> None:
     assert set(yaml.safe_load(adopted["yaml"])) == {"exporters", "processors", "receivers", "service"}
     assert [each["component_path"] for each in adopted["variables"]] == ["exporters::otlphttp::headers::x-team"]
     assert adopted["difference"].count("\n-") == 1
+    assert "would delete collectors that an offer leaves out" in adopted["notes"][0]
     for name in ("shop/edge", "ops/audit"):
         del bridge.message.effective_config.config_map.config_map[name]
     bridge.sends()
     assert bridge.asked("/adoption")["yaml"] == adopted["yaml"]
+
+
+@pytest.mark.parametrize("page", ["findings", "adopt"])
+def test_a_page_about_a_bridge_lets_a_person_choose_a_collector(bridge: Bridge, page: str) -> None:
+    visitor = member_at(app, bridge.fleet.member.organization_id)
+    pages = f"/organizations/{bridge.fleet.member.organization_id}/fleets/{bridge.fleet.id}/collectors"
+    path = f"{pages}/{bridge.fleet.instances()[0]['id']}/{page}"
+    asked = visitor.get(path)
+
+    assert asked.status_code == 200
+    chosen = f"{path}?collector=shop%2Fgateway"
+    assert f'<a href="{chosen}">shop/gateway</a>' in asked.text
+    assert "%2Fedge" in asked.text
+    assert "shop/none" not in visitor.get(f"{path}?collector=shop%2Fnone").text
+    if page == "adopt":
+        shown = visitor.get(chosen).text
+        assert "<code>OTLPHTTP_HEADERS_X_TEAM</code>" in shown
+        assert f'<a href="{path}">Another collector</a>' in shown
+
+
+def test_a_bridge_is_offered_nothing_because_it_deletes_what_an_offer_leaves_out(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    managed = Bridge(fleet, wire.AgentToServer.FromString(_RECORDED.read_bytes()))
+    managed.message.capabilities |= wire.AgentCapabilities_AcceptsRemoteConfig
+    managed.message.capabilities |= wire.AgentCapabilities_ReportsRemoteConfig
+    managed.message.remote_config_status.status = wire.RemoteConfigStatuses_UNSET
+    answers = [managed.sends()]
+    for _ in range(3):
+        managed.message.ClearField("agent_description")
+        managed.message.ClearField("effective_config")
+        now.moves(seconds=30)
+        answers.append(managed.sends())
+
+    assert fleet.state() == "pending_pickup"
+    assert "move it to an observed fleet" in str(fleet.instances()[0]["state_message"])
+    fleet.assign(None)
+    answers.append(managed.sends())
+    assert not any(answer.HasField("remote_config") for answer in answers)
+    assert (fleet.state(), fleet.instances()[0]["state_message"]) == ("unhealthy", "Not healthy: ops/audit")

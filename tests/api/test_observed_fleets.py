@@ -127,7 +127,7 @@ def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(
     assert response.status_code == 200, response.text
     composed = response.json()
 
-    assert yaml.safe_load(composed["text"])
+    assert all(yaml.safe_load_all(composed["text"]))
     assert composed["token"] == observed.token
     assert observed.token not in composed["text"]
     assert composed["endpoint"] in composed["text"]

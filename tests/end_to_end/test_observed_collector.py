@@ -41,6 +41,7 @@ apiVersion: opentelemetry.io/v1beta1
 kind: OpenTelemetryCollector
 metadata: {{name: {name}, namespace: shop}}
 spec: {{config: {config}}}
+status: {{version: {version}, scale: {{replicas: 1}}}}
 """
 
 
@@ -121,14 +122,17 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
         bridge.start()
         message = bridge.message()
         for name, receiver in (("edge", "nop"), ("gateway", "nopq")):
-            body = _RESOURCE.format(name=name, config=json.dumps(yaml.safe_load(_TEXT.format(receiver=receiver))))
+            config = json.dumps(yaml.safe_load(_TEXT.format(receiver=receiver)))
+            body = _RESOURCE.format(name=name, config=config, version="0.138.0")
             message.effective_config.config_map.config_map[f"shop/{name}"].body = body.encode()
         bridge.send(message)
         of_fleet = json.loads(cli.run("fleet", "findings", "existing", "--json").out)
         assert ["bridge (shop/gateway)"] in [each["hosts"] for each in of_fleet["items"]]
         refused = cli.run("fleet", "findings", "existing", "bridge", "--collector", "shop/gateway")
         assert (refused.code, "is refused" in refused.out) == (1, True)
-        assert "works" in cli.ok("fleet", "findings", "existing", "bridge", "--collector", "shop/edge")
+        of_edge = json.loads(cli.ok("fleet", "findings", "existing", "bridge", "--collector", "shop/edge", "--json"))
+        # What the operator says that it runs, and not the bridge's own version.
+        assert (of_edge["reported_version"], of_edge["exact"]) == ("0.138.0", False)
         draft = cli.ok("fleet", "adopt", "existing", "bridge", "--collector", "shop/edge", "--dry-run")
         assert set(yaml.safe_load(draft)) == {"receivers", "exporters", "service"}
         assert "shop/edge, shop/gateway" in cli.run("fleet", "adopt", "existing", "bridge").err

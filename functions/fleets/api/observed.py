@@ -73,7 +73,11 @@ def get_configuration(
     return ReportedConfigurationOut.of_shown(observed.configuration(caller, fleet_id, instance_id, sha256))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/findings", operation_id="getReportedFindings")
+@router.get(
+    "/{fleet_id}/instances/{instance_id}/findings",
+    operation_id="getReportedFindings",
+    response_model_exclude_unset=True,
+)
 def get_findings(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to: To = None, collector: Collector = None
 ) -> FindingsOut:

@@ -93,9 +93,7 @@ def _of_adoption(caller: Caller, proposed: Adoption, to: str | None) -> Findings
     instance = proposed.seen.instance
     available = components.listed(instance.fleet_id, instance.reported.components)
     starts = proposed.resolved and _starts([proposed.seen])
-    return _checked(
-        caller, proposed.yaml, instance.reported.description.collector_version, to, available, starts=starts
-    )
+    return _checked(caller, proposed.yaml, proposed.collector_version, to, available, starts=starts)
 
 
 def _starts(hosts: Sequence[SeenInstance]) -> bool:
@@ -130,7 +128,8 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
                     left_out += len(hosts)
                     continue
                 checked += 1
-                listed = _listed(caller, reported, version, to, available, starts=starts, resolved=not name)
+                runs = reported.collector_version or version
+                listed = _listed(caller, reported.yaml, runs, to, available, starts=starts, resolved=not name)
                 clean += 0 if listed else len(hosts)
                 called = [f"{seen.instance.called} ({name})" if name else seen.instance.called for seen in hosts]
                 for kind in listed:
@@ -150,11 +149,11 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
     )
 
 
-def _texts(fleet_id: str, sha256: str) -> Mapping[str, str]:
+def _texts(fleet_id: str, sha256: str) -> Mapping[str, adopting.ReportedText]:
     try:
         return adopting.reported_texts(observed.text(fleet_id, sha256))
     except observed.NothingReported:
-        return {"": ""}
+        return {"": adopting.ReportedText("")}
 
 
 def _listed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Final
+from urllib.parse import quote
 
 from fastapi import Query, Response
 
@@ -15,6 +16,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import FleetId, InstanceId
 from headgate.http.statuses import status_of
+from headgate.instances import adopting
 from headgate_engine.validation.findings import ListedFinding
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
@@ -26,12 +28,17 @@ router = page_router()
 _FLEET: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
 _HOST: Final = f"{_FLEET}/collectors/{{instance_id}}"
 To = Annotated[str, Query(max_length=40)]
+Collector = Annotated[str, Query(max_length=255, description="One of the collectors that a bridge reports")]
 
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a>{where}</p>
 <h1>{title}</h1>{content}"""
 _WHERE: Final = ' / <a href="{path}">{host}</a>'
-_TO: Final = '<form method="get" action="{path}" class="row card">{choice}<button class="plain">Check</button></form>'
+_TO: Final = """\
+<form method="get" action="{path}" class="row card">{choice}{collector}<button class="plain">Check</button></form>"""
+_CHOICE: Final = '<div class="card"><p>The bridge reports several collectors:</p><ul>{rows}</ul></div>'
+_COLLECTOR: Final = '<li><a href="{path}?collector={query}">{name}</a></li>'
+_CHOSEN: Final = '<p><strong>{name}</strong> · <a href="{path}">Another collector</a></p>'
 _FINDINGS: Final = '<div class="card"><p class="soft">{verdict}</p><ul class="plain">{rows}</ul></div>'
 _FINDING: Final = """\
 <li><div>{severity} <strong>{message}</strong>
@@ -61,27 +68,36 @@ def show_fleet_findings(who: Visit, caller: Member, fleet_id: FleetId, to: To = 
 
 
 @router.get(f"{_HOST}/findings")
-def show_findings(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, to: To = "") -> Response:
+def show_findings(
+    who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, to: To = "", collector: Collector = ""
+) -> Response:
     """Show what is wrong with what a collector runs, on its version and on another one."""
     path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
     try:
-        findings = reported_findings.of_host(caller, fleet_id, instance_id, to or None)
+        findings = reported_findings.of_host(caller, fleet_id, instance_id, to or None, collector or None)
+    except adopting.CollectorNotNamed as error:
+        return _to_choose(who, caller, fleet_id, "What is wrong with it", path, "findings", error)
     except (errors.NotFound, errors.Invalid) as error:
         return _refused(who, caller, fleet_id, "What is wrong with it", path, error)
     result = findings.result
     nearest = "" if findings.exact else f", the nearest to {findings.reported_version or 'its own'} here"
     verdict = f"It {'works' if result.valid else 'is refused'} on collector {findings.version}{nearest}"
     rows = [_finding(each) for each in reported_findings.kinds(findings)]
-    content = [_target(caller, f"{path}/findings", to), _listed(verdict, rows)]
+    about = f"{path}/findings"
+    content = [_chosen(about, collector), _target(caller, about, to, collector), _listed(verdict, rows)]
     return _shown(who, caller, fleet_id, "What is wrong with it", content, path)
 
 
 @router.get(f"{_HOST}/adopt")
-def show_adoption(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId) -> Response:
+def show_adoption(
+    who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, collector: Collector = ""
+) -> Response:
     """Show the draft that adopts what a collector runs, with the form that creates it."""
     path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
     try:
-        adoption = reported_findings.adoption(caller, fleet_id, instance_id)
+        adoption = reported_findings.adoption(caller, fleet_id, instance_id, collector or None)
+    except adopting.CollectorNotNamed as error:
+        return _to_choose(who, caller, fleet_id, "Adopt its configuration", path, "adopt", error)
     except (errors.NotFound, errors.Invalid) as error:
         return _refused(who, caller, fleet_id, "Adopt its configuration", path, error)
     rows = [
@@ -99,14 +115,41 @@ def show_adoption(who: Visit, caller: Member, fleet_id: FleetId, instance_id: In
         difference=html(_DIFFERENCE, difference=adoption.difference) if adoption.difference else NOTHING,
         text=adoption.yaml,
     )
-    return _shown(who, caller, fleet_id, "Adopt its configuration", [content], path)
+    return _shown(
+        who, caller, fleet_id, "Adopt its configuration", [_chosen(f"{path}/adopt", collector), content], path
+    )
 
 
-def _target(caller: Caller, path: str, to: str) -> Html:
+def _to_choose(
+    who: Visit,
+    caller: Caller,
+    fleet_id: str,
+    title: str,
+    path: str,
+    about: str,
+    several: adopting.CollectorNotNamed,
+) -> Response:
+    """The page with a link for each collector of the bridge, in place of an answer about one of them."""
+    rows = [
+        html(_COLLECTOR, path=f"{path}/{about}", query=quote(name, safe=""), name=name) for name in several.collectors
+    ]
+    return _shown(who, caller, fleet_id, title, [html(_CHOICE, rows=rows)], path)
+
+
+def _chosen(path: str, collector: str) -> Html:
+    return html(_CHOSEN, name=collector, path=path) if collector else NOTHING
+
+
+def _target(caller: Caller, path: str, to: str, collector: str = "") -> Html:
     """The choice of another collector version."""
     installed = collector_versions.listed(20, None, asker=Asker.of(caller)).entries
     versions = [("", "Only its own version"), *((each.version, f"Also {each.version}") for each in installed)]
-    return html(_TO, path=path, choice=choice("to", "Collector version", versions, to))
+    return html(
+        _TO,
+        path=path,
+        choice=choice("to", "Collector version", versions, to),
+        collector=hidden("collector", collector) if collector else NOTHING,
+    )
 
 
 def _listed(verdict: str, rows: Sequence[Html]) -> Html:

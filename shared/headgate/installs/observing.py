@@ -47,11 +47,46 @@ capabilities:
   reports_effective_config: true
   reports_health: true
 """
+# The bridge asks for all of these rights when it starts, and ends without them, although it only reports here.
 _BRIDGE: Final = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: headgate
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: headgate-opamp-bridge
+rules:
+  - apiGroups: [opentelemetry.io]
+    resources: [opentelemetrycollectors]
+    verbs: [get, list, create, update, delete]
+  - apiGroups: [""]
+    resources: [pods]
+    verbs: [get, list]
+  - apiGroups: [apps]
+    resources: [deployments, daemonsets, statefulsets]
+    verbs: [get, patch]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: headgate-opamp-bridge
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: headgate-opamp-bridge
+subjects:
+  - kind: ServiceAccount
+    name: headgate-opamp-bridge
+    namespace: headgate
+---
 apiVersion: opentelemetry.io/v1alpha1
 kind: OpAMPBridge
 metadata:
   name: headgate
+  namespace: headgate
 spec:
   endpoint: {endpoint}
   headers: {{Authorization: "Bearer ${{{variable}}}"}}
@@ -89,7 +124,13 @@ _CONNECTED: Final = "Only the local service takes WebSocket: on AWS, a collector
 _NOTES: Final[dict[Client, tuple[str, ...]]] = {
     "extension": (_TOKEN, _BESIDE, _SAME_HOST),
     "supervisor": (f"Set {VARIABLE} to the fleet's token in the supervisor's environment", "Restart the supervisor"),
-    "bridge": (_KUBERNETES, "The fleet's collectors are those that the bridge reports"),
+    "bridge": (
+        "Apply the text with `kubectl apply -f -`: the operator creates the bridge and its service account. It starts "
+        f"once `kubectl create secret generic {_IN_KUBERNETES} --namespace headgate --from-literal=token=TOKEN` ran",
+        "The bridge ends without any of the rights in the text, also those to change collectors, which it does not use "
+        "while `AcceptsRemoteConfig` is off",
+        'It reports collectors with the label `opentelemetry.io/opamp-reporting: "true"`',
+    ),
     "chart": (_KUBERNETES, _BESIDE, _SAME_HOST),
     "operator": (_KUBERNETES, _BESIDE, _SAME_HOST),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import yaml
 
@@ -43,6 +43,11 @@ _ACCEPTS: Final = (
 _PASTES: Final = (
     "Its agent accepts no remote configuration: install Headgate's supervisor on the host, or paste the text yourself"
 )
+_OF_BRIDGE: Final = (
+    "Put the text into `spec.config` of the OpenTelemetryCollector: Headgate sends the operator's bridge nothing, "
+    "because it would delete collectors that an offer leaves out"
+)
+_VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}")
 _OWN_EXTENSION: Final = "The extension {names} is left out: Headgate's supervisor reports for the collector"
 
 
@@ -50,6 +55,15 @@ class NotAdoptable(Invalid):
     """The configuration cannot be made one of Headgate's."""
 
     code = "configuration_not_adoptable"
+
+
+class CollectorNotNamed(NotAdoptable):
+    """The agent reports several collectors, and the request names none of them."""
+
+    def __init__(self, collectors: Sequence[str]) -> None:
+        names = ", ".join(collectors)
+        super().__init__(f"The agent reports these collectors, name one of them: {names}"[:_LONGEST_REASON])
+        self.collectors = collectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +92,14 @@ class Adoption:
     sha256: str
     reported: str
     resolved: bool
+    collector_version: str | None
+
+
+class ReportedText(NamedTuple):
+    """A configuration that an agent reports, and the version of the collector that it says runs it, if it does."""
+
+    yaml: str
+    collector_version: str | None = None
 
 
 def adoption(caller: Caller, fleet_id: str, instance_id: str, collector: str | None = None) -> Adoption:
@@ -93,22 +115,24 @@ def proposed(shown: ShownConfiguration, collector: str | None = None) -> Adoptio
     name, reported = _chosen(reported_texts(shown.yaml), collector)
     # A bridge names its collectors, and reports what somebody wrote.
     resolved = not name
-    text, variables, dropped = managed(reported, resolved=resolved)
-    accepts = shown.seen.instance.reported.accepts_remote_config
-    notes = [_ACCEPTS if accepts else _PASTES, _WITHOUT_SAMPLES]
+    text, variables, dropped = managed(reported.yaml, resolved=resolved)
+    agent = shown.seen.instance.reported
+    accepts = agent.accepts_remote_config
+    notes = [_OF_BRIDGE if agent.description.is_bridge else _ACCEPTS if accepts else _PASTES, _WITHOUT_SAMPLES]
     if dropped:
         notes.append(_OWN_EXTENSION.format(names=", ".join(dropped)))
     return Adoption(
         name=(name or shown.seen.instance.called)[:200],
         yaml=text,
         variables=variables,
-        difference=observed.difference(reported, text),
+        difference=observed.difference(reported.yaml, text),
         accepts_remote_config=accepts,
         notes=notes,
         seen=shown.seen,
         sha256=shown.sha256,
-        reported=reported,
+        reported=reported.yaml,
         resolved=resolved,
+        collector_version=reported.collector_version or agent.description.collector_version,
     )
 
 
@@ -118,7 +142,7 @@ def rewritten(adoption: Adoption, text: str, notes: Sequence[str]) -> Adoption:
     return replace(adoption, yaml=text, notes=list(notes), difference=difference)
 
 
-def reported_texts(text: str) -> dict[str, str]:
+def reported_texts(text: str) -> dict[str, ReportedText]:
     """The configurations in a stored text by the names of their collectors: one without a name, or those of a bridge.
 
     Of a resource of the Kubernetes operator, it is the configuration in it, which may be missing.
@@ -127,24 +151,25 @@ def reported_texts(text: str) -> dict[str, str]:
     return dict(_named(part, part.partition("\n")[0].removeprefix("# ") if parts[1:] else "") for part in parts)
 
 
-def _named(text: str, title: str) -> tuple[str, str]:
+def _named(text: str, title: str) -> tuple[str, ReportedText]:
     try:
         root = document(text)
     except Unreadable:
-        return title, text
+        return title, ReportedText(text)
     if not is_collector_resource(root):
-        return title, text
+        return title, ReportedText(text)
     inner, metadata = configuration_in(root), value_of(root, "metadata")
     names = [value_of(metadata, name) for name in ("namespace", "name")]
-    return "/".join(str(node.value) for node in names if node), serialized(inner) if inner else ""
+    version = value_of(value_of(root, "status"), "version")
+    runs = version.value if isinstance(version, yaml.ScalarNode) and _VERSION.fullmatch(version.value) else None
+    named = "/".join(str(node.value) for node in names if node)
+    return named, ReportedText(serialized(inner) if inner else "", runs)
 
 
-def _chosen(texts: dict[str, str], collector: str | None) -> tuple[str, str]:
+def _chosen(texts: dict[str, ReportedText], collector: str | None) -> tuple[str, ReportedText]:
     name = next(iter(texts)) if collector is None and len(texts) == 1 else collector
     if name is None or name not in texts:
-        raise NotAdoptable(
-            f"The agent reports these collectors, name one of them: {', '.join(texts)}"[:_LONGEST_REASON]
-        )
+        raise CollectorNotNamed(list(texts))
     return name, texts[name]
 
 

@@ -208,7 +208,7 @@ def _before(stored: Instance | None, report: AgentReport, group: Deployment, at:
         stored = Instance(model.instance_id(report.uid), group.fleet_id, group.id, contact)
     if group.adopted:
         # What it is to run depends on what it can.
-        can = report.accepts_config
+        can = stored.reported.can_take(report)
         stored = replace(stored, reported=replace(stored.reported, accepts_remote_config=can))
     orders = stored.orders
     if orders.override and orders.override.until <= at:

@@ -2,7 +2,7 @@
 
 What is taken out: values of settings whose names are those of secrets, all values of headers, and in every other text
 what has the form of a secret or looks like made by chance. More may go than is secret; the text remains YAML. Of a
-resource of the Kubernetes operator, only what configures it stays.
+resource of the Kubernetes operator, only what configures it stays, and the version that its collectors run.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _ALL_WITHIN: Final = frozenset({"headers", "metadata_headers", "additional_heade
 # Names that say something only together with the one that they are in, as in `api: {key: …}`.
 _WITH_PARENT: Final = frozenset({"key", "value", "id", "inline", "data", "content", "default"})
 
-# The parts of a resource that somebody writes. Its metadata may contain it once more as a text, with its secrets;
-# its status and numbers change with each pod.
-_WRITTEN: Final = frozenset({"apiVersion", "kind", "metadata", "spec"})
-_NAMED: Final = frozenset({"name", "namespace"})
+# The parts of a resource that stay. Its metadata may contain it once more as a text, with its secrets; its status
+# changes with each pod, besides the version that its collectors run.
+_PARTS: Final = ("apiVersion", "kind", "metadata", "spec", "status")
+_WITHIN: Final = {"metadata": ("name", "namespace"), "status": ("version",)}
 
 # By the hash of the clear text, in this process's memory alone: hosts with one configuration report it again and again.
 _known: Final[dict[bytes, RedactedText]] = {}
@@ -96,13 +96,14 @@ def _leave_written(root: yaml.Node | None) -> None:
     """Take out of a resource of the Kubernetes operator what does not configure its collector."""
     if not isinstance(root, yaml.MappingNode) or not is_collector_resource(root):
         return
-    root.value = [(key, value) for key, value in entries(root) if key.value in _WRITTEN]
-    metadata, spec = value_of(root, "metadata"), value_of(root, "spec")
-    if isinstance(metadata, yaml.MappingNode):
-        metadata.value = [(key, value) for key, value in entries(metadata) if key.value in _NAMED]
-    if isinstance(spec, yaml.MappingNode):
-        # The bridge writes each field that has not been set as an empty mapping.
-        spec.value = [(key, value) for key, value in entries(spec) if value.value]
+    parts = {key.value: (key, value) for key, value in entries(root) if key.value in _PARTS}
+    for name, (_, part) in parts.items():
+        if name in _WITHIN and isinstance(part, yaml.MappingNode):
+            part.value = [(key, value) for key, value in entries(part) if key.value in _WITHIN[name]]
+        if name == "spec" and isinstance(part, yaml.MappingNode):
+            # The bridge writes each field that has not been set as an empty mapping.
+            part.value = [(key, value) for key, value in entries(part) if value.value]
+    root.value = [(key, value) for key, value in parts.values() if value.value]
 
 
 def _components(root: yaml.Node | None) -> set[str]:

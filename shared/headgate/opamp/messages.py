@@ -30,6 +30,8 @@ _HASH_BYTES: Final = 64
 _SECTIONS: Final = frozenset({"receivers", "processors", "exporters", "extensions", "connectors"})
 _TYPE: Final = re.compile(r"[a-zA-Z][0-9a-zA-Z_]{0,62}")
 _MOST_AILING: Final = 5
+# The name of an object of Kubernetes with its namespace, which a bridge calls a part.
+_OBJECT: Final = re.compile(r"[a-z0-9-]{1,63}/[a-z0-9.-]{1,253}")
 
 _STATUSES: Final[dict[int, Status]] = {
     wire.RemoteConfigStatuses_APPLYING: "applying",
@@ -204,7 +206,8 @@ def _health(message: wire.AgentToServer) -> Health | None:
     if message.HasField("health"):
         said = message.health
         ailing = sorted(name for name, part in said.component_health_map.items() if not part.healthy)
-        if said.healthy and ailing and not message.capabilities & wire.AgentCapabilities_AcceptsRemoteConfig:
+        takes = bool(message.capabilities & wire.AgentCapabilities_AcceptsRemoteConfig)
+        if said.healthy and ailing and (not takes or all(map(_OBJECT.fullmatch, ailing))):
             # A bridge calls itself healthy, however its collectors fare.
             return Health(healthy=False, error=_reason(f"Not healthy: {', '.join(ailing[:_MOST_AILING])}"))
         return Health(said.healthy, _reason(said.last_error))
@@ -267,7 +270,8 @@ def _description(message: wire.AgentToServer) -> HostDescription | None:
     }
     return HostDescription(
         host_name=texts.get("host.name"),
-        os=texts.get("os.type"),
+        # The bridge of the Kubernetes operator says `os.family`.
+        os=texts.get("os.type") or texts.get("os.family"),
         arch=texts.get("host.arch"),
         collector_version=texts.get("service.version"),
         distribution=texts.get("service.name"),

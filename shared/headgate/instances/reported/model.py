@@ -24,6 +24,9 @@ Cause = Literal["version", "killed", "host", "unclear"]
 """Causes of a failed config: itself; its collector was killed; the host could not try it; or unknown."""
 
 
+_BRIDGE: Final = "io.opentelemetry.operator-opamp-bridge"
+
+
 @dataclass(frozen=True, slots=True)
 class HostDescription:
     """The agent's description of its host; each text unchanged, cut to length."""
@@ -33,6 +36,14 @@ class HostDescription:
     arch: str | None = None
     collector_version: str | None = None
     distribution: str | None = None
+
+    @property
+    def is_bridge(self) -> bool:
+        """True for the Kubernetes operator's bridge, which reports collectors of a cluster.
+
+        It deletes collectors that an offer leaves out, and replaces resources as a whole: it must be offered nothing.
+        """
+        return self.distribution == _BRIDGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +140,10 @@ class Reported:
     def is_healthy(self) -> bool:
         return self.health is not None and self.health.healthy
 
+    def can_take(self, report: AgentReport) -> bool:
+        """True if the agent of the message takes configurations that Headgate can send it."""
+        return report.accepts_config and not (report.description or self.description).is_bridge
+
     def runs_collector(self, collector: Program) -> bool:
         """True if it reports to run that version of the collector."""
         return self.description.collector_version == collector.version
@@ -146,7 +161,7 @@ class Reported:
         if said and said.collector_version:
             # What the host saw of the process that runs.
             description = replace(description, collector_version=said.collector_version)
-        config = report.config or self.config
+        config, takes = report.config or self.config, self.can_take(report)
         applying_since = self.applying_since if config == self.config else at
         # A supervisor that reports its host does so in every full message: this one was replaced by one that does not.
         silent_host = UNKNOWN if report.full else self.host
@@ -158,8 +173,8 @@ class Reported:
             build = ReportedBuild.after(self.build, report.available, at)
         return Reported(
             description=description,
-            accepts_config=report.accepts_config and sends,
-            accepts_remote_config=report.accepts_config,
+            accepts_config=takes and sends,
+            accepts_remote_config=takes,
             # What it said before says nothing of a collector that is late to become healthy.
             health=report.health or (None if report.cause == "unclear" else self.health),
             config=config,
