@@ -40,6 +40,13 @@ WithStart = Annotated[
 ]
 
 
+Remember = Annotated[
+    bool,
+    BeforeValidator(true_or_false),
+    Query(description="Keep the verdict, which lists show; send false while the text is typed and not saved"),
+]
+
+
 WithGroups = Annotated[
     bool, BeforeValidator(true_or_false), Query(description="Also tell what was found in all texts, by kind")
 ]
@@ -53,6 +60,7 @@ def validate(
     with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
     with_graph: Annotated[WithGraph, Query(alias="graph")] = False,
     with_start: Annotated[WithStart, Query(alias="start")] = False,
+    remember: Remember = True,
 ) -> ValidationResult:
     """Validate a configuration on a real collector. 503 means that it was not checked: it may be valid or not.
 
@@ -72,7 +80,7 @@ def validate(
         raise UnknownDistribution(body.distribution, "distribution")
     with checks.under_way(caller):
         parts = Parts(lint=with_lint, policies=with_policies, graph=with_graph, start=with_start)
-        return ValidationResult.of(checking.check(caller, body.request(), parts))
+        return ValidationResult.of(checking.check(caller, body.request(), parts, remember=remember))
 
 
 @router.post("/validate/batch", operation_id="validateTexts", response_model_exclude_unset=True)

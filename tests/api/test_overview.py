@@ -28,6 +28,7 @@ from tests.support.page_visitor import Person, ada, http, member_at, site
 from tests.support.request_units import counted
 from tests.support.rolling import RollingGroup, no_executions
 from tests.support.runs import failed, queued
+from validation.app import router as validation_router
 
 __all__ = ["ada", "http", "no_executions", "now"]
 
@@ -61,7 +62,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
 
 @pytest.fixture
 def ann(join: JoinWith, fleets_without_collector: None) -> Member:
-    return join([overview_router, *fleets_routers, configurations_router, runs_router], "ann")
+    return join([overview_router, *fleets_routers, configurations_router, runs_router, validation_router], "ann")
 
 
 @pytest.fixture
@@ -212,6 +213,15 @@ def test_a_check_made_elsewhere_counts_in_every_process(ann: Member, collector: 
 
     assert (saved.status_code, collector.asked) == (200, 1)
     assert (told(ann), told(ann, check="true"), collector.asked) == ([], [], 1)
+
+
+@pytest.mark.usefixtures("collector")
+def test_a_verdict_is_listed_unless_the_text_was_only_typed(ann: Member) -> None:
+    cfg.create(ann, yaml="a: 1")
+
+    for query, kinds in (("?remember=false", ["draft_unchecked"]), ("", [])):
+        assert ann.http.post(f"{API}/validate{query}", json={"yaml": "a: 1"}).json()["valid"]
+        assert [notice["kind"] for notice in told(ann)] == kinds
 
 
 def test_a_draft_for_a_collector_that_is_not_installed_is_not_checked_and_says_why(ann: Member) -> None:

@@ -2,12 +2,12 @@
 
 python -m tests.benchmarks.bench_check [--rounds 25] [--processor] [--longest 5254]
 
-Texts of transform processors (two statements each), and the gallery's; each is sent with another comment every time,
-as an editor's is. The service is a process of its own, asked over HTTP. The base is what cannot be left out: the
-collector's own dry run in its process, and one request that only identifies (GET /identity). `verdict` is POST
-/validate, `whole` the same with lint, policies and pipelines. Times are medians in milliseconds and ratios are to the
-base, all in turns; then again beside a process that is always busy. With `--processor` they are processor time, of the
-service and the collector's, for a machine that does other work.
+Texts of transform processors (two statements each), and the gallery's; each is sent with another comment every time and
+`remember=false`, as an editor's is. The service is a process of its own, asked over HTTP. The base is what cannot be
+left out: the collector's own dry run in its process, and one request that only identifies (GET /identity). `verdict` is
+POST /validate, `whole` the same with lint, policies and pipelines. Times are medians in milliseconds and ratios are to
+the base, all in turns; then again beside a process that is always busy. With `--processor` they are processor time, of
+the service and the collector's, for a machine that does other work.
 """
 
 import argparse
@@ -41,8 +41,8 @@ from tests.support.world import PUBLIC, World, founded, service
 
 LINES: Final = (25, 109, 1_054, 5_254)
 FLOWS: Final = Path(__file__).parents[2] / "flows"
-VERDICT: Final = f"{PUBLIC}/validate"
-WHOLE: Final = f"{PUBLIC}/validate?lint=true&policies=true&graph=true"
+VERDICT: Final = f"{PUBLIC}/validate?remember=false"
+WHOLE: Final = f"{PUBLIC}/validate?lint=true&policies=true&graph=true&remember=false"
 
 
 class Desk:

@@ -100,7 +100,7 @@ def test_a_collector_on_this_machine_has_no_limit() -> None:
 
 def test_a_check_is_one_request_with_lint_and_policies(editor: Editor, server: Server) -> None:
     assert editor.findings(editor.open(TEXT, "one.yaml")) == []
-    assert checks(server) == ["POST /api/v1/public/validate?lint=true&policies=true"]
+    assert checks(server) == ["POST /api/v1/public/validate?lint=true&policies=true&remember=false"]
 
 
 def test_an_outage_is_one_message_and_never_looks_valid(editor: Editor, server: Server) -> None:

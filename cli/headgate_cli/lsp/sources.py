@@ -12,7 +12,7 @@ from headgate_cli.errors import Failed
 from headgate_cli.shaped import checked, shaped
 from headgate_cli.shapes import OttlReferenceOut
 
-CHECK: Final = "/validate?lint=true&policies=true"
+CHECK: Final = "/validate?lint=true&policies=true&remember=false"
 TOO_MANY: Final = 429
 # For a refusal that does not say how long to wait.
 _PAUSE: Final = 5.0

@@ -153,7 +153,8 @@ const line = Number(new URLSearchParams(location.search).get("line"));
 if (line > 0) editor.goTo(line);
 
 async function ask(yaml: string): Promise<Check> {
-  const path = "/validate?lint=true&policies=true&graph=true";
+  // After a save this asks again, and the list shows that verdict.
+  const path = `/validate?lint=true&policies=true&graph=true&remember=${!isChanged()}`;
   const body = question({ ...session.saved.version, yaml, collector_version: collector.value });
   return (await api.request<Check>("POST", path, { body })).body;
 }

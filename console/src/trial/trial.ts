@@ -119,7 +119,7 @@ export class Trial {
   }
 
   private async ask(yaml: string): Promise<Check> {
-    const path = "/validate?lint=true&policies=true&graph=true";
+    const path = "/validate?lint=true&policies=true&graph=true&remember=false";
     return (await this.api.request<Check>("POST", path, { body: { yaml } })).body;
   }
 

@@ -1,4 +1,4 @@
-"""Checking texts as an organization does: by its policies, and remembering the verdict."""
+"""Check texts by the policies of an organization, and remember their verdicts."""
 
 from __future__ import annotations
 
@@ -30,14 +30,17 @@ def check_all(
             yield NotChecked("The texts before it took too long; this one was not checked, send it again")
             continue
         try:
-            yield _check(caller, request, parts, settings, begun + checking.SECONDS)
+            yield _check(caller, request, parts, settings, begun + checking.SECONDS, remember=True)
         except (Invalid, Unavailable) as problem:
             yield problem
 
 
-def check(caller: Caller, request: CheckRequest, parts: Parts) -> CheckResult:
-    """The verdict and the parts that are asked for; with policies one read. Raises what `validate` does."""
-    return _check(caller, request, parts, _settings(caller, parts), None)
+def check(caller: Caller, request: CheckRequest, parts: Parts, *, remember: bool = True) -> CheckResult:
+    """Return the verdict and the parts that are asked for; with policies one read. Raises what `validate` does.
+
+    Lists show a verdict that is remembered, which costs a put.
+    """
+    return _check(caller, request, parts, _settings(caller, parts), None, remember=remember)
 
 
 def _settings(caller: Caller, parts: Parts) -> PolicyChoices:
@@ -45,9 +48,9 @@ def _settings(caller: Caller, parts: Parts) -> PolicyChoices:
 
 
 def _check(
-    caller: Caller, request: CheckRequest, parts: Parts, settings: PolicyChoices, ends: float | None
+    caller: Caller, request: CheckRequest, parts: Parts, settings: PolicyChoices, ends: float | None, *, remember: bool
 ) -> CheckResult:
     checked = checking.check(request, parts, settings, asker=Asker.of(caller), ends=ends)
-    if not (request.env or request.files or request.feature_gates):
+    if remember and not (request.env or request.files or request.feature_gates):
         verdicts.remember(caller.organization_id, request.yaml, checked.verdict)
     return checked
