@@ -1,5 +1,6 @@
 """An observed fleet becomes a managed one: nothing is sent by that, and the first version comes by a rollout."""
 
+import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -217,3 +218,47 @@ def test_clearing_what_was_never_assigned_stops_no_collector(
     assert not agents[0].heartbeat().HasField("remote_config")
     at_once = {"configuration_id": observed.configuration_id, "version_number": 1}
     assert observed.member.http.patch(path, json=at_once).json()["code"] == "first_by_rollout"
+
+
+def test_a_host_that_is_installed_into_a_fleet_that_was_observed_runs_nothing_and_holds_no_rollout_up(
+    observed: Fleet,
+) -> None:
+    _set(observed, "managed")
+    agent = without_group(observed, host_name="web-9")
+    agent.start()
+    agent.tells(
+        json.dumps({"v": 1, "supervisor": {"version": "0.2.0"}, "config": {"hash": "", "drifted": []}}).encode()
+    )
+
+    assert [host["state"] for host in observed.instances()] == ["idle"]
+    version = {"configuration_id": observed.configuration_id, "version_number": 1}
+    path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}"
+    checked = observed.member.http.post(f"{path}/assignment-check", json=version).json()
+    assert [each for each in checked["warnings"] if each["code"] == "differs_from_running"] == []
+    started = observed.member.http.post(f"{path}/rollouts", json=version)
+    assert started.status_code == 201, started.text
+
+
+def test_collectors_that_stay_observed_are_read_and_redacted_in_a_managed_fleet(observed: Fleet) -> None:
+    agent = without_group(observed, capabilities=EXTENSION, host_name="web-2")
+    agent.start()
+    path = f"{API}/fleets/{observed.id}/instances/{observed.instances()[0]['id']}/configuration"
+    observed.change(reads_configurations=False)
+    # A mode is no consent to read.
+    assert (_set(observed, "managed").status_code, _set(observed, "observed").status_code) == (200, 200)
+    _set(observed, "managed")
+    _reports(agent, "exporters: {debug: }\n")
+    assert "reads_configurations is false" in observed.member.http.get(path).json()["detail"]
+
+    observed.change(reads_configurations=True)
+    _reports(agent, "exporters: {otlp: {headers: {x-api-key: pl4nted}}}\n")
+    assert observed.member.http.get(path).json()["yaml"].count("[REDACTED]") == 1
+    observed.change(name="Default 2")
+    agent.says_health(False, "401 for https://ada:pl4nted@otlp.example.com")
+    assert "pl4nted" not in json.dumps(observed.instances())
+
+
+def _reports(agent: Agent, text: str) -> None:
+    message = agent.full()
+    message.effective_config.config_map.config_map[""].body = text.encode()
+    agent.send(message)

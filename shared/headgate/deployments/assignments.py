@@ -156,7 +156,7 @@ def change(
             assignment = target.assignment
         if target and before.leaves_alone:
             raise FirstByRollout
-        if "reads_configurations" in changes and not before.observed:
+        if "reads_configurations" in changes and not (before.observed or before.adopted):
             raise FieldRefused(
                 "reads_configurations", "Only configurations of observed collectors are read; leave it out"
             )
@@ -168,7 +168,7 @@ def change(
             replicas=replicas if isinstance(replicas, int) else None,
             namespace=namespace if isinstance(namespace, str) else None,
             managed_by=managed_by if isinstance(managed_by, str) else None,
-            unread=before.observed and not changes.get("reads_configurations", before.reads_configurations),
+            unread=not changes["reads_configurations"] if "reads_configurations" in changes else before.unread,
             updated_at=at,
         )
         if not assigns:

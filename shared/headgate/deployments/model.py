@@ -131,8 +131,8 @@ class Deployment:
 
     @property
     def reads_configurations(self) -> bool:
-        """True if the effective configurations of its collectors are stored, without secrets."""
-        return self.observed and not self.unread
+        """True if the effective configurations of its observed collectors are stored, without secrets."""
+        return (self.observed or self.adopted) and not self.unread
 
     def token_of(self, fleet: Fleet) -> tuple[str, int]:
         """The owner of the token that its hosts sign in with, the group or the fleet, and the generation."""

@@ -65,7 +65,6 @@ def change(caller: Caller, fleet_id: str, mode: FleetMode) -> Fleet:
                 group,
                 observed=observed,
                 adopted=not observed,
-                unread=False,
                 cleared_revision=0,
                 revision=group.revision + 1,
                 updated_at=clock.now(),

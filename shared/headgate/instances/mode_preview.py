@@ -26,7 +26,7 @@ _KEPT: Final = (
     "merged below it until you take them out there",
     "A group cannot go back from its first version: let that equal what runs, which `headgate fleet adopt` "
     "makes a draft of, and set its variables where the collector starts",
-    "Configurations that collectors report are no longer read once they are managed",
+    "Configurations that collectors report are no longer read once they take theirs from here",
 )
 _STAY: Final = (
     "{n} of {total} collectors take no remote configuration: they stay observed, no rollout counts them, and you "

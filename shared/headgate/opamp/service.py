@@ -177,16 +177,19 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
 def _without_secrets(report: AgentReport, group: Deployment, instance: Instance | None) -> AgentReport:
     """The report without secrets that were sent, and with error and effective configuration of an observed collector
     redacted. The configuration of every other one is dropped.
+
+    A collector that takes no configuration stays observed when its fleet is managed.
     """
     if instance and group.token_generation and report.quotes:
         # Imported here, because most messages quote nothing.
         from headgate.opamp import quoted_secrets
 
         report = quoted_secrets.without(report, group, instance)
-    if group.observed and report.health and report.health.error:
+    takes_none = not report.accepts_config
+    if (group.observed or takes_none) and report.health and report.health.error:
         health = replace(report.health, error=health_reports.without_secrets(report.health.error))
         report = replace(report, health=health)
-    if report.files is None or not group.observed:
+    if report.files is None or not (group.observed or (group.adopted and takes_none)):
         return replace(report, files=None)
     if group.unread:
         return replace(report, files=None, effective=UNREAD)

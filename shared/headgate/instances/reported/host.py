@@ -95,6 +95,11 @@ class ReportedHost:
     counters: HostCounters | None = field(default=None, compare=False)
     variables: str | None = None
 
+    @property
+    def runs_nothing(self) -> bool:
+        """True if it says that no text runs; False for one that does not say what runs."""
+        return self.text_hash == ""
+
 
 UNKNOWN: Final = ReportedHost()
 
