@@ -419,6 +419,7 @@ class EnvHostsOut(TypedDict):
 class EnvOut(TypedDict):
     revision: int
     items: list[VariableOut]
+    removed: list[str]
 
 
 class EvidenceOut(TypedDict):

@@ -125,6 +125,19 @@ def test_variables_are_limited_in_all(fleet: Fleet, group: str) -> None:
     assert stored(fleet, group, 422, variables={"LAST": "x"})["code"] == "too_many_variables"
 
 
+def test_after_200_removed_names_a_person_may_have_them_forgotten(fleet: Fleet, group: str) -> None:
+    for first in range(0, 200, 40):
+        batch = [f"A{n}" for n in range(first, first + 40)]
+        stored(fleet, group, variables=dict.fromkeys(batch, "x"))
+        shown = stored(fleet, group, variables=dict.fromkeys(batch))
+    assert len(shown["removed"]) == 200
+    refused = stored(fleet, group, 422, variables={"ZONE": None})
+    assert "`forget_removed` forgets them" in refused["detail"]
+
+    assert stored(fleet, group, variables={"ZONE": None}, forget_removed=True)["removed"] == ["ZONE"]
+    assert stored(fleet, group, forget_removed=True)["removed"] == []
+
+
 def test_the_first_variable_gives_the_group_a_token_of_its_own(fleet: Fleet, group: str) -> None:
     path = f"{API}/fleets/{fleet.id}/deployments/"
     own = fleet.member.http.get(f"{path}{group}").json()["token_id"]

@@ -11,7 +11,9 @@ from nacl.public import SealedBox
 
 from headgate.deployments import own_tokens, variable_store, variables
 from headgate.deployments import service as deployments
+from headgate.deployments.environment import Environment
 from headgate.fleets import keys, tokens
+from headgate.instances import service as instances
 from headgate.instances.reported.health_tree import LONGEST_ERROR
 from headgate.storage import aws, table
 from headgate_opamp import opamp_pb2 as wire
@@ -130,21 +132,21 @@ def test_a_version_that_fails_later_is_taken_back_with_the_values_that_it_was_go
     assert (host.digest, host.environment["API_KEY"]) == (good, "second")
 
 
-def test_an_earlier_revision_is_rolled_out_again_and_five_are_kept(fleet: Fleet, now: Clock) -> None:
+def test_an_earlier_revision_is_rolled_out_again_and_six_are_stored_beside_the_newest(fleet: Fleet, now: Clock) -> None:
     group = SealedGroup.of(fleet, now, 1)
-    for n in range(2, 8):
+    for n in range(2, 10):
         group.starts(group.stores(secrets={"API_KEY": f"value {n}"}))
-    assert [int(key[-8:]) for key in revisions(group)] == [3, 4, 5, 6, 7]
+    assert [int(key[-8:]) for key in revisions(group)] == [3, 4, 5, 6, 7, 8, 9]
 
     ended = group.ends(group.starts(5))
 
     assert (ended["status"], ended["variables"]) == ("completed", {"revision": 5, "before": None})
     (host,) = group.hosts
     assert host.environment["API_KEY"] == "value 5"
-    for refused in (2, 8):
+    for refused in (2, 10):
         answer = group.asks(refused)
         assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", "variables_revision"])
-        assert "is not stored; the newest is 7" in answer.json()["detail"]
+        assert "is not stored; the newest is 9" in answer.json()["detail"]
     host.agent.leaves()
     now.moves(days=31)
     assert fleet.member.http.delete(group.path).status_code == 204
@@ -282,7 +284,7 @@ def test_changes_and_starts_at_once_pin_one_content_for_each_revision(fleet: Fle
     shown = deployments.of_fleet(fleet.id, group.id)
     assert shown.rollout is not None
     assert shown.rollout.variables is not None
-    environment = variable_store.revision(shown, shown.rollout.variables.revision)
+    environment = variable_store.revision(fleet.id, group.id, shown.rollout.variables.revision)
     assert environment is not None
     assert environment.pinned == shown.rollout.variables
 
@@ -331,6 +333,40 @@ def test_no_error_of_a_host_tells_a_secret_of_its_group(group: SealedGroup, caps
     assert "https://hooks.example.com/[REDACTED]" in answers
     assert "zone of nobody" in answers
     assert secret[:8] not in told
+
+
+def test_every_revision_that_a_host_can_quote_is_stored_and_read_once(
+    fleet: Fleet, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = SealedGroup.of(fleet, now, 1)
+    (host,) = group.hosts
+    all_at_once = {"steps": [{"percent": 100, "soak_seconds": 60}]}
+    for n in range(2, 10):
+        revision = group.stores(secrets={"API_KEY": f"secret number {n}"}, variables={"ZONE": WRONG if n > 4 else "a"})
+        group.ends(group.starts(revision, strategy=all_at_once))
+        group.beats(120)
+    (stored,) = instances.of_group(fleet.id, group.id)
+    offered = stored.offered_variables
+    assert len(offered) > 6
+    quoted = " ".join(f"secret number {each.revision}!" for each in offered)
+    reads: list[object] = []
+    read = variable_store.revision
+
+    def counted(*place: Any) -> Environment | None:
+        reads.append(place)
+        return read(*place)
+
+    table.transact([table.fleets.delete(keys.env_revision(fleet.id, group.id, offered[0].revision))])
+    monkeypatch.setattr(variable_store, "revision", counted)
+    variables.forget()
+    for _ in range(2):
+        host.agent.health = wire.ComponentHealth(healthy=False, last_error=quoted)
+        host.agent.send(host.agent.full())
+
+    (stored,) = instances.of_group(fleet.id, group.id)
+    assert stored.reported.health is not None
+    assert stored.reported.health.error.count("[REDACTED]") == len(offered) - 1
+    assert len(reads) == len(offered), reads
 
 
 def test_a_host_that_is_installed_in_another_group_never_goes_back_to_the_values_of_the_first(

@@ -20,6 +20,7 @@ from headgate.captures.samples import MOST_BYTES as SAMPLE_OF_CAPTURE
 from headgate.deployments.mounts import MAX_MOUNTS
 from headgate.deployments.selectors import MOST_LABELS as LABELS_OF_GROUP
 from headgate.deployments.variables import MOST as VARIABLES
+from headgate.deployments.variables import MOST_REMOVED
 from headgate.events.model import EVENT_TYPES
 from headgate.fleets.prices import MOST as MOST_PRICES
 from headgate.fleets.prices import UNITS
@@ -159,6 +160,7 @@ ENTRIES: Final = {
     "validation_results": 2 * MAX_RULES,
     "env_names": MAX_VARIABLES,
     "EnvOut.items": VARIABLES,
+    "EnvOut.removed": MOST_REMOVED,
     "VersionTestsOut.items": MAX_TESTS,
     "EvidenceOut.tests": MAX_TESTS,
     "evidence": MAX_EVIDENCE,

@@ -30,6 +30,9 @@ from headgate_cli.untrusted import one_line
     help="A secret: its value is that of the variable NAME here, or asked for. Repeatable.",
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove a stored variable. Repeatable.")
+@click.option(
+    "--forget-removed", is_flag=True, help="Forget the names that hosts leave out because they were removed earlier."
+)
 @click.option("--hosts", is_flag=True, help="Show which revision each host runs with, and which hosts get none.")
 @connected
 def env(
@@ -39,6 +42,7 @@ def env(
     env: Sequence[tuple[str, str]],
     secrets: Sequence[str],
     removed: Sequence[str],
+    forget_removed: bool,
     hosts: bool,
     as_json: bool,
 ) -> None:
@@ -55,8 +59,8 @@ def env(
       headgate deployment env servers web --hosts
     """
     path = f"{lookup.group_path(api, fleet, group)}/env"
-    if hosts and (env or secrets or removed):
-        raise click.UsageError("--hosts changes nothing: leave out --env, --secret and --remove")
+    if hosts and (env or secrets or removed or forget_removed):
+        raise click.UsageError("--hosts changes nothing: leave out --env, --secret, --remove and --forget-removed")
     if hosts:
         _show_hosts(shaped(EnvHostsOut, api.get(f"{path}/hosts")), as_json=as_json)
         return
@@ -64,6 +68,8 @@ def env(
     request: dict[str, object] = {"variables": values} if values else {}
     if secrets:
         request["secrets"] = {name: _secret(name) for name in secrets}
+    if forget_removed:
+        request["forget_removed"] = True
     stored = shaped(EnvOut, api.patch(path, request) if request else api.get(path))
     show_list(
         stored["items"],

@@ -489,6 +489,7 @@ export interface EnvHostsOut {
 export interface EnvOut {
   revision: number;
   items: VariableOut[];
+  removed: string[];
 }
 
 export interface EvidenceOut {
@@ -1373,6 +1374,7 @@ export interface PatchDeployment {
 export interface PatchEnv {
   variables?: Record<string, unknown>;
   secrets?: Record<string, unknown>;
+  forget_removed?: boolean;
 }
 
 export interface PatchVersion {

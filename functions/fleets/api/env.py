@@ -42,15 +42,19 @@ Secret = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES), A
 
 
 class PatchEnv(Input):
-    """Sets the variables that are given, and removes those that are null. A secret is never shown again."""
+    """Sets the variables that are given, and removes those that are null. A secret is never shown again.
+
+    With `forget_removed`, hosts no longer leave out the names that earlier changes removed.
+    """
 
     variables: dict[VariableName, Value | None] = Field(default_factory=dict, max_length=MOST)
     secrets: dict[VariableName, Secret | None] = Field(default_factory=dict, max_length=MOST)
+    forget_removed: bool = False
 
     @model_validator(mode="after")
     def _some_and_apart(self) -> Self:
-        if not self.variables and not self.secrets:
-            raise ValueError("At least one of variables, secrets is needed")
+        if not (self.variables or self.secrets or self.forget_removed):
+            raise ValueError("At least one of variables, secrets, forget_removed is needed")
         both = sorted(self.variables.keys() & self.secrets.keys())
         if both:
             raise ValueError(f"The variable {both[0]} is in `variables` and in `secrets`; give it once")
@@ -67,15 +71,20 @@ class VariableOut(BaseModel):
 
 
 class EnvOut(BaseModel):
-    """The stored variables by name, and their revision: 0 if there were never any."""
+    """The stored variables by name, and their revision: 0 if there were never any.
+
+    `removed` are names that hosts leave out of the variables of their install.
+    """
 
     revision: int
     items: list[VariableOut]
+    removed: list[str]
 
     @classmethod
     def of(cls, stored: Environment) -> Self:
         return cls(
             revision=stored.revision,
+            removed=list(stored.removed),
             items=[
                 VariableOut(name=name, secret=variable.secret is not None, value=variable.value, set_at=variable.set_at)
                 for name, variable in sorted(stored.variables.items())
@@ -125,7 +134,9 @@ def patch_env(
     The first one gives the group a token of its own: install commands contain it from then on. Once a revision was
     rolled out, hosts are installed with that one.
     """
-    stored = variables.change(caller, fleet_id, deployment_id, body.variables, body.secrets)
+    stored = variables.change(
+        caller, fleet_id, deployment_id, body.variables, body.secrets, forget_removed=body.forget_removed
+    )
     add_details(request, named_changes({**body.variables, **body.secrets}))
     return EnvOut.of(stored)
 

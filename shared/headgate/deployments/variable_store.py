@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _ENVIRONMENTS: Final = Stored(Environment, unless_default=["removed"])
 Stored(GroupVariable, sparse=True)
-MOST_REVISIONS: Final = 5
-"""Revisions of a group that hosts were moved to and may go back to."""
+MOST_UNUSED: Final = 6
+"""Revisions that are kept beside those of the group and its healthy versions: a host names its last six offers."""
 
 
 def get(fleet_id: str, deployment_id: str) -> Environment:
@@ -30,14 +30,14 @@ def get(fleet_id: str, deployment_id: str) -> Environment:
     return _ENVIRONMENTS.read(item) if item else Environment()
 
 
-def revision(group: Deployment, revision: int) -> Environment | None:
+def revision(fleet_id: str, deployment_id: str, revision: int) -> Environment | None:
     """A revision that hosts were moved to; one read. None if it is not stored."""
-    item = table.get(keys.env_revision(group.fleet_id, group.id, revision))
+    item = table.get(keys.env_revision(fleet_id, deployment_id, revision))
     return _ENVIRONMENTS.read(item) if item else None
 
 
 def pinning(group: Deployment, environment: Environment, used: Collection[int]) -> list[Write]:
-    """The writes that store a revision for hosts to be moved to, and delete the oldest that is not `used`.
+    """The writes that store a revision for hosts to be moved to, and delete the oldest that are not `used`.
 
     For the transaction that changes the group; one query. Raises LostRace if it is there already with another content.
     """
@@ -48,8 +48,7 @@ def pinning(group: Deployment, environment: Environment, used: Collection[int]) 
     else:
         writes = [table.put_new(key | _place(group) | _ENVIRONMENTS.item(environment))]
     unused = sorted(set(stored) - set(used) - {environment.revision})
-    excess = len({*stored, environment.revision}) - MOST_REVISIONS
-    return writes + [table.delete(keys.env_revision(group.fleet_id, group.id, n)) for n in unused[: max(0, excess)]]
+    return writes + [table.delete(keys.env_revision(group.fleet_id, group.id, n)) for n in unused[:-MOST_UNUSED]]
 
 
 def put(group: Deployment, before: Environment, after: Environment) -> None:

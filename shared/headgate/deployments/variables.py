@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import own_tokens, variable_store
@@ -37,14 +38,17 @@ class TooManyVariables(errors.Invalid):
     code = "too_many_variables"
 
 
-# Each process has its own: a revision never changes, and a rollout sends it to many hosts.
-_for_hosts: Final[dict[tuple[str, str, str], tuple[Mapping[str, object], Sequence[str]]]] = {}
-_MOST_OPENED: Final = 16
+_FORGETTING: Final = (
+    ". Hosts leave them out of the variables of their install: `forget_removed` forgets them, and a host that was "
+    "installed with such a variable has it again until it is installed anew"
+)
+# Revisions that a process remembers: a single host names up to eleven with each error. 200 KB at most each.
+_MOST_OPENED: Final = 128
 
 
 def forget() -> None:
     """Forget what this process has opened."""
-    _for_hosts.clear()
+    _opened_revision.cache_clear()
 
 
 class RevisionNotStored(errors.Invalid):
@@ -90,10 +94,13 @@ def change(
     deployment_id: str,
     values: Mapping[str, str | None],
     secrets: Mapping[str, str | None],
+    *,
+    forget_removed: bool = False,
 ) -> Environment:
     """Set variables, and remove those that are None; the first one issues the group's own token. One transaction.
 
-    Raises FleetNotFound, DeploymentNotFound, TooManyVariables.
+    With `forget_removed`, hosts no longer leave out names that earlier changes removed. Raises FleetNotFound,
+    DeploymentNotFound, TooManyVariables.
     """
     fleet = fleets.get(caller, fleet_id)
     of_fleet(fleet_id, deployment_id)
@@ -114,8 +121,9 @@ def change(
         changed = {name: variable for name, variable in {**before.variables, **changes}.items() if variable}
         _require_few("variables", len(changed), MOST)
         _require_few("secrets", sum(each.secret is not None for each in changed.values()), MOST_SECRETS)
-        removed = sorted({*before.removed, *before.variables} - set(changed))
-        _require_few("removed names", len(removed), MOST_REMOVED)
+        former = () if forget_removed else before.removed
+        removed = sorted({*former, *before.variables} - set(changed))
+        _require_few("removed names", len(removed), MOST_REMOVED, _FORGETTING)
         after = Environment(changed, before.revision + 1, removed)
         if group.selector:
             raise SelectedByLabels
@@ -132,7 +140,7 @@ def change(
 def of_group(group: Deployment, pinned: VariablesRevision | None = None) -> Environment:
     """Returns that revision, or the one of the group's last rollout, or else the newest; one read, or two."""
     pinned = pinned or group.variables
-    revision = variable_store.revision(group, pinned.revision) if pinned else None
+    revision = variable_store.revision(group.fleet_id, group.id, pinned.revision) if pinned else None
     return revision or variable_store.get(group.fleet_id, group.id)
 
 
@@ -142,7 +150,7 @@ def revision(group: Deployment, n: int) -> Environment:
     Raises RevisionNotStored.
     """
     newest = variable_store.get(group.fleet_id, group.id)
-    environment = newest if newest.revision == n else variable_store.revision(group, n)
+    environment = newest if newest.revision == n else variable_store.revision(group.fleet_id, group.id, n)
     if environment is None or n == 0:
         raise RevisionNotStored(n, newest.revision)
     return environment
@@ -160,48 +168,46 @@ def for_hosts(group: Deployment, pinned: VariablesRevision) -> Mapping[str, obje
 
     None if it is not stored any more, or another deployment of Headgate stored a secret of it.
     """
-    content = _opened_revision(group, pinned)
+    content = _opened_revision(group.fleet_id, group.id, pinned)
     return content[0] if content else None
 
 
 def secrets_for_hosts(group: Deployment, pinned: VariablesRevision) -> Sequence[str]:
     """The values of the secrets of such a revision; none if it cannot be opened."""
-    content = _opened_revision(group, pinned)
+    content = _opened_revision(group.fleet_id, group.id, pinned)
     return content[1] if content else ()
 
 
-def _opened_revision(group: Deployment, pinned: VariablesRevision) -> tuple[Mapping[str, object], Sequence[str]] | None:
-    known = group.fleet_id, group.id, pinned.digest
-    if known not in _for_hosts:
-        environment = variable_store.revision(group, pinned.revision)
-        if environment is None or environment.pinned != pinned:
-            return None
-        try:
-            secrets = opened(group, environment)
-        except NotReadable:
-            return None
-        if len(_for_hosts) >= _MOST_OPENED:
-            _for_hosts.clear()
-        values = environment.plain | secrets
-        for_collector = {name: value for name, value in values.items() if name not in environment.of_install}
-        content = {"variables": for_collector, "removed": list(environment.removed)}
-        _for_hosts[known] = content, list(secrets.values())
-    return _for_hosts[known]
+# A revision never changes and, once it is deleted, never comes back.
+@lru_cache(_MOST_OPENED)
+def _opened_revision(
+    fleet_id: str, deployment_id: str, pinned: VariablesRevision
+) -> tuple[Mapping[str, object], Sequence[str]] | None:
+    environment = variable_store.revision(fleet_id, deployment_id, pinned.revision)
+    if environment is None or environment.pinned != pinned:
+        return None
+    try:
+        secrets = opened(deployment_id, environment)
+    except NotReadable:
+        return None
+    values = environment.plain | secrets
+    for_collector = {name: value for name, value in values.items() if name not in environment.of_install}
+    return {"variables": for_collector, "removed": list(environment.removed)}, list(secrets.values())
 
 
-def opened(group: Deployment, environment: Environment) -> dict[str, str]:
+def opened(deployment_id: str, environment: Environment) -> dict[str, str]:
     """The secrets in clear, for a host of the group; a call for each. Raises NotReadable."""
     values = {}
     for name in environment.secrets:
         try:
             secret = environment.variables[name].secret or b""
-            values[name] = sealed.unseal(secret, deployment_id=group.id, variable=name)
+            values[name] = sealed.unseal(secret, deployment_id=deployment_id, variable=name)
         except sealed.Unsealable as error:
             raise NotReadable(name) from error
     return values
 
 
-def _require_few(what: str, n: int, most: int) -> None:
+def _require_few(what: str, n: int, most: int, way_out: str = "") -> None:
     if n > most:
-        message = f"A group has at most {most} stored {what}; these would be {n}"
+        message = f"A group has at most {most} stored {what}; these would be {n}{way_out}"
         raise TooManyVariables(message, [errors.FieldError(("body", what), message)])

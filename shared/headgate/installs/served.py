@@ -166,7 +166,7 @@ def stored_secrets(link: Link, credential: str, code: str) -> str:
     group = _group_of(link, credential)
     # Opening costs a decryption for each secret, so not without a code.
     deliveries.require_valid(code, group)
-    opened = variables.opened(group, variables.of_group(group))
+    opened = variables.opened(group.id, variables.of_group(group))
     deliveries.record(code, group, sorted(opened), host_key=None)
     return _lines(link, opened)
 
@@ -181,7 +181,7 @@ def sealed_secrets(link: Link, credential: str, code: str, host_key: str) -> byt
         raise HostKeyInvalid
     public = base64.urlsafe_b64decode(host_key + "=")
     deliveries.require_valid(code, group)
-    opened = variables.opened(group, variables.of_group(group))
+    opened = variables.opened(group.id, variables.of_group(group))
     try:
         sealed = sealed_for(public, "".join(f"{name}={value}\0" for name, value in opened.items()).encode())
     except KeyInvalid as error:
