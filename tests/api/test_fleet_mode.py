@@ -62,8 +62,8 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
     changed = _set(observed, "managed")
     assert (changed.status_code, changed.json()["mode"]) == (200, "managed")
     assert _set(observed, "managed").status_code == 200
-    group = RollingGroup(observed, now, [Host(agents[0], tells=False)])
-    group.join("web-3", tells=False)
+    group = RollingGroup(observed, now, [Host(agents[0], ours=False)])
+    group.join("web-3", ours=False)
     extension.start()
     assert [host.runs for host in group.hosts] == [None, None]
     assert observed.counts() == {"total": 3, "running": 3}
@@ -150,8 +150,8 @@ def test_a_first_version_that_fails_stops_no_collector(
 ) -> None:
     _set(observed, "managed")
     observed.publish_up_to(2)
-    group = RollingGroup(observed, now, [Host(agents[0], fares="fails", tells=False)])
-    group.join("web-3", tells=False)
+    group = RollingGroup(observed, now, [Host(agents[0], fares="fails", ours=False)])
+    group.join("web-3", ours=False)
     rollout = group.start(
         {"steps": [{"percent": 100, "soak_seconds": 0}]},
         configuration_id=observed.configuration_id,
@@ -221,22 +221,23 @@ def test_clearing_what_was_never_assigned_stops_no_collector(
 
 
 def test_a_host_that_is_installed_into_a_fleet_that_was_observed_runs_nothing_and_holds_no_rollout_up(
-    observed: Fleet,
+    observed: Fleet, now: Clock
 ) -> None:
     _set(observed, "managed")
-    agent = without_group(observed, host_name="web-9")
-    agent.start()
-    agent.tells(
-        json.dumps({"v": 1, "supervisor": {"version": "0.2.0"}, "config": {"hash": "", "drifted": []}}).encode()
-    )
+    group = RollingGroup(observed, now, [])
+    group.join("web-9", fares="fails")
+    group.beats()
 
-    assert [host["state"] for host in observed.instances()] == ["idle"]
-    version = {"configuration_id": observed.configuration_id, "version_number": 1}
+    assert [(host["state"], host["running"]["version_number"]) for host in observed.instances()] == [("idle", None)]
+    observed.publish_up_to(2)
+    version = {"configuration_id": observed.configuration_id, "version_number": 2}
     path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}"
     checked = observed.member.http.post(f"{path}/assignment-check", json=version).json()
     assert [each for each in checked["warnings"] if each["code"] == "differs_from_running"] == []
-    started = observed.member.http.post(f"{path}/rollouts", json=version)
-    assert started.status_code == 201, started.text
+    taken_back = group.ends(group.start(**version))
+    assert [failure["gate"] for failure in taken_back["failures"]] == ["apply_failed"]
+    assert taken_back["status"] == "rolled_back"
+    assert [(host["state"], host["running"]["version_number"]) for host in observed.instances()] == [("idle", None)]
 
 
 def test_collectors_that_stay_observed_are_read_and_redacted_in_a_managed_fleet(observed: Fleet) -> None:

@@ -24,7 +24,7 @@ QUICK = {"steps": [{"hosts": 1, "soak_seconds": 120}, {"percent": 100, "soak_sec
 
 @dataclass
 class Host:
-    """An agent with our supervisor. `tells` is whether it reports counters, `fares` what version 2 does to it.
+    """An agent with our supervisor, or not `ours`. `tells` is whether it reports counters, `fares` what version 2 does.
 
     `can` is what its supervisor understands, `collector` the version that runs, `told` the program of its last offer.
     """
@@ -33,6 +33,7 @@ class Host:
     labels: dict[str, str] = field(default_factory=dict)
     fares: Fare = "well"
     tells: bool = True
+    ours: bool = True
     here: bool = True
     exits: int = 0
     had_new: bool = False
@@ -65,14 +66,18 @@ class Host:
 
     def starts(self) -> None:
         self.agent.start()
-        self.agent.tells(self.report())
+        if self.ours:
+            self.agent.tells(self.report())
         self._takes()
 
     def beats(self) -> None:
         """A heartbeat with the counters of the interval; what it is offered it applies, or fails to."""
         if not self.here:
             return
-        self.agent.tells(self.report(**self._counted()))
+        if self.ours:
+            self.agent.tells(self.report(**self._counted()))
+        else:
+            self.agent.heartbeat()
         self._takes()
 
     def _counted(self) -> dict[str, float]:

@@ -69,7 +69,7 @@ def differing(group: Deployment, known: UnsuitedHosts, version: Version) -> Sequ
         return ()
     by_text: dict[str | None, list[Instance]] = defaultdict(list)
     for host in known.hosts:
-        if host.reported.accepts_remote_config and not host.reported.host.runs_nothing:
+        if host.reported.accepts_remote_config and not host.reported.host.is_ours:
             by_text[host.reported.effective.sha256 if host.reported.effective else None].append(host)
     texts = sorted(((sha256, each) for sha256, each in by_text.items() if sha256), key=lambda pair: -len(pair[1]))
     listed = [

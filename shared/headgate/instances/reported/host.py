@@ -96,9 +96,9 @@ class ReportedHost:
     variables: str | None = None
 
     @property
-    def runs_nothing(self) -> bool:
-        """True if it says that no text runs; False for one that does not say what runs."""
-        return self.text_hash == ""
+    def is_ours(self) -> bool:
+        """True if our supervisor reports it, which runs nothing but what it is sent."""
+        return self.supervisor_version is not None
 
 
 UNKNOWN: Final = ReportedHost()

@@ -120,8 +120,6 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
     if not reported.accepts_config:
         if desired.assignment is not None:
             return "pending_pickup", TAKES_NO_CONFIGURATION
-        if reported.host.runs_nothing:
-            return "idle", None
         if health is None or health.healthy:
             return "running", None
         return "unhealthy", health.error or _UNHEALTHY
