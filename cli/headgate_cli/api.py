@@ -220,11 +220,13 @@ class Api(ABC):
             seen.add(cursor)
         raise Unreachable(f"{self.url} sent a list that does not end: is it a Headgate server?")
 
-    def create(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> Entity:
-        """A POST that creates something once, even if a cut connection makes it repeat."""
+    def create(self, path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> Entity:
+        """A POST that is carried out once, even if a cut connection makes it repeat."""
         return self.create_with_etag(path, body, if_match=if_match)[0]
 
-    def create_with_etag(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> tuple[Entity, str]:
+    def create_with_etag(
+        self, path: str, body: Mapping[str, object] | None, *, if_match: str = ""
+    ) -> tuple[Entity, str]:
         """The same, with the ETag of what was created."""
         once = {"Idempotency-Key": str(uuid.uuid4())}
         return self._with_etag(ApiRequest("POST", path, body, once | _if_match(if_match)))

@@ -10,7 +10,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeliveryId, WebhookId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import SECRET_ANSWER
+from headgate.http.routing import ONCE, SECRET_ANSWER
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.webhooks import service as webhooks
@@ -54,7 +54,11 @@ def delete_webhook(webhook_id: WebhookId, caller: SessionAdmin) -> None:
     webhooks.delete(caller, webhook_id)
 
 
-@router.post("/{webhook_id}/secret", operation_id="renewWebhookSecret", openapi_extra=audited("webhook.secret_renewed"))
+@router.post(
+    "/{webhook_id}/secret",
+    operation_id="renewWebhookSecret",
+    openapi_extra=SECRET_ANSWER | ONCE | audited("webhook.secret_renewed"),
+)
 def renew_secret(webhook_id: WebhookId, caller: SessionAdmin) -> WebhookWithSecret:
     """Make a new secret, which this answer has. For a day, deliveries are signed with the previous one as well."""
     return WebhookWithSecret.with_secret(webhooks.renew_secret(caller, webhook_id))

@@ -62,6 +62,36 @@ def test_every_operation_with_a_credential_names_the_header_of_sessions() -> Non
             )
 
 
+_SAME_WHEN_REPEATED = {
+    "archiveConfiguration": "it is archived",
+    "restoreConfiguration": "it is not archived",
+    "publishVersion": "it is published",
+    "endCapture": "it has ended",
+    "cutOffInstance": "it is cut off",
+    "letInInstance": "it is let in",
+    "replaceInstance": "the replaced instance is gone, which the second answer says",
+    "allowInstanceMove": "the time for it begins anew",
+    "composeInstall": "each command is another one, and a code that is not used expires",
+}
+_READS = {
+    *("validateText", "validateTexts", "lintOttl", "checkTextUpgrade", "checkVersionUpgrade"),
+    *("checkDeploymentUpgrade", "checkAssignment", "checkFleetMode", "composeObserving"),
+}
+
+
+def test_each_post_is_carried_out_once_under_a_key_or_is_the_same_when_repeated() -> None:
+    """One that is new has to decide: mark its route with ONCE, or say here what a repetition comes to."""
+    undecided, decided = set(), _SAME_WHEN_REPEATED.keys() | _READS
+    for path, item in json.loads(DOCUMENT.read_text())["paths"].items():
+        operation = item.get("post", {})
+        if path.startswith(API) and "200" in operation.get("responses", {}):
+            takes_key = {"$ref": "#/components/parameters/IdempotencyKey"} in operation["parameters"]
+            if takes_key == (operation["operationId"] in decided):
+                undecided.add(operation["operationId"])
+
+    assert not undecided
+
+
 @pytest.mark.parametrize(
     ("operation_id", "security"),
     [

@@ -78,6 +78,16 @@ def test_a_repeated_create_returns_the_webhook_without_its_secret(admin: Admin) 
     assert len(admin.http.get(PATH).json()["items"]) == 1
 
 
+def test_a_repeated_renewal_keeps_the_secret_of_the_first(admin: Admin) -> None:
+    made, key = admin.create(), {"Idempotency-Key": "once"}
+    first, again, another = (
+        admin.http.post(f"{PATH}/{made['id']}/secret", headers=headers).json() for headers in (key, key, {})
+    )
+
+    assert first["secret"] not in (None, made["secret"], another["secret"])
+    assert again == first | {"secret": None}
+
+
 def test_a_contributor_sees_no_webhooks(organization_id: str, admin: Admin) -> None:
     made = admin.create()
     headers = dict(session_of(joined(organization_id, "contributor"), organization_id))

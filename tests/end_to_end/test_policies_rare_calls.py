@@ -166,6 +166,14 @@ def test_a_token_that_is_renewed_without_grace_ends(people: People) -> None:
     assert people.ada.post(f"/api/v1/app/fleets/{made}/token", json={"grace": "none"}).status_code == 200
 
 
+def test_a_webhooks_secret_is_renewed_once_under_a_key(people: People) -> None:
+    made = created(people.ada.post(f"{API}/webhooks", json={"name": "on-call", "url": "https://hooks.example.com/x"}))
+    path, key = f"{API}/webhooks/{made}/secret", {"Idempotency-Key": "k"}
+    first, again = (people.ada.post(path, headers=key).json()["secret"] for _ in range(2))
+
+    assert (first is None, again) == (False, None)
+
+
 def test_a_wrong_code_for_a_new_password_is_noted_and_forgotten(people: People) -> None:
     user_pool.add_account("forgetful@example.com", "four words in a row")
     form = {"csrf": signing.sign("csrf", b"v" * 43).hex(), "email": "forgetful@example.com", "code": "123456"}

@@ -131,7 +131,7 @@ def _ordering(name: str, summary: str) -> None:
     @_instance
     @connected
     def order(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-        ordered = shaped(shapes.OrderOut, api.post(f"{lookup.instance_path(api, fleet, instance)}/{name}"))
+        ordered = shaped(shapes.OrderOut, api.create(f"{lookup.instance_path(api, fleet, instance)}/{name}"))
         print_outcome(ordered, as_json, one_line(ordered["id"]))
         if not as_json:
             say(

@@ -219,7 +219,7 @@ def _act(name: str, summary: str) -> None:
     def act(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> None:
         path = lookup.path_of(api, fleet, group)
         about = lookup.rollout(api, path, rollout_id)["id"]
-        follow.show(shaped(RolloutOut, api.post(f"{path}/{about}/{name}")), as_json=as_json)
+        follow.show(shaped(RolloutOut, api.create(f"{path}/{about}/{name}")), as_json=as_json)
 
 
 _act("pause", "Begin no further step until the rollout is resumed; its gates go on judging.")

@@ -49,7 +49,7 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
     rollouts = lookup.all_of(api, path)
     newest = next(rollouts, None)
     if newest is not None and newest["status"] in _UNDER_WAY:
-        aborted = shaped(RolloutOut, api.post(f"{path}/{newest['id']}/abort"))
+        aborted = shaped(RolloutOut, api.create(f"{path}/{newest['id']}/abort"))
         say("The rollout that was under way is aborted: its hosts go back to the version before")
         follow.show(aborted, as_json=as_json)
         return

@@ -165,7 +165,7 @@ def secret(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook secret on-call
     """
-    renewed = shaped(WebhookWithSecret, api.post(f"{_PATH}/{_find(api, webhook)}/secret"))
+    renewed = shaped(WebhookWithSecret, api.create(f"{_PATH}/{_find(api, webhook)}/secret"))
     if as_json:
         print_json(renewed)
     else:
@@ -182,7 +182,7 @@ def test(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook test on-call
     """
-    sent = shaped(DeliveryOut, api.post(f"{_PATH}/{_find(api, webhook)}/test"))
+    sent = shaped(DeliveryOut, api.create(f"{_PATH}/{_find(api, webhook)}/test"))
     print_outcome(
         sent,
         as_json,
@@ -230,7 +230,7 @@ def resend(api: Api, webhook: str, delivery: str, as_json: bool) -> None:
         raise click.UsageError(
             f"{one_line(delivery)} is not the id of a delivery: `headgate webhook deliveries` lists them"
         )
-    sent = api.post(f"{_PATH}/{_find(api, webhook)}/deliveries/{delivery}/resend")
+    sent = api.create(f"{_PATH}/{_find(api, webhook)}/deliveries/{delivery}/resend")
     print_outcome(sent, as_json, f"{delivery} is sent again")
 
 

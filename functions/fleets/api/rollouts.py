@@ -16,6 +16,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId, RolloutId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
+from headgate.http.routing import ONCE
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances.counting import fleets as counting
@@ -35,7 +36,7 @@ def _action(verb: str, action: str) -> Callable[[_Endpoint], _Endpoint]:
     return router.post(
         f"{_ONE}/{verb}",
         responses=documented(409),
-        openapi_extra=audited(action),
+        openapi_extra=audited(action) | ONCE,
     )
 
 

@@ -238,7 +238,7 @@ def _act(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str, act
         state = RolloutState(rollout, group, (), clock.now())
         after = act(state)
         execution = executions.new(fleet_id, deployment_id, rollout_id)
-        saved = _save(state, after, executions.write(execution, state.at), *beside)
+        saved = _save(state, after, executions.write(execution, state.at), *store.noted(rollout), *beside)
         executions.begin(execution)
         return saved
 

@@ -45,8 +45,13 @@ def rollouts(deployment_id: str, limit: int, after: str | None) -> Slice[Rollout
 
 def created(rollout: Rollout) -> list[Write]:
     """The writes that store a new rollout, for the transaction that changes its group."""
+    return [table.put_new(to_item(rollout)), *noted(rollout)]
+
+
+def noted(rollout: Rollout) -> list[Write]:
+    """The writes that carry out a start or an act once under an `Idempotency-Key`; for its transaction."""
     path = f"/fleets/{rollout.fleet_id}/deployments/{rollout.deployment_id}/rollouts/{rollout.id}"
-    return [table.put_new(to_item(rollout)), *idempotent_create.writes(path)]
+    return idempotent_create.writes(path)
 
 
 def recorded(rollout: Rollout) -> Write:

@@ -58,7 +58,7 @@ def create(created: Webhook, record: Write) -> None:
 def replace(before: Webhook, after: Webhook, record: Write) -> None:
     """Change a webhook; one transaction. Raises LostRace if it is no longer as in `before`."""
     changed = table.put_if(_webhook_item(after), "revision = :revision", {":revision": before.revision})
-    transact([changed, record])
+    transact([changed, record, *idempotent_create.writes(f"/webhooks/{after.id}")])
 
 
 def delete(webhook: Webhook, record: Write) -> None:
