@@ -161,3 +161,61 @@ test("a text that was typed back is not stored", async () => {
   session.typed("a: 1\n");
   assert.equal(server.stored.size, 0);
 });
+
+test("notes are saved on the same condition as the text, and leave it", async () => {
+  const server = new Server();
+  const session = await server.session();
+  await session.describe("why");
+  assert.deepEqual(server.asked.at(-1), {
+    method: "PATCH",
+    path: "/configurations/cfg_1/versions/1",
+    body: { description: "why" },
+    match: '"1-1"',
+  });
+  assert.equal(session.base.etag, '"1-2"');
+});
+
+test("notes that meet another's are not taken for a save whose answer was lost", async () => {
+  const server = new Server();
+  const session = await server.session();
+  server.saveAsSomebodyElse("a: 1\n");
+  await assert.rejects(session.describe("why"), Overtaken);
+});
+
+test("only another collector version is saved with the text", async () => {
+  const server = new Server();
+  const session = await server.session();
+  await session.save("a: 2\n", "0.139.0");
+  await session.save("a: 3\n", "0.158.0");
+  assert.deepEqual(
+    server.asked.slice(1).map(({ body }) => body),
+    [{ yaml: "a: 2\n" }, { yaml: "a: 3\n", collector_version: "0.158.0" }],
+  );
+});
+
+test("a text that is given up is not restored, and the next one begins from what is saved", async () => {
+  const server = new Server();
+  (await server.session()).typed("a: 2\n");
+  const later = await server.session();
+  later.restore();
+  later.discard();
+  assert.deepEqual([later.restore(), later.base], [null, { text: "a: 1\n", etag: '"1-1"' }]);
+});
+
+test("a version is published as it is saved, and a text that is typed then is a new one", async () => {
+  const server = new Server();
+  const session = await server.session();
+  server.status = "published";
+  await session.publish();
+  assert.equal(server.asked.at(-1)?.path, "/configurations/cfg_1/versions/1/publish");
+  assert.equal(session.isDraft, false);
+});
+
+test("a text that the browser cannot store says so", async () => {
+  const server = new Server();
+  const session = await server.session();
+  server.stored.set = () => {
+    throw new Error("full");
+  };
+  assert.equal(session.typed("a: 2\n"), false);
+});
