@@ -1,0 +1,3 @@
+module github.com/headgate/headgate/layers/collector/mutation
+
+go 1.24.0
