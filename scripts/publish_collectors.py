@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def _description(version: str, binary: Path) -> dict[str, object]:
-    description = short(Descriptions(default_limits()).of(binary))
+    description = short(Descriptions(default_limits()).of_binary(binary))
     if description.get("version") != version:
         raise Unusable(f"its binary says that it is version {description.get('version')}")
     # That is about this machine, not about the binary.

@@ -51,4 +51,4 @@ def show_account(who: Visit, session: Person, notice: str = "") -> Response:
 
 @router.post("/account/look")
 def change_look(session: Person, form: Form) -> Response:
-    return look.save(redirect("/account?notice=saved"), look.of(form))
+    return look.save(redirect("/account?notice=saved"), look.of_form(form))

@@ -96,7 +96,7 @@ def add_member(body: AddMember, caller: SessionAdmin, request: Request, response
 @router.get("/invitations")
 def list_invitations(session: SignedIn) -> Invitations:
     """List the person's invitations."""
-    return Invitations(items=[InvitationShown.of(invitation) for invitation in invitations.of(session)])
+    return Invitations(items=[InvitationShown.of(invitation) for invitation in invitations.of_person(session)])
 
 
 @router.post("/invitations/{organization_id}/accept", responses=documented(409), openapi_extra=audited("member.joined"))

@@ -96,7 +96,7 @@ def list_changes(
     caller.require_admin()
     listed: Listed[AuditRecord] = Listed([])
     if not problems:
-        listed = read(view, lambda limit, after: audit.records(caller, limit, after, filters.wanted), _KEYS)
+        listed = read(view, lambda limit, after: audit.records(caller, limit, after, filters.chosen), _KEYS)
     nothing = empty(_NO_MATCH) if any(typed.values()) or not view.is_first else nothing_yet(_CHANGES_FOR, _FIRST_CHANGE)
     content = html(
         _CHANGES,

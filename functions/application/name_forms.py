@@ -10,18 +10,18 @@ from web.parts import text
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class BadName:
     """A form that was refused: what was typed, and why it was refused."""
 
     form: Mapping[str, str]
     error: errors.HeadgateError
 
 
-def status(wrong: Wrong | None) -> int:
+def status(wrong: BadName | None) -> int:
     return status_of(wrong.error) if wrong else 200
 
 
-def name_field(wrong: Wrong | None, value: str = "", *, as_id: str = "", hint: str = "") -> Html:
+def name_field(wrong: BadName | None, value: str = "", *, as_id: str = "", hint: str = "") -> Html:
     shown = wrong.form.get("name", "") if wrong else value
     return text("name", "Name", shown, most=200, as_id=as_id, hint=hint, error=wrong.error.detail if wrong else "")
 

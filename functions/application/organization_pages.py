@@ -5,7 +5,7 @@ from typing import Final
 
 from fastapi import Request, Response
 
-from application.name_forms import Wrong, status
+from application.name_forms import BadName, status
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import is_id
@@ -92,7 +92,7 @@ def decline_invitation(organization_id: OrganizationId, session: Person, form: F
 def _invitations(who: Visitor, session: Session) -> Html:
     """The person's open invitations; empty if there are none."""
     csrf = csrf_field(frame(who))
-    invited = invitations.of(session)
+    invited = invitations.of_person(session)
     # Two organizations may have the same name; the inviter's address was verified.
     entries = [
         html(
@@ -111,7 +111,7 @@ def _invitations(who: Visitor, session: Session) -> Html:
 
 def _answer(invitation: Invitation, way: str, csrf: Html, label: str) -> Html:
     path = f"/invitations/{invitation.organization_id}/{way}"
-    return action(path, csrf, label, "plain", of=invitation.organization_name)
+    return action(path, csrf, label, "plain", subject=invitation.organization_name)
 
 
 @router.get("/organizations/{organization_id}/members")
@@ -120,7 +120,7 @@ def list_members(who: Visit, caller: Member, view: Viewed) -> Response:
 
 
 def _members(
-    who: Visitor, caller: Caller, view: View | None = None, wrong: Wrong | None = None, problem: str = ""
+    who: Visitor, caller: Caller, view: View | None = None, wrong: BadName | None = None, problem: str = ""
 ) -> Response:
     """The members; after an error, with the invitation as typed, or with the reason why a member was not changed."""
     shown = frame(who, caller, "members")
@@ -149,7 +149,7 @@ def invite(request: Request, who: Visit, caller: Member, form: Form) -> Response
     try:
         invitations.invite(caller, form.get("email", ""), _role(form), public_url(request))
     except (errors.Invalid, AlreadyMember) as error:
-        return _members(who, caller, wrong=Wrong(form, error))
+        return _members(who, caller, wrong=BadName(form, error))
     return redirect(f"{home(caller)}/members")
 
 
@@ -197,7 +197,7 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Sequence[
         label = "Remove"
         if is_id("inv", member.principal.id):
             loss, label = "The invitation can no longer be accepted.", "Withdraw"
-        remove = confirmed(f"{path}/{member.principal.id}/remove", csrf, label, loss, of=member.principal.name)
+        remove = confirmed(f"{path}/{member.principal.id}/remove", csrf, label, loss, subject=member.principal.name)
         if member.status == "invited":
             fields = html("{a}{b}", a=hidden("email", member.principal.name), b=hidden("role", member.role))
             again = action(path, csrf, "Invite again", "plain", fields)

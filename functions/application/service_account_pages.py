@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi import Response
 
-from application.name_forms import Wrong, name_field, name_of, status
+from application.name_forms import BadName, name_field, name_of, status
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import ServiceAccountId, TokenId
@@ -90,7 +90,7 @@ def list_service_accounts(who: Visit, caller: Member, view: Viewed) -> Response:
     return _service_accounts(who, caller, view)
 
 
-def _service_accounts(who: Visitor, caller: Caller, view: View | None = None, wrong: Wrong | None = None) -> Response:
+def _service_accounts(who: Visitor, caller: Caller, view: View | None = None, wrong: BadName | None = None) -> Response:
     shown = frame(who, caller, "service-accounts")
     view = view or View(f"{home(caller)}/service-accounts")
     listed = read(view, lambda limit, after: identity.service_accounts(caller, limit, after), _ACCOUNT_KEYS)
@@ -127,7 +127,7 @@ def create_service_account(who: Visit, caller: Member, form: Form) -> Response:
     try:
         account = identity.create_service_account(caller.organization_id, name_of(form), by=caller)
     except errors.Invalid as error:
-        return _service_accounts(who, caller, wrong=Wrong(form, error))
+        return _service_accounts(who, caller, wrong=BadName(form, error))
     return redirect(f"{home(caller)}/service-accounts/{account.id}")
 
 
@@ -179,7 +179,7 @@ def create_token(who: Visit, caller: Member, service_account_id: ServiceAccountI
     try:
         name = name_of(form)
     except errors.Invalid as error:
-        return _page_of(who, caller, shown, wrong=Wrong(form, error))
+        return _page_of(who, caller, shown, wrong=BadName(form, error))
     try:
         token, value = identity.create_token(
             caller.organization_id,
@@ -191,7 +191,7 @@ def create_token(who: Visit, caller: Member, service_account_id: ServiceAccountI
             by=caller,
         )
     except OwnerNotFound as error:
-        return _page_of(who, caller, shown, wrong=Wrong(form, error))
+        return _page_of(who, caller, shown, wrong=BadName(form, error))
     return _page_of(who, caller, replace(shown, tokens=[*shown.tokens, token]), html(_VALUE, value=value))
 
 
@@ -220,7 +220,7 @@ def _page_of(
     caller: Caller,
     shown: _Account,
     value: Html = NOTHING,
-    wrong: Wrong | None = None,
+    wrong: BadName | None = None,
     view: View | None = None,
 ) -> Response:
     typed = wrong.form if wrong else {}
@@ -272,6 +272,6 @@ def _token_row(csrf: Html, path: str, token: Token) -> Sequence[Cell]:
             csrf,
             "Delete",
             "Programs that use it are refused at once.",
-            of=token.name,
+            subject=token.name,
         ),
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from fastapi import Request, Response
 
-from application.name_forms import Wrong, name_field, name_of, status
+from application.name_forms import BadName, name_field, name_of, status
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.browser import public_url
@@ -41,7 +41,7 @@ def rename(request: Request, who: Visit, caller: Member, form: Form) -> Response
     try:
         members.rename_organization(caller, name_of(form))
     except errors.Invalid as error:
-        return _settings(request, who, caller, renamed=Wrong(form, error))
+        return _settings(request, who, caller, renamed=BadName(form, error))
     return redirect(f"{home(caller)}/settings")
 
 
@@ -50,12 +50,16 @@ def create_organization(request: Request, who: Visit, caller: Member, form: Form
     try:
         created = members.create_organization(caller, name_of(form))
     except errors.Invalid as error:
-        return _settings(request, who, caller, created=Wrong(form, error))
+        return _settings(request, who, caller, created=BadName(form, error))
     return redirect(f"/organizations/{created.organization_id}")
 
 
 def _settings(
-    request: Request, who: Visitor, caller: Caller, renamed: Wrong | None = None, created: Wrong | None = None
+    request: Request,
+    who: Visitor,
+    caller: Caller,
+    renamed: BadName | None = None,
+    created: BadName | None = None,
 ) -> Response:
     """The settings; after an error, with the name as typed."""
     shown = frame(who, caller, "settings")

@@ -124,7 +124,7 @@ class Invitations(BaseModel):
 
 
 class ServiceAccountShown(Answer):
-    """`created_by` is null for one that an earlier release created."""
+    """`created_by` is null for one that the operator created."""
 
     id: str
     name: str
@@ -133,7 +133,7 @@ class ServiceAccountShown(Answer):
 
 
 class TokenShown(Answer):
-    """`created_by` and `owner`, who is to hold it, are null for one that an earlier release created."""
+    """`created_by` and `owner`, who is to hold it, are null for one that the operator created."""
 
     id: str
     name: str

@@ -88,7 +88,7 @@ def list_components(
     version: OfVersion = "",
 ) -> Response:
     searched = text_[:LONGEST_TEXT]
-    components = reference.found(version or None, kind or None, searched)
+    components = reference.matching(version or None, kind or None, searched)
     typed, view = {"text": searched, "kind": kind, "version": version}, replace(view, sort=view.sort or "type")
     listed = read(view, lambda _limit, _after: Slice(components, None), _KEYS)
     path = components_path(caller)

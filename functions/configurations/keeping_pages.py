@@ -107,12 +107,12 @@ def _settings(
 def _keeping(csrf: Html, path: str, configuration: Configuration) -> list[Html]:
     """The forms that archive or restore it, and delete it if it was never published."""
     if configuration.archived_at:
-        form = action(f"{path}/restore", csrf, "Restore", "plain", of=configuration.name)
+        form = action(f"{path}/restore", csrf, "Restore", "plain", subject=configuration.name)
         cards = [html(_KEEPING, heading="Restore this configuration", about=_RESTORE, form=form)]
     else:
-        form = action(f"{path}/archive", csrf, "Archive", "plain", of=configuration.name)
+        form = action(f"{path}/archive", csrf, "Archive", "plain", subject=configuration.name)
         cards = [html(_KEEPING, heading="Archive this configuration", about=_ARCHIVE, form=form)]
     if configuration.published_version is None:
-        form = confirmed(f"{path}/delete", csrf, "Delete", _DELETE, of=configuration.name)
+        form = confirmed(f"{path}/delete", csrf, "Delete", _DELETE, subject=configuration.name)
         cards.append(html(_KEEPING, heading="Delete this configuration", about=NOTHING, form=form))
     return cards

@@ -12,7 +12,7 @@ from flows.wire import Slug
 from headgate.flows import service as flows
 from headgate.flows.model import Flow, FlowPipeline, FlowTest
 from headgate_engine.collector import DISTRIBUTION, StableSignal
-from web.html import NOTHING, Html, html
+from web.html import Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import choice, empty, home, tag, text
@@ -97,7 +97,7 @@ def show_flow(who: Visit, caller: Member, slug: Slug) -> Response:
         source=flow.source,
         usable="yes" if usable else "no",
         without="" if usable else _NOT_USABLE.format(distribution=flow.collector_distribution),
-        picture=_picture(flow.pipelines),
+        picture=picture(flow.pipelines),
         graph=_graph(flow.pipelines),
         description=list(_described(full.description)),
         yaml=full.yaml,
@@ -124,13 +124,8 @@ def _entry(path: str, flow: Flow) -> Html:
         summary=flow.summary,
         signals=_tags(flow.signals),
         tags=_tags([each for each in flow.tags if each not in flow.signals]),
-        picture=_picture(flow.pipelines),
+        picture=picture(flow.pipelines),
     )
-
-
-def _picture(pipelines: Sequence[FlowPipeline]) -> Html:
-    """A gallery that an earlier release published has none."""
-    return picture(pipelines) if pipelines else NOTHING
 
 
 def _graph(pipelines: Sequence[FlowPipeline]) -> str:

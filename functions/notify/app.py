@@ -9,4 +9,4 @@ from headgate.webhooks.notifications import sweep
 def handler(_event: JsonValue, _context: object) -> JsonValue:
     """Raises NotSwept if something was left for the next call."""
     swept = sweep.sweep(clock.now())
-    return {"found": swept.found, "sent": swept.sent, "messages": swept.messages}
+    return {"noticed": swept.noticed, "sent": swept.sent, "messages": swept.messages}

@@ -249,7 +249,7 @@ def _rule(path: str, pipeline: str, csrf: Html, stored: StoredRule, may_change: 
         condition=stored.rule.condition,
         meaning=_meaning(stored.rule),
         edit=html(_EDIT, path=path, id=stored.id, name=name) if changes else NOTHING,
-        remove=action(path.partition("?")[0], csrf, "Remove", "danger", fields, of=name) if changes else NOTHING,
+        remove=action(path.partition("?")[0], csrf, "Remove", "danger", fields, subject=name) if changes else NOTHING,
     )
 
 

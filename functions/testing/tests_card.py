@@ -71,7 +71,7 @@ def _state(overview: TestsOverview, current: Shown | None) -> Html:
 
 
 def _delete(test: ListedTest, path: str, csrf: Html) -> Html:
-    return confirmed(path, csrf, "Delete", _LOSS, hidden("delete_test", test.name), of=test.name)
+    return confirmed(path, csrf, "Delete", _LOSS, hidden("delete_test", test.name), subject=test.name)
 
 
 def _history(name: str, overview: TestsOverview) -> Html:

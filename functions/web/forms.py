@@ -16,16 +16,16 @@ _MAX_FIELDS = 200
 _MINUTE: Final = "%Y-%m-%dT%H:%M"
 
 
-Wanted = TypeVar("Wanted")
+Chosen = TypeVar("Chosen")
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Filters(Generic[Wanted]):
+class Filters(Generic[Chosen]):
     """The typed values of a form that filters a list, the filter that they ask for, and the errors by field."""
 
     typed: Mapping[str, str]
-    wanted: Wanted
+    chosen: Chosen
     problems: Mapping[str, str]
 
 
@@ -48,7 +48,7 @@ def model_of(model: type[Model], values: Mapping[str, object]) -> Model:
         raise errors.Invalid(wrong[0].message, wrong) from error
 
 
-def given(form: Mapping[str, str], *names: str) -> dict[str, str]:
+def filled(form: Mapping[str, str], *names: str) -> dict[str, str]:
     """The fields that are not empty, without blanks around them."""
     return {name: form[name].strip() for name in names if form.get(name, "").strip()}
 

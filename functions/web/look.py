@@ -28,10 +28,10 @@ def read(request: Request) -> Look:
     """The look that the cookie names; the default for each part that is missing or unknown."""
     theme, _, rest = request.cookies.get(LOOK_COOKIE, "").partition(".")
     density, _, zone = rest.partition(".")
-    return of({"theme": theme, "density": density, "zone": zone})
+    return of_form({"theme": theme, "density": density, "zone": zone})
 
 
-def of(form: Mapping[str, str]) -> Look:
+def of_form(form: Mapping[str, str]) -> Look:
     """The look of a form's fields; the default for each that is missing or unknown."""
     return Look(
         _known(THEMES, form.get("theme", "")),

@@ -135,16 +135,16 @@ def hidden(name: str, value: str) -> Html:
     return html('<input type="hidden" name="{name}" value="{value}">', name=name, value=value)
 
 
-def action(path: str, csrf: Html, label: str, kind: str, fields: Html = NOTHING, *, of: str = "") -> Html:
-    """A form that is one button. `of` names the button's object for screen readers, which do not see its row."""
-    described = html(' aria-label="{label} {of}"', label=label, of=of) if of else NOTHING
+def action(path: str, csrf: Html, label: str, kind: str, fields: Html = NOTHING, *, subject: str = "") -> Html:
+    """A form that is one button. `subject` names the button's object for screen readers, which do not see its row."""
+    described = html(' aria-label="{label} {subject}"', label=label, subject=subject) if subject else NOTHING
     return html(_ACTION, action=path, csrf=csrf, fields=fields, label=label, kind=kind, described=described)
 
 
-def confirmed(path: str, csrf: Html, label: str, loss: str, fields: Html = NOTHING, *, of: str = "") -> Html:
+def confirmed(path: str, csrf: Html, label: str, loss: str, fields: Html = NOTHING, *, subject: str = "") -> Html:
     """A button that asks first: it opens to `loss`, which says what is lost, and to the button itself."""
-    described = html(' aria-label="{label} {of} …"', label=label, of=of) if of else NOTHING
-    button = action(path, csrf, label, "danger", fields, of=of)
+    described = html(' aria-label="{label} {subject} …"', label=label, subject=subject) if subject else NOTHING
+    button = action(path, csrf, label, "danger", fields, subject=subject)
     return html(_CONFIRMED, label=label, described=described, loss=loss, button=button)
 
 

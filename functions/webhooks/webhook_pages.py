@@ -18,7 +18,7 @@ from headgate.webhooks import service as webhooks
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
 from web.commands import Posted, command
-from web.forms import by_field, given
+from web.forms import by_field, filled
 from web.html import NOTHING, Html, html, separated
 from web.layout import csrf_field, page
 from web.pages import Form, Member, Visit, frame, page_router
@@ -174,7 +174,7 @@ def _changes(posted: Posted) -> Mapping[str, object] | None:
     changed: dict[str, object] = {
         name: value for name, value in settings.items() if _in_order(value) != _in_order(now[name])
     }
-    return changed | given(form, "url", "routing_key") or None
+    return changed | filled(form, "url", "routing_key") or None
 
 
 def _not_changed(posted: Posted, error: errors.HeadgateError) -> Response:
@@ -384,7 +384,7 @@ def _fleets(caller: Caller, webhook: Webhook, labels: Mapping[str, str]) -> Html
 
 
 def _row(delivery: Delivery, own: str, csrf: Html) -> Sequence[Cell]:
-    resend = action(f"{own}/deliveries/{delivery.id}/resend", csrf, "Send again", "plain", of=delivery.type)
+    resend = action(f"{own}/deliveries/{delivery.id}/resend", csrf, "Send again", "plain", subject=delivery.type)
     return (
         delivery.type,
         moment(delivery.created_at),

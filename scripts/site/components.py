@@ -18,7 +18,7 @@ _LONGEST_DEFAULT: Final = 80
 
 def pages(version: str) -> dict[str, str]:
     """The content of each page, by its path in the site."""
-    matches = {kind: reference.found(version, kind) for kind in KINDS}
+    matches = {kind: reference.matching(version, kind) for kind in KINDS}
     index = _page(
         "Components",
         [

@@ -37,7 +37,7 @@ def main() -> None:
     results = Path(__file__).parent / f"{options.version}.json"
     if options.tried is not None:
         try:
-            components = [entry for kind in KINDS for entry in reference.found(options.version, kind)]
+            components = [entry for kind in KINDS for entry in reference.matching(options.version, kind)]
         finally:
             checker.close()
         _try(options.version, components, options.tried, results)

@@ -3,9 +3,8 @@
 import pytest
 
 from configurations.app import router
-from headgate.configurations import keys, search, store
-from headgate.storage import table
-from tests.support.configurations import append, create, get, patch, publish
+from headgate.configurations import search
+from tests.support.configurations import append, create, get, publish
 from tests.support.members import JoinWith, Member
 
 BATCH = "processors: {batch: {}, batch/2: {}}\nexporters: {otlp/backend: {endpoint: a}}\n"
@@ -104,41 +103,6 @@ def test_a_search_stops_after_so_many_bytes_of_texts(ann: Member, monkeypatch: p
     second = get(ann, f"?text=nowhere&cursor={first['next_cursor']}").json()
 
     assert (first["items"], second["items"], second["next_cursor"]) == ([], [], None)
-
-
-def test_a_component_is_found_in_a_text_of_which_an_earlier_release_did_not_note_the_components(ann: Member) -> None:
-    configuration_id = create(ann, "Batch", yaml=BATCH)
-    item = keys.yaml(configuration_id, 1)
-    table.write(table.versions.update(item, "REMOVE components"))
-
-    assert (found(ann, component="batch/2"), found(ann, component="filter")) == (["Batch"], [])
-    assert (table.versions.get(item) or {})["components"] == "batch\nbatch/2\notlp/backend"
-
-
-def test_components_of_an_earlier_text_are_not_noted_with_a_later_one(ann: Member) -> None:
-    configuration_id = create(ann, "Batch", yaml=BATCH)
-    item = keys.yaml(configuration_id, 1)
-    table.write(table.versions.update(item, "REMOVE components"))
-    (read,) = store.stored_texts([(configuration_id, 1)]).values()
-    patch(ann, configuration_id, 1, yaml=FILTER)
-    table.write(table.versions.update(item, "REMOVE components"))
-    store.note_components(read, ["batch"])
-
-    assert found(ann, component="filter") == ["Batch"]
-
-
-def test_a_search_notes_the_components_of_so_many_texts(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_BYTES", 100_000)
-    for n in range(3):
-        configuration_id = create(ann, f"Old {n}", yaml=BATCH)
-        table.write(table.versions.update(keys.yaml(configuration_id, 1), "REMOVE components"))
-    first = get(ann, "?component=filter").json()
-
-    assert (first["items"], first["next_cursor"] is None) == ([], False)
-    assert (found(ann, component="batch"), get(ann, "?component=filter").json()["next_cursor"]) == (
-        ["Old 2", "Old 1", "Old 0"],
-        None,
-    )
 
 
 def test_no_text_makes_a_search_for_a_component_take_long(ann: Member) -> None:

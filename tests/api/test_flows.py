@@ -1,6 +1,5 @@
 """The gallery as the API serves it, from the bucket that it was published to."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,15 +98,6 @@ def test_a_flows_tests_are_as_those_of_a_version_are_put(ann: Member) -> None:
 
     assert test.pop("name") == "zebra"
     assert NamedTestIn.model_validate(test).as_test().rules[0].expect == "count"
-
-
-def test_a_flow_of_a_gallery_of_an_earlier_release_has_no_tests(ann: Member) -> None:
-    objects = gallery("old")
-    flow = json.loads(objects[store.key_of("old")])
-    del flow["tests"]
-    publish_these({**objects, store.key_of("old"): json.dumps(flow).encode()})
-
-    assert ann.http.get(f"{API}/flows/old").json()["tests"] == []
 
 
 @pytest.mark.usefixtures("three_flows")

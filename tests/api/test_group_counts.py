@@ -1,8 +1,7 @@
 """How many collectors of a group are in each state, and which still report with an older token."""
 
-from headgate.fleets import keys, tokens
 from headgate.fleets import service as fleets
-from headgate.storage import table
+from headgate.fleets import tokens
 from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, now
 from tests.support.members import API
 from tests.support.opamp_agent import Agent
@@ -47,23 +46,6 @@ def test_a_host_that_moves_to_another_group_is_counted_there_alone(now: Clock, f
     moved.start()
 
     assert counts(fleet) == {"Default": {}, "web": {"total": 1, "pending_pickup": 1}}
-
-
-def test_counters_of_an_earlier_release_count_for_the_fleet_until_each_host_reports(now: Clock, fleet: Fleet) -> None:
-    agents = [fleet.agent() for _ in range(3)]
-    for agent in agents:
-        agent.start()
-    for shard in table.fleets.list_all(keys.census_of(fleet.id), keys.SHARDS):
-        days = shard["days"]
-        assert isinstance(days, dict)
-        by_day = {day: n for of_group in days.values() for day, n in of_group.items()}
-        table.fleets.put(shard | {"days": by_day})
-    now.moves(minutes=16)
-    assert (fleet.counts(), counts(fleet)) == ({"total": 3, "stale": 3}, {"Default": {}})
-
-    agents[0].heartbeat()
-    assert fleet.counts() == {"total": 3, "pending_pickup": 1, "stale": 2}
-    assert counts(fleet) == {"Default": {"total": 1, "pending_pickup": 1}}
 
 
 def test_after_a_renewal_those_with_the_old_token_are_listed(now: Clock, fleet: Fleet) -> None:

@@ -12,11 +12,10 @@ from botocore.exceptions import EndpointConnectionError
 from application.app import app as application
 from configurations.app import router as configurations
 from headgate.foundation import clock
-from headgate.foundation.hashing import hash_of
 from headgate.foundation.settings import settings
 from headgate.http import credentials
-from headgate.identity import keys, service_account_store
 from headgate.identity import service as identity
+from headgate.identity import service_account_store
 from headgate.storage import aws, items
 from identity.app import router as identities
 from tests.support.in_process import TestClient
@@ -167,20 +166,6 @@ def test_what_is_not_a_credential_leaves_nothing_in_the_table(ann: Member, what:
 
     assert answers == [401, 401, 401]
     assert identity_items() == before
-
-
-def test_a_window_that_an_earlier_release_kept_in_the_credential_is_ignored(ann: Member) -> None:
-    minute = int(clock.now().timestamp()) // 60
-    aws.dynamodb().update_item(
-        TableName=settings().identity_table,
-        Key=items.marshal(keys.token(hash_of(ann.token))),
-        UpdateExpression="SET rate_used = :used, rate_minute = :minute",
-        ExpressionAttributeValues=items.marshal({":used": 1_000_000, ":minute": minute}),
-    )
-
-    response = ann.http.get(f"{API}/identity")
-
-    assert (response.status_code, response.headers["ratelimit-remaining"]) == (200, "99999")
 
 
 def test_another_organizations_token_sees_nothing(ann: Member, join: JoinWith) -> None:

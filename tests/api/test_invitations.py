@@ -229,7 +229,7 @@ def test_an_invitation_expires_after_seven_days(ada: Browser, known: User, monke
     session, later = browser_of(known), clock.now() + timedelta(days=7, seconds=1)
     with monkeypatch.context() as patch:
         patch.setattr(clock, "now", lambda: later)
-        assert invitations.of(session) == []
+        assert invitations.of_person(session) == []
         with pytest.raises(invitations.InvitationNotFound):
             invitations.accept(session, ada.organization_id)
         found = member_store.members(ada.organization_id, 100, None).entries
@@ -239,7 +239,7 @@ def test_an_invitation_expires_after_seven_days(ada: Browser, known: User, monke
 def test_the_role_that_was_shown_is_the_one_that_is_accepted(ada: Browser, known: User) -> None:
     pending = invite(ada, known.email).json()["id"]
     assert ada.app.patch(f"{APP}/members/{pending}", json={"role": "admin"}).json()["role"] == "admin"
-    (offered,) = invitations.of(browser_of(known))
+    (offered,) = invitations.of_person(browser_of(known))
 
     assert (offered.role, invitations.accept(browser_of(known), ada.organization_id).role) == ("admin", "admin")
     organization = table.identity.get(keys.organization(ada.organization_id))

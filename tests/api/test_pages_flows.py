@@ -97,14 +97,6 @@ def _test() -> FlowTest:
     return FlowTest(SCRIPT, SCRIPT, "logs", 3, SCRIPT, (FlowRule(SCRIPT, SCRIPT),))
 
 
-def test_a_gallery_without_pipelines_is_shown_without_pictures(browser: TestClient) -> None:
-    flow = Flow("old", "Old", "s", "headgate", "a", ("logs",), ("t",), "0.139.0", "otelcol-contrib")
-    publish.upload({store.INDEX_KEY: store.index_object([flow])}, settings().bucket)
-    shown = browser.get("flows").text
-
-    assert (slugs(shown), 'class="picture"' in shown) == (["old"], False)
-
-
 def test_a_connector_is_drawn_once_between_its_pipelines() -> None:
     drawn = picture([LOGS, COUNTS])
     places = {name: int(x) for x, name in re.findall(r'translate\((\d+) \d+\)">.*?>([a-z]+)</text>', drawn, re.DOTALL)}

@@ -100,7 +100,7 @@ def put(version: str, binary: Path, compressed: Path) -> None:
     aws.forget_clients()
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=BUCKET)
-    description = short(Descriptions(LIMITS).of(binary))
+    description = short(Descriptions(LIMITS).of_binary(binary))
     publish.upload(s3, BUCKET, published.architecture(), binary, compressed, description)
 
 

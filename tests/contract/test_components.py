@@ -51,7 +51,7 @@ def schema_of(version: str) -> dict[str, Any]:
 @pytest.mark.parametrize("version", versions_in_turn(1))
 def test_the_program_carries_the_texts_of_its_modules(version: str) -> None:
     """The build embeds them. In tests of the Go code there are none."""
-    found = reference.found(version)
+    found = reference.matching(version)
     settings_at_the_top = [
         property_ for one in found for property_ in json.loads(one.schema).get("properties", {}).values()
     ]
@@ -66,14 +66,14 @@ def test_the_components_are_those_that_the_binary_describes(version: str) -> Non
     described = checker.describe(version, asker=Asker("o", "c"))["components"]
     assert isinstance(described, list)
 
-    assert [(one.kind, one.type, one.module) for one in reference.found(version)] == sorted(
+    assert [(one.kind, one.type, one.module) for one in reference.matching(version)] == sorted(
         (one["kind"], one["type"], one["module"]) for one in described if one["kind"] != "provider"
     )
 
 
 @pytest.mark.parametrize("version", versions_in_turn(3))
 def test_every_component_has_a_schema_whose_fields_can_be_listed(version: str) -> None:
-    for component in reference.found(version):
+    for component in reference.matching(version):
         found = [one.path for one in fields(json.loads(component.schema))]
         assert len(found) == len(set(found)) < MOST_FIELDS, component.position
         assert component.stability, component.position
@@ -81,7 +81,7 @@ def test_every_component_has_a_schema_whose_fields_can_be_listed(version: str) -
 
 @pytest.mark.parametrize("version", versions_in_turn(4))
 def test_a_former_name_leads_to_its_component(version: str) -> None:
-    renamed = [one for one in reference.found(version) if one.aliases]
+    renamed = [one for one in reference.matching(version) if one.aliases]
 
     assert [reference.component(version, one.kind, one.aliases[0]) for one in renamed] == renamed
 
@@ -91,7 +91,7 @@ def test_the_schema_of_a_configuration_has_every_component_and_fits_in_an_answer
     text = documents.plain(reference.document(version).compressed)
     definitions = schema_of(version)["$defs"]
 
-    assert [one.position for one in reference.found(version) if one.position not in definitions] == []
+    assert [one.position for one in reference.matching(version) if one.position not in definitions] == []
     assert len(text) < min(LARGEST_DOCUMENT, LARGEST_IN_LAMBDA)
 
 

@@ -16,7 +16,7 @@ from headgate_cli.local.api import LocalApi
 from headgate_cli.lsp import actions, completion, convert, diagnostics, hover, navigation, ottl
 from headgate_cli.lsp.diagnostics import Diagnostic
 from headgate_cli.lsp.document import OpenDocument
-from headgate_cli.lsp.schema import SchemaReference
+from headgate_cli.lsp.schema import ServedSchema
 from headgate_cli.lsp.sources import Backend
 from headgate_cli.lsp.text import DocumentText, Encoding
 from tests.support import sizes
@@ -41,8 +41,8 @@ def collector() -> Iterator[Backend]:
 
 
 @pytest.fixture(scope="module")
-def reference(collector: Backend) -> SchemaReference:
-    return SchemaReference(collector.document())
+def reference(collector: Backend) -> ServedSchema:
+    return ServedSchema(collector.document())
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def lookup(collector: Backend) -> ottl.Lookup:
 
 
 @pytest.fixture
-def ask(reference: SchemaReference, lookup: ottl.Lookup) -> Callable[[OpenDocument, int], None]:
+def ask(reference: ServedSchema, lookup: ottl.Lookup) -> Callable[[OpenDocument, int], None]:
     """Ask a document everything that an editor asks at a place, and convert the answers as they are sent."""
 
     def asked(document: OpenDocument, at: int) -> None:

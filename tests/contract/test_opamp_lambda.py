@@ -216,7 +216,7 @@ def test_the_function_starts_without_the_web_framework(stack: Stack) -> None:
 
 
 def test_the_client_of_the_tables_exists_before_the_first_message(stack: Stack) -> None:
-    script = "import opamp.app; from headgate.storage import aws; print(aws._dynamodb.cache_info().currsize)"
+    script = "import opamp.app; from headgate.storage import aws; print(len(aws._clients))"
     path = os.pathsep.join(str(ROOT / folder) for folder in ("shared", "engine", "functions"))
     variables = {**os.environ, "PYTHONPATH": path, "AWS_LAMBDA_FUNCTION_NAME": "opamp"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=variables)

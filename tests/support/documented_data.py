@@ -1,6 +1,5 @@
 """docs/data.md as data: every kind of item and object that it lists, and whether what is stored is one of them."""
 
-import importlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,6 @@ from headgate_local.template import Template
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "data.md"
 _CODE: Final = re.compile(r"`([^`]+)`")
-_FUNCTION: Final = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
 
 
 @dataclass(frozen=True)
@@ -24,6 +22,7 @@ class Kind:
     name: str
     key: tuple[str, ...]
     attributes: frozenset[str]
+    modules: frozenset[str]
 
     def holds(self, place: str, key: Sequence[str], attributes: frozenset[str]) -> bool:
         return (
@@ -77,25 +76,17 @@ def kinds() -> Iterator[Kind]:
         if line.startswith("## "):
             place = next(iter(_CODE.findall(line)), "")
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if place and len(cells) == 6 and cells[0] not in ("Item", "Object") and not cells[0].startswith("-"):
+        if place and len(cells) == 5 and cells[0] not in ("Item", "Object") and not cells[0].startswith("-"):
             # Names in parentheses are of what an attribute holds.
             attributes = frozenset(_CODE.findall(re.sub(r"\([^)]*\)", "", cells[2])))
             key = tuple(_pattern(text) for text in _CODE.findall(cells[1]))
-            yield Kind(place, cells[0], key, attributes if place != "Bucket" else frozenset())
+            attributes = frozenset() if place == "Bucket" else attributes
+            yield Kind(place, cells[0], key, attributes, frozenset(_CODE.findall(cells[3])))
 
 
-def functions() -> set[str]:
-    """Whatever the page names as `package.module.function`."""
-    text = PAGE.read_text(encoding="utf-8")
-    return {name for name in _CODE.findall(text) if _FUNCTION.fullmatch(name) and name.count(".") > 1}
-
-
-def exists(function: str) -> bool:
-    module, _, name = f"headgate.{function}".rpartition(".")
-    try:
-        return hasattr(importlib.import_module(module), name)
-    except ModuleNotFoundError:
-        return False
+def modules() -> set[str]:
+    """The modules that the page says write and read an item."""
+    return {name for kind in kinds() for name in kind.modules}
 
 
 def _pattern(key: str) -> str:

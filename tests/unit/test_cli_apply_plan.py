@@ -7,7 +7,7 @@ import pytest
 
 from headgate_cli.apply.found import FoundConfiguration, is_known
 from headgate_cli.apply.state import AppliedState, SeenConfiguration, StateEntry, digest_of_tests
-from headgate_cli.apply.steps import FOLDER_UNKNOWN, NOT_CREATED, ApplyPlan
+from headgate_cli.apply.steps import NOT_CREATED, ApplyPlan
 from headgate_cli.apply.wanted import FolderConfiguration
 from headgate_cli.apply.wanted_fleets import FolderAssignment, FolderFleet, FolderGroup
 from headgate_cli.checks.checked import TextToCheck
@@ -212,12 +212,6 @@ def test_policies_with_what_is_the_default_are_equal() -> None:
             CREATED,
             True,
             [f"left_out configuration shop: {NOT_CREATED}"],
-        ),
-        (
-            replace(THERE, managed_by=TOKEN.mark_without_folder),
-            CREATED,
-            True,
-            [f"left_out configuration shop: {FOLDER_UNKNOWN}"],
         ),
         (replace(PUBLISHED, archived=True), CREATED, True, []),
     ],

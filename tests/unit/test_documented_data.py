@@ -1,9 +1,10 @@
-"""docs/data.md against the code: every key that is built, every index of the template, every function it names."""
+"""docs/data.md against the code: every key that is built, every index of the template, every module it names."""
 
 import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -79,9 +80,12 @@ def test_keys_and_indexes_are_those_of_the_template() -> None:
         assert all(f"`{index['IndexName']}`" in section for index in indexes)
 
 
-@pytest.mark.parametrize("function", sorted(documented_data.functions()))
-def test_every_function_is_there(function: str) -> None:
-    assert documented_data.exists(function)
+def test_every_module_is_there_and_every_store_is_named() -> None:
+    package = Path(headgate.__file__).parent
+    there = {".".join(path.relative_to(package).with_suffix("").parts) for path in package.rglob("*.py")}
+
+    assert documented_data.modules() - there == set()
+    assert {module for module in there if module.endswith("store")} - documented_data.modules() == set()
 
 
 def test_what_is_not_documented_is_found() -> None:

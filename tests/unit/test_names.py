@@ -12,8 +12,10 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("cli", "engine", "functions", "local", "scripts", "shared")
 GENERATED = ("_pb2.py", "headgate_cli/shapes.py")
 VAGUE = frozenset({"one", "found", "told", "made", "wanted", "given", "other", "kept", "taken", "of"})
-MOST_VAGUE_NAMES = {"cli": 0, "engine": 9, "functions": 14, "local": 2, "scripts": 1, "shared": 24}
-"""How many variables, arguments and functions have such a name, by folder. A limit only falls: name the new one."""
+MOST_VAGUE_NAMES = {"cli": 0, "engine": 0, "functions": 0, "local": 0, "scripts": 0, "shared": 2}
+"""How many variables, arguments and functions have such a name, by folder. A limit only falls: name the new one.
+
+The two of `shared` are the field `of` in which a supervisor reports its counters."""
 MOST_CLASSES_OF_ONE_NAME = 14
 """How many names two public classes or more have. The limit only falls."""
 MOST_ODD_DOCSTRINGS = {"cli": 0, "engine": 0, "functions": 0, "local": 0, "scripts": 0, "shared": 0}
@@ -80,6 +82,9 @@ def test_a_class_has_one_name_in_the_whole_project() -> None:
 def _bound(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
+            case ast.FunctionDef(name="of", decorator_list=[ast.Name(id="classmethod"), *_]):
+                # A constructor is read behind its class: `Asker.of(caller)`.
+                continue
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 yield name
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):

@@ -90,7 +90,7 @@ def raising(error: Exception) -> Callable[[str, Mapping[str, object]], Mapping[s
 
 
 def types(version: str | None = None, kind: Kind | None = None, text: str = "") -> list[str]:
-    return [one.position for one in service.found(version, kind, text)]
+    return [one.position for one in service.matching(version, kind, text)]
 
 
 def test_components_come_by_kind_and_type(collector: Collector) -> None:
@@ -142,7 +142,7 @@ def test_a_build_is_asked_once(collector: Collector) -> None:
 
 def test_it_is_asked_in_nobodys_name(collector: Collector) -> None:
     """A process that has read somebody's text could be lying to everybody else."""
-    service.found(None)
+    service.matching(None)
     service.ottl("transform", "log", None)
 
     assert {asker for _, _, _, asker in collector.asked} == {answers.ASKER}
@@ -182,7 +182,7 @@ def test_why_it_is_not_known_is_told(
 ) -> None:
     collector.answer = raising(error)
 
-    for ask in (service.found, service.document, service.ottl_components):
+    for ask in (service.matching, service.document, service.ottl_components):
         with pytest.raises(expected):
             ask(version)
 
@@ -218,7 +218,7 @@ def test_versions_that_there_are_not_push_out_none_that_there_is(collector: Coll
     collector.answer = raising(NotInstalled(OTHER, (DEFAULT,)))
     for n in range(20):
         with pytest.raises(CollectorVersionNotInstalled):
-            service.found(f"1.0.{n}")
+            service.matching(f"1.0.{n}")
     collector.answer = usual
     asked = len(collector.asked)
 
@@ -291,7 +291,7 @@ def test_an_answer_in_another_form_is_an_outage(answer: dict[str, object], colle
     collector.answer = lambda *_: answer
 
     with pytest.raises(ReferenceUnavailable, match="in an unknown form"):
-        service.found(None)
+        service.matching(None)
 
 
 def test_an_answer_that_would_fill_the_memory_is_not_unpacked(collector: Collector) -> None:

@@ -141,7 +141,7 @@ class _Progress:
         self._recorder, self._step = recorder, step
         self._known = recorder.state.configurations.get(step.name)
         # Nobody uses what is archived: whoever restores it has it as if it were new, if it was an apply's.
-        restores = step.current is not None and step.current.archived and caller.applied(step.current.managed_by)
+        restores = step.current is not None and step.current.archived and step.current.managed_by == caller.mark
         self._created = step.current is None or restores or was_created(recorder, step.name, step.current, caller)
         self._updated_at = step.current.updated_at if step.current else ""
         self._unseen = False
@@ -190,7 +190,7 @@ class _Progress:
 def was_created(recorder: Recorder, name: str, there: FoundConfiguration, caller: CredentialOwner) -> bool:
     """True if an apply of the folder created the configuration that has the name now, as the server says too."""
     entry = recorder.state.configurations.get(name)
-    return bool(entry and entry.created and entry.id in ("", there.id) and caller.applied(there.managed_by))
+    return bool(entry and entry.created and entry.id in ("", there.id) and there.managed_by == caller.mark)
 
 
 def remember(recorder: Recorder, desired: FolderContent, current: ServerContent, plan: ApplyPlan) -> None:

@@ -139,7 +139,7 @@ def remember(recorder: Recorder, desired: FolderContent, current: ServerContent)
         fleet = current.fleets.get(label)
         if fleet and not entry.id:
             recorder.set(
-                _FLEETS, label, StateEntry(fleet.id, created=True) if current.caller.applied(fleet.managed_by) else None
+                _FLEETS, label, StateEntry(fleet.id, created=True) if fleet.managed_by == current.caller.mark else None
             )
         elif fleet is None and label not in desired.fleets:
             recorder.set(_FLEETS, label, None)
@@ -150,7 +150,7 @@ def remember(recorder: Recorder, desired: FolderContent, current: ServerContent)
         elif not entry.id:
             group = groups[key]
             recorder.set(
-                _GROUPS, key, StateEntry(group.id, created=True) if current.caller.applied(group.managed_by) else None
+                _GROUPS, key, StateEntry(group.id, created=True) if group.managed_by == current.caller.mark else None
             )
 
 

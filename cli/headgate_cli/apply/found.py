@@ -36,16 +36,7 @@ class CredentialOwner:
     def mark(self) -> str:
         """`managed_by` of what an apply of the folder by this credential's owner creates: the server keeps it as it
         is."""
-        return f"{self.mark_without_folder} folder {self.folder}"
-
-    @property
-    def mark_without_folder(self) -> str:
-        """The mark of releases that did not tell folders apart."""
-        return f"headgate apply {self.id}"
-
-    def applied(self, managed_by: str) -> bool:
-        """True if an apply of this folder created it, or may have before folders were told apart."""
-        return managed_by in (self.mark, self.mark_without_folder)
+        return f"headgate apply {self.id} folder {self.folder}"
 
     def is_of_another_folder(self, managed_by: str) -> bool:
         """True if an apply of another folder manages it, by any credential."""

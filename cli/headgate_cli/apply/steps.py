@@ -23,11 +23,6 @@ NOT_CREATED: Final = (
     "its entry in the folder's .headgate says that an apply created it, and the server does not say so of this "
     "folder and credential: it stays. Remove it by hand, or delete its entry"
 )
-FOLDER_UNKNOWN: Final = (
-    "it was created by an earlier release of the command line, which did not say from which folder: it stays. Remove "
-    "it by hand (`headgate config archive` or `delete`, `headgate fleet delete`), or delete its entry in .headgate"
-)
-
 ANOTHERS: Final = (
     "another folder applies it, or this one did before its .headgate was lost: leave it out of the folder, or take it "
     "over with --adopt"
@@ -37,9 +32,7 @@ ADOPTED: Final = "taken over from another folder"
 
 def stays(managed_by: str, caller: CredentialOwner) -> str:
     """The reason why --prune leaves what has this `managed_by`; empty if an apply of the folder created it."""
-    if managed_by == caller.mark:
-        return ""
-    return FOLDER_UNKNOWN if managed_by == caller.mark_without_folder else NOT_CREATED
+    return "" if managed_by == caller.mark else NOT_CREATED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

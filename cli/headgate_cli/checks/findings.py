@@ -124,9 +124,6 @@ def of_check(file: str, answer: shapes.ValidationResult) -> list[Finding]:
 
     Parts that were not checked are not among them.
     """
-    if "findings" not in answer:
-        # A server from before they were one list: its verdict.
-        return of_validation(file, answer)
     reported = [
         replace(
             finding_of(file, _SEVERITY.get(entry["severity"], "note"), entry),

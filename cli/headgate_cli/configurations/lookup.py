@@ -84,12 +84,7 @@ def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
     if not name.strip() or len(name) > _LONGEST_NAME:
         return []
     query = {"name": name} | ({"archived": "true"} if archived else {})
-    # A server of an earlier release knows neither filter.
-    return [
-        configuration["id"]
-        for configuration in each(ConfigurationSummary, api.items("/configurations", **query))
-        if configuration["name"] == name and bool(configuration["archived_at"]) == archived
-    ]
+    return [listed["id"] for listed in each(ConfigurationSummary, api.items("/configurations", **query))]
 
 
 def latest(api: Api, configuration_id: str) -> Latest:

@@ -100,7 +100,6 @@ def use(api: Api, slug: str, name: str, no_tests: bool, as_json: bool) -> None:
     """
     flow = _flow(api, slug)
     request = {"name": name or flow["name"], "yaml": flow["yaml"], "description": flow["summary"]}
-    # A server of an earlier release has none.
     tests = {} if no_tests else {_test_name(test): test for test in flow["tests"]}
     created = shaped(ConfigurationDetail, api.create("/configurations", request))
     configuration_id = one_line(created["id"])

@@ -94,7 +94,7 @@ def _version_of(binary: Path, limits: object) -> str:
     assert isinstance(limits, Limits)
     shown = one_line(str(binary))
     try:
-        return str(Descriptions(limits).of(binary).get("version", ""))
+        return str(Descriptions(limits).of_binary(binary).get("version", ""))
     except NoChecker as error:
         raise NoCollector(f"{shown} is an official release, which has no `check` command: {_WAY_OUT}") from error
     except Unusable as error:

@@ -14,7 +14,7 @@ from headgate_cli.lsp.configuration import ComponentUse, Declaration, ParsedConf
 from headgate_cli.lsp.diagnostics import Diagnostic
 from headgate_cli.lsp.document import OpenDocument
 from headgate_cli.lsp.navigation import Span, in_block, span_of
-from headgate_cli.lsp.schema import KINDS, SchemaReference
+from headgate_cli.lsp.schema import KINDS, ServedSchema
 from headgate_cli.lsp.tree import Node, get
 
 _MEANT: Final = re.compile(r"""did you mean ["`]([\w./-]{1,200}|==)["`]\?""")
@@ -38,7 +38,7 @@ class Action:
 
 
 def actions(
-    document: OpenDocument, start: int, end: int, findings: Sequence[Diagnostic], reference: SchemaReference | None
+    document: OpenDocument, start: int, end: int, findings: Sequence[Diagnostic], reference: ServedSchema | None
 ) -> list[Action]:
     """The fixes for what is found between two offsets, each once, at most 20; then the one that mends all errors."""
     here = [finding for finding in findings if finding.start <= end and start <= finding.end]
@@ -53,7 +53,7 @@ def actions(
 
 
 def fix_all(
-    document: OpenDocument, findings: Sequence[Diagnostic], reference: SchemaReference | None, least: int = 2
+    document: OpenDocument, findings: Sequence[Diagnostic], reference: ServedSchema | None, least: int = 2
 ) -> Action | None:
     """The certain fixes of all errors at once, of two that overlap the first; None if fewer than `least` have one.
 
@@ -78,7 +78,7 @@ def _overlap(first: Span, second: Span) -> bool:
 
 
 def _all(
-    document: OpenDocument, start: int, end: int, here: Sequence[Diagnostic], reference: SchemaReference | None
+    document: OpenDocument, start: int, end: int, here: Sequence[Diagnostic], reference: ServedSchema | None
 ) -> Iterator[Action]:
     configuration = document.configuration(reference)
     for finding in here:
@@ -98,7 +98,7 @@ def _all(
                 yield Action(title, {_lines_of(document, declared): ""}, unused)
 
 
-def _of_finding(document: OpenDocument, finding: Diagnostic, reference: SchemaReference | None) -> Iterator[Action]:
+def _of_finding(document: OpenDocument, finding: Diagnostic, reference: ServedSchema | None) -> Iterator[Action]:
     if finding.fix:
         edits = {(edit.start, edit.end): edit.text for edit in finding.fix}
         yield Action(_title(finding.fix), edits, finding, preferred=finding.severity == "error")
@@ -109,7 +109,7 @@ def _title(fix: Sequence[TextReplacement]) -> str:
     return "Put it in quotes" if all(edit.text[:1] in ("'", '"') for edit in fix) else _MEND
 
 
-def _similar(document: OpenDocument, finding: Diagnostic, reference: SchemaReference | None) -> Iterator[Action]:
+def _similar(document: OpenDocument, finding: Diagnostic, reference: ServedSchema | None) -> Iterator[Action]:
     """Suggest what the collector says was meant, or else similar names that it takes there."""
     word = _WORD.match(document.text.content, finding.start)
     meant = _MEANT.findall(finding.message)
@@ -169,7 +169,7 @@ def _misspelt(document: OpenDocument, finding: Diagnostic, name: str) -> Span | 
 
 
 def _declared(
-    document: OpenDocument, use: ComponentUse, here: Sequence[Diagnostic], reference: SchemaReference | None
+    document: OpenDocument, use: ComponentUse, here: Sequence[Diagnostic], reference: ServedSchema | None
 ) -> Iterator[Action]:
     """A declaration of a component that is only used, if this build has the type."""
     finding = next((diagnostic for diagnostic in here if diagnostic.code == "undefined_reference"), None)
@@ -210,7 +210,7 @@ def _renewed(
     configuration: ParsedConfiguration,
     declared: Declaration,
     here: Sequence[Diagnostic],
-    reference: SchemaReference | None,
+    reference: ServedSchema | None,
 ) -> Iterator[Action]:
     """The type's own name in place of a deprecated one, in all places."""
     component = reference.component(declared.section, declared.id) if reference else None

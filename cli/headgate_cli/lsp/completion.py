@@ -13,7 +13,7 @@ from headgate_cli.lsp.describe import described, of_component
 from headgate_cli.lsp.document import OpenDocument
 from headgate_cli.lsp.ottl_fields import OttlField, field_at
 from headgate_cli.lsp.place import CursorPlace, place_at, siblings_above
-from headgate_cli.lsp.schema import KINDS, SIGNALS, SchemaReference
+from headgate_cli.lsp.schema import KINDS, SIGNALS, ServedSchema
 from headgate_cli.lsp.tree import Node
 
 _VARIABLE: Final = "${env:"
@@ -38,7 +38,7 @@ class Item:
     rank: int = 5
 
 
-def complete(document: OpenDocument, offset: int, reference: SchemaReference | None, lookup: ottl.Lookup) -> list[Item]:
+def complete(document: OpenDocument, offset: int, reference: ServedSchema | None, lookup: ottl.Lookup) -> list[Item]:
     """The suggestions for an offset, at most 2,000."""
     place = place_at(document.text, offset)
     if place.role == "comment":
@@ -62,7 +62,7 @@ def complete(document: OpenDocument, offset: int, reference: SchemaReference | N
     return list(_all(document, place, reference))[:_MOST]
 
 
-def _all(document: OpenDocument, place: CursorPlace, reference: SchemaReference) -> Iterator[Item]:
+def _all(document: OpenDocument, place: CursorPlace, reference: ServedSchema) -> Iterator[Item]:
     if place.role == "key":
         yield from _of_keys(document, place, reference)
     # A first word after a dash may become either.
@@ -73,7 +73,7 @@ def _all(document: OpenDocument, place: CursorPlace, reference: SchemaReference)
             yield from _of_values(document, place, reference)
 
 
-def _of_keys(document: OpenDocument, place: CursorPlace, reference: SchemaReference) -> Iterator[Item]:
+def _of_keys(document: OpenDocument, place: CursorPlace, reference: ServedSchema) -> Iterator[Item]:
     path = place.path
     if len(path) == 1 and path[0] in KINDS:
         for component in reference.types(str(path[0])):
@@ -112,7 +112,7 @@ def _of_keys(document: OpenDocument, place: CursorPlace, reference: SchemaRefere
         )
 
 
-def _of_values(document: OpenDocument, place: CursorPlace, reference: SchemaReference) -> Iterator[Item]:
+def _of_values(document: OpenDocument, place: CursorPlace, reference: ServedSchema) -> Iterator[Item]:
     alternatives = reference.at(place.path, document.known)
     documentation = described(alternatives)
     standard = schema.default(alternatives)
@@ -138,7 +138,7 @@ def _of_values(document: OpenDocument, place: CursorPlace, reference: SchemaRefe
         yield Item("${env:…}", _VARIABLE, place.start, place.end, "variable", "environment variable", rank=8)
 
 
-def _of_ids(document: OpenDocument, place: CursorPlace, reference: SchemaReference | None) -> Iterator[Item]:
+def _of_ids(document: OpenDocument, place: CursorPlace, reference: ServedSchema | None) -> Iterator[Item]:
     """The components and pipelines that the text declares, where a list of the service names them."""
     path = place.path
     configuration = document.configuration(reference)

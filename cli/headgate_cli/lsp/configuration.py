@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from headgate_cli.lsp import schema
-from headgate_cli.lsp.schema import KINDS, SECTIONS, SchemaReference
+from headgate_cli.lsp.schema import KINDS, SECTIONS, ServedSchema
 from headgate_cli.lsp.tree import Node, Path, Tree, entries, get, items
 
 # The language ids under which an editor sends nothing but collector configurations.
@@ -63,7 +63,7 @@ def is_collector(content: str, language: str, file: str) -> bool:
 class ParsedConfiguration:
     """The declarations and uses of a tree."""
 
-    def __init__(self, tree: Tree, reference: SchemaReference | None) -> None:
+    def __init__(self, tree: Tree, reference: ServedSchema | None) -> None:
         self.tree = tree
         self._reference = reference
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from headgate_cli.lsp.configuration import ParsedConfiguration, is_collector
-from headgate_cli.lsp.schema import SchemaReference
+from headgate_cli.lsp.schema import ServedSchema
 from headgate_cli.lsp.text import DocumentText, Encoding
 from headgate_cli.lsp.tree import LONGEST, Node, Path, Tree, mended
 
@@ -30,7 +30,7 @@ class OpenDocument:
         # The change that the tree was made for, and whether the text parsed as it is.
         self._parsed = -1
         self._is_exact = False
-        self._configuration: tuple[int, SchemaReference | None, ParsedConfiguration] | None = None
+        self._configuration: tuple[int, ServedSchema | None, ParsedConfiguration] | None = None
 
     @property
     def is_collector(self) -> bool:
@@ -80,7 +80,7 @@ class OpenDocument:
         self.parse()
         return self._is_exact
 
-    def configuration(self, reference: SchemaReference | None) -> ParsedConfiguration:
+    def configuration(self, reference: ServedSchema | None) -> ParsedConfiguration:
         """The declarations and uses of the text; empty if it never parsed."""
         tree = self.tree or Tree(Node("scalar", 0, 0), [])
         if self._configuration is None or self._configuration[:2] != (self.number, reference):

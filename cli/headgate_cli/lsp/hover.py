@@ -9,7 +9,7 @@ from headgate_cli.lsp.completion import chosen_beside, expression_at
 from headgate_cli.lsp.describe import block, code, described, escaped, of_component
 from headgate_cli.lsp.document import OpenDocument
 from headgate_cli.lsp.place import place_at
-from headgate_cli.lsp.schema import KINDS, SchemaReference
+from headgate_cli.lsp.schema import KINDS, ServedSchema
 from headgate_cli.lsp.tree import Node, Path
 
 
@@ -22,7 +22,7 @@ class Hover:
     end: int
 
 
-def hover(document: OpenDocument, offset: int, reference: SchemaReference | None, lookup: ottl.Lookup) -> Hover | None:
+def hover(document: OpenDocument, offset: int, reference: ServedSchema | None, lookup: ottl.Lookup) -> Hover | None:
     """Explain the place; None if nothing is known about it."""
     tree = document.tree
     node = tree.scalar_at(offset) if tree is not None else None
@@ -52,7 +52,7 @@ def _of_ottl(document: OpenDocument, node: Node, offset: int, lookup: ottl.Looku
     return Hover("\n\n".join(part for part in parts if part), offset, offset)
 
 
-def _of_id(document: OpenDocument, node: Node, reference: SchemaReference) -> str:
+def _of_id(document: OpenDocument, node: Node, reference: ServedSchema) -> str:
     """A component's type, where it is declared and where it is used."""
     declared, use = document.configuration(reference).symbol_at(node.start)
     sections = (declared.section,) if declared else use.sections if use else ()
@@ -67,7 +67,7 @@ def _of_id(document: OpenDocument, node: Node, reference: SchemaReference) -> st
     return ""
 
 
-def _of_setting(document: OpenDocument, node: Node, reference: SchemaReference) -> str:
+def _of_setting(document: OpenDocument, node: Node, reference: ServedSchema) -> str:
     path = node.path
     if len(path) > 1 and path[0] in KINDS and isinstance(path[1], str):
         component = reference.component(path[0], path[1])
@@ -76,7 +76,7 @@ def _of_setting(document: OpenDocument, node: Node, reference: SchemaReference) 
     return _setting(document, path, reference)
 
 
-def _setting(document: OpenDocument, path: Path, reference: SchemaReference) -> str:
+def _setting(document: OpenDocument, path: Path, reference: ServedSchema) -> str:
     if not path:
         return ""
     text = described(reference.at(path, document.known))
@@ -84,7 +84,7 @@ def _setting(document: OpenDocument, path: Path, reference: SchemaReference) -> 
     return f"**{escaped(name)}**\n\n{text}" if text else ""
 
 
-def _by_indentation(document: OpenDocument, offset: int, reference: SchemaReference) -> Hover | None:
+def _by_indentation(document: OpenDocument, offset: int, reference: ServedSchema) -> Hover | None:
     """The hover of the key under the cursor, in a text that does not parse."""
     if document.is_exact:
         return None

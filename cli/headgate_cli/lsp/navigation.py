@@ -9,7 +9,7 @@ from typing import Final
 
 from headgate_cli.lsp.configuration import PIPELINES, ComponentUse, Declaration, ParsedConfiguration
 from headgate_cli.lsp.document import OpenDocument
-from headgate_cli.lsp.schema import KINDS, SIGNALS, SchemaReference, type_of
+from headgate_cli.lsp.schema import KINDS, SIGNALS, ServedSchema, type_of
 from headgate_cli.lsp.tree import Node, get
 
 Span = tuple[int, int]
@@ -48,7 +48,7 @@ def in_block(node: Node) -> bool:
     return node.resolved.style in _BLOCKS
 
 
-def definition(document: OpenDocument, offset: int, reference: SchemaReference | None) -> Span | None:
+def definition(document: OpenDocument, offset: int, reference: ServedSchema | None) -> Span | None:
     """The declaration of the component or pipeline that is named here; also for its key itself."""
     configuration = document.configuration(reference)
     declared = _declared(configuration, offset)
@@ -61,9 +61,7 @@ def definition(document: OpenDocument, offset: int, reference: SchemaReference |
     return None
 
 
-def references(
-    document: OpenDocument, offset: int, reference: SchemaReference | None, *, declaration: bool
-) -> list[Span]:
+def references(document: OpenDocument, offset: int, reference: ServedSchema | None, *, declaration: bool) -> list[Span]:
     """All places that name the component or pipeline that is named here, in the order of the text."""
     configuration = document.configuration(reference)
     declared = _declared(configuration, offset)
@@ -76,7 +74,7 @@ def references(
     return sorted({(node.start, node.end) for node in nodes})
 
 
-def renameable(document: OpenDocument, offset: int, reference: SchemaReference | None) -> tuple[Span, str] | None:
+def renameable(document: OpenDocument, offset: int, reference: ServedSchema | None) -> tuple[Span, str] | None:
     """The name here that can be changed, and its span."""
     configuration = document.configuration(reference)
     declared, use = configuration.symbol_at(offset)
@@ -87,7 +85,7 @@ def renameable(document: OpenDocument, offset: int, reference: SchemaReference |
     return (node.start, node.end) if node.target is not None else span_of(node), named.id
 
 
-def rename(document: OpenDocument, offset: int, name: str, reference: SchemaReference | None) -> dict[Span, str]:
+def rename(document: OpenDocument, offset: int, name: str, reference: ServedSchema | None) -> dict[Span, str]:
     """The spans to replace, each with its new text. Raises NotRenamed."""
     configuration = document.configuration(reference)
     declared = _declared(configuration, offset)
@@ -114,7 +112,7 @@ def rename(document: OpenDocument, offset: int, name: str, reference: SchemaRefe
     return {span_of(node): name for node in nodes}
 
 
-def symbols(document: OpenDocument, reference: SchemaReference | None) -> list[Symbol]:
+def symbols(document: OpenDocument, reference: ServedSchema | None) -> list[Symbol]:
     """The sections, with their components and pipelines."""
     tree = document.tree
     if tree is None:

@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from headgate_cli.api import ServerError
 from headgate_cli.errors import Failed
-from headgate_cli.lsp.schema import SchemaReference
+from headgate_cli.lsp.schema import ServedSchema
 from headgate_cli.lsp.sources import Backend, is_about_the_text
 from headgate_cli.shapes import OttlReferenceOut
 
@@ -31,18 +31,18 @@ class ReferenceStore:
         self._pending: dict[tuple[str, ...], asyncio.Future[object]] = {}
         self._failed: dict[tuple[str, ...], float] = {}
         self._ottl: dict[tuple[str, str], OttlReferenceOut | None] = {}
-        self.reference: SchemaReference | None = None
+        self.reference: ServedSchema | None = None
 
     def load(self) -> None:
         """Begin to fetch the schema, unless it is there or was tried just now."""
         if self.reference is None:
-            self._fetch(_SCHEMA, lambda: SchemaReference(self._backend.document()))
+            self._fetch(_SCHEMA, lambda: ServedSchema(self._backend.document()))
 
     def answered(self, *, reduced: bool) -> None:
         """Fetch the reference again if another build answers now: the first program's, once the whole one is there."""
         if self.reference is not None and self.reference.is_reduced != reduced and _SCHEMA not in self._pending:
             self._ottl.clear()
-            self._fetch(_SCHEMA, lambda: SchemaReference(self._backend.document()))
+            self._fetch(_SCHEMA, lambda: ServedSchema(self._backend.document()))
 
     def lookup(self, component: str, context: str) -> OttlReferenceOut | None:
         """The OTTL reference of a component's context; None if it is not there yet, then it is being fetched."""
@@ -84,7 +84,7 @@ class ReferenceStore:
         error = future.exception()
         if error is None:
             answer = future.result()
-            if isinstance(answer, SchemaReference):
+            if isinstance(answer, ServedSchema):
                 self.reference = answer
             elif isinstance(answer, dict) and len(key) == 2:
                 self._ottl[key[0], key[1]] = cast("OttlReferenceOut", answer)

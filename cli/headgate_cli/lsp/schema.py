@@ -56,7 +56,7 @@ class KnownComponent:
         return any(pair.startswith(f"{signal}_to_") for pair in self.stability)
 
 
-class SchemaReference:
+class ServedSchema:
     """The settings that the collector accepts."""
 
     def __init__(self, document: Schema) -> None:

@@ -56,7 +56,7 @@ class Descriptions:
         self._asking: dict[Path, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def of(self, path: Path) -> dict[str, object]:
+    def of_binary(self, path: Path) -> dict[str, object]:
         """The answer of the operation `describe`.
 
         Raises NoChecker for an official release, and Unusable for a binary that cannot be asked.

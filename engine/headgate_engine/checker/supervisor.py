@@ -163,7 +163,7 @@ class Checker:
         Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
         """
         del asker  # As above.
-        return self._descriptions.of(self.collectors.binary(version))
+        return self._descriptions.of_binary(self.collectors.binary(version))
 
     def described(self, *, asker: Asker) -> tuple[Described, ...]:
         """The installed versions with the short part of their descriptions, oldest first."""

@@ -180,7 +180,7 @@ class Judge:
         if written and not written.endswith("\n"):
             written += "\n"
         evaluated = self._evaluated(case, ready, left.output, written) if case.judged and outcome.ran else None
-        said = notes.told(
+        said = notes.compose(
             outcome,
             written,
             ready.notes,

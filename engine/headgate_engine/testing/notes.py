@@ -22,7 +22,7 @@ def note(text: str) -> str:
     return f"headgate: note: {' '.join(text.split())}\n"
 
 
-def told(
+def compose(
     outcome: CollectorOutcome,
     written: str,
     noted: str,

@@ -33,7 +33,7 @@ _Valid = TypeVar("_Valid")
 
 
 @dataclass(slots=True)
-class _Made:
+class _ErrorCount:
     """The errors of one body so far."""
 
     errors: int = 0
@@ -46,7 +46,7 @@ class _Made:
         if self.enough:
             raise ValueError("This was not looked at: too much of the rest is wrong")
 
-    def of(self, value: object, validate: Callable[[object], _Valid]) -> _Valid:
+    def validated(self, value: object, validate: Callable[[object], _Valid]) -> _Valid:
         """The value, validated; its errors are added, but those that a part of it has added already."""
         before = self.errors
         try:
@@ -56,19 +56,19 @@ class _Made:
             raise
 
 
-_made: Final[ContextVar[_Made | None]] = ContextVar("errors_made", default=None)
+_made: Final[ContextVar[_ErrorCount | None]] = ContextVar("errors_made", default=None)
 
 
 @contextmanager
-def _counting() -> Iterator[_Made]:
+def _counting() -> Iterator[_ErrorCount]:
     """The count of the body that is validated; the outermost object begins it."""
     count = _made.get()
     if count is not None:
         yield count
         return
-    token = _made.set(_Made())
+    token = _made.set(_ErrorCount())
     try:
-        yield cast("_Made", _made.get())
+        yield cast("_ErrorCount", _made.get())
     finally:
         _made.reset(token)
 
@@ -80,7 +80,7 @@ def _counted(value: object, validate: core_schema.ValidatorFunctionWrapHandler) 
         return validate(value)
     if count.enough:
         raise PydanticOmit
-    return count.of(value, validate)
+    return count.validated(value, validate)
 
 
 def _at_most(limit: int, kind: str) -> _Check:
@@ -171,7 +171,7 @@ class Bounded(BaseModel):
             count.require_room()
             if isinstance(value, dict):
                 cls._refuse_many_unknown(value)
-            validated = count.of(value, validate)
+            validated = count.validated(value, validate)
             # Entries after so many errors were left out, so this may not be the whole of what was sent.
             count.require_room()
             return validated

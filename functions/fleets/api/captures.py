@@ -52,7 +52,9 @@ def put_captures(
 ) -> DeploymentOut:
     """Allow captures in a group, or forbid them, which ends those under way; a session of an Admin only."""
     counters = counting.before_change(caller, fleet_id, deployment_id)
-    return DeploymentOut.counted(counters.of(captures.allow(caller, fleet_id, deployment_id, allowed=body.allowed)))
+    return DeploymentOut.counted(
+        counters.counted(captures.allow(caller, fleet_id, deployment_id, allowed=body.allowed))
+    )
 
 
 @router.post(_ALL, status_code=201, responses=documented(409), openapi_extra=audited("capture.started"))

@@ -104,7 +104,7 @@ class CaptureOut(Answer):
     @classmethod
     def of_known(cls, known: KnownCapture) -> Self:
         capture = known.capture
-        return cls.of(capture, capture.wanted, capture.version, status=capture.status(known.at))
+        return cls.of(capture, capture.target, capture.version, status=capture.status(known.at))
 
 
 class PutCaptures(Input):

@@ -185,7 +185,7 @@ def renew_token_of_group(
 ) -> DeploymentOut:
     """Issue the next token of a group that has one of its own. With grace `none`, the previous one ends at once."""
     counters = counting.before_change(caller, fleet_id, deployment_id)
-    return DeploymentOut.counted(counters.of(own_tokens.renew(caller, fleet_id, deployment_id, body.grace)))
+    return DeploymentOut.counted(counters.counted(own_tokens.renew(caller, fleet_id, deployment_id, body.grace)))
 
 
 def named_changes(changes: Mapping[str, str | None]) -> dict[str, str]:

@@ -65,7 +65,7 @@ def create_deployment(
         created = assignments.create(caller, fleet_id, **dict(body))
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{created.group.id}"
     add_details(request, created.audited)
-    return DeploymentChanged.of_change(created, counters.of(created.group), ())
+    return DeploymentChanged.of_change(created, counters.counted(created.group), ())
 
 
 @router.get("/{fleet_id}/deployments/{deployment_id}")
@@ -94,7 +94,7 @@ def patch_deployment(
     ):
         changed = assigning.change(caller, fleet_id, deployment_id, changes, body.message)
     add_details(request, changed.audited)
-    return DeploymentChanged.of_change(changed, counters.of(changed.group), hosts.unsuited(changed.version))
+    return DeploymentChanged.of_change(changed, counters.counted(changed.group), hosts.unsuited(changed.version))
 
 
 @router.put(
@@ -114,7 +114,7 @@ def put_selector(
     counters = counting.before_change(caller, fleet_id, deployment_id)
     changed = selectors.select(caller, fleet_id, deployment_id, body.labels)
     add_details(request, {"labels": selectors.in_words(body.labels)})
-    return DeploymentOut.counted(counters.of(changed))
+    return DeploymentOut.counted(counters.counted(changed))
 
 
 @router.delete(
@@ -195,4 +195,4 @@ def put_volume_mounts(
 ) -> DeploymentOut:
     """Set a group's volume mounts. A docker command leaves out those that are not safe in it."""
     counters = counting.before_change(caller, fleet_id, deployment_id)
-    return DeploymentOut.counted(counters.of(mounts.replace_all(caller, fleet_id, deployment_id, body.mounts())))
+    return DeploymentOut.counted(counters.counted(mounts.replace_all(caller, fleet_id, deployment_id, body.mounts())))

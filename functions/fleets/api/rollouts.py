@@ -84,7 +84,7 @@ def _shown(
     if all(rollout.strategy for rollout in entries):
         return RolloutOut.of_rollout
     group = deployments.of_fleet(fleet_id, deployment_id)
-    instances = counting.counters(caller, fleet_id, ()).of(group).instances
+    instances = counting.counters(caller, fleet_id, ()).counted(group).instances
     return lambda rollout: RolloutOut.of_rollout(rollout, reach(rollout, group, instances))
 
 

@@ -24,7 +24,7 @@ from headgate.foundation.ids import is_id
 from headgate.http.parameters import FleetId
 from headgate.http.statuses import status_of
 from web.commands import Posted, command
-from web.forms import by_field, given, number_of
+from web.forms import by_field, filled, number_of
 from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
@@ -71,8 +71,8 @@ _COLUMNS: Final = (
 )
 _KEYS: Final[Keys] = {
     "host": lambda known: known.capture.host_name or known.capture.instance_id,
-    "pipeline": lambda known: known.capture.wanted.pipeline,
-    "component": lambda known: known.capture.wanted.component,
+    "pipeline": lambda known: known.capture.target.pipeline,
+    "component": lambda known: known.capture.target.component,
     "by": lambda known: known.capture.created_by.name.casefold(),
     "at": lambda known: known.capture.created_at,
 }
@@ -102,7 +102,7 @@ def _asked(posted: Posted) -> Mapping[str, object]:
     where = form.get("where", "")
     place = "instance_id" if is_id("ins", where) else "deployment_id"
     numbers = {name: number_of(form.get(name, "").strip()) for name in ("max_records", "duration_seconds")}
-    return {place: where, **given(form, "pipeline", "component", "condition"), **numbers}
+    return {place: where, **filled(form, "pipeline", "component", "condition"), **numbers}
 
 
 command(router, _PATH, api.start_capture, _LIST_PATH, body=_asked, refused=_refused)
@@ -223,7 +223,7 @@ def _graph(caller: Caller, groups: Sequence[Deployment]) -> tuple[list[str], lis
 
 def _row(caller: Caller, path: str, csrf: Html, known: KnownCapture) -> Row:
     capture = known.capture
-    target, status, own = capture.wanted, capture.status(known.at), f"{path}/{capture.id}"
+    target, status, own = capture.target, capture.status(known.at), f"{path}/{capture.id}"
     lines = [
         f"{capture.records} records" if capture.ended_at else "",
         f"{capture.left_out} too large" if capture.left_out else "",
@@ -231,9 +231,9 @@ def _row(caller: Caller, path: str, csrf: Html, known: KnownCapture) -> Row:
         f"ended by: {capture.reason.replace('_', ' ')}" if capture.reason else "",
     ]
     end = (
-        action(f"{own}/end", csrf, "End it", "plain", of=capture.id)
+        action(f"{own}/end", csrf, "End it", "plain", subject=capture.id)
         if capture.is_open(known.at)
-        else confirmed(f"{own}/delete", csrf, "Delete", "The sample is deleted for good.", of=capture.id)
+        else confirmed(f"{own}/delete", csrf, "Delete", "The sample is deleted for good.", subject=capture.id)
     )
     host = capture.host_name or capture.instance_id
     more = [html("<code>{condition}</code>", condition=target.condition)] if target.condition != "true" else []
@@ -261,5 +261,5 @@ def _sample(caller: Caller, known: KnownCapture) -> Html:
         home=home(caller),
         configuration=capture.version.configuration_id,
         n=capture.version.version_number,
-        query=urlencode({"pipeline": capture.wanted.pipeline, "sample": sample}, safe="/"),
+        query=urlencode({"pipeline": capture.target.pipeline, "sample": sample}, safe="/"),
     )

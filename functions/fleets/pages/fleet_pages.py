@@ -33,7 +33,7 @@ from headgate.instances.counting.shares import Shares
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web.commands import Posted, command
-from web.forms import by_field, given
+from web.forms import by_field, filled
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
@@ -124,7 +124,7 @@ command(
     "/organizations/{organization_id}/fleets",
     api.create_fleet,
     "/fleets/{result.id}#install",
-    body=lambda posted: given(posted.form, "label", "type", "expires_in"),
+    body=lambda posted: filled(posted.form, "label", "type", "expires_in"),
     refused=_not_created,
     refusals=(errors.Invalid, errors.Conflict, errors.Forbidden, FleetsNotConfigured),
 )
@@ -253,7 +253,7 @@ def _fleet_page(
         traffic=traffic.of_fleet(caller, fleet_id) if counted.total else NOTHING,
         standing=standing.card(caller, path, fleet_id, asked=day) if counted.total else NOTHING,
         renewal=renewal_card(f"{path}/token", csrf, "Every collector of this fleet") if caller.is_admin else NOTHING,
-        delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=fleet.label),
+        delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, subject=fleet.label),
     )
     message, status = (problem.detail, status_of(problem)) if problem else ("", 200)
     return page(shown, fleet.label, content, problem=message, status=status, script="fleet")

@@ -24,8 +24,6 @@ from headgate.storage.items import Item
 from headgate.version_tests import keys as test_keys
 
 _EXPIRY: Final[Mapping[str, Check]] = {"expires": checks.number, "expires_at": checks.time}
-# Earlier releases counted the use of a credential in its own item.
-_PASSING: Final[Mapping[str, Check]] = {"rate_minute": checks.number, "rate_used": checks.number}
 _TOKEN: Final[Mapping[str, Check]] = {
     "token_id": an_id("tok"),
     "organization_id": an_id("org"),
@@ -176,7 +174,7 @@ KINDS: Final = (
         "token",
         places.token,
         {**_TOKEN, "organization_name": NAME, "service_account_name": NAME},
-        {**_EXPIRY, **_PASSING, **_BEHIND, "account_created_by": checks.principal},
+        {**_EXPIRY, **_BEHIND, "account_created_by": checks.principal},
     ),
     Kind(
         "Person",

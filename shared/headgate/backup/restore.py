@@ -33,8 +33,6 @@ from headgate_engine.threads import Threads
 
 _AT_ONCE: Final = 8
 _BATCH: Final = 200
-# Earlier releases counted the use of a credential in its own item.
-_PASSING: Final = ("rate_minute", "rate_used")
 
 Progress = Callable[[int], None]
 
@@ -330,7 +328,7 @@ def _lasting(item: Item) -> Item:
     return {
         name: value
         for name, value in item.items()
-        if name not in _PASSING and value is not None and not (name in closed.NAMES and isinstance(value, bytes))
+        if value is not None and not (name in closed.NAMES and isinstance(value, bytes))
     }
 
 

@@ -101,7 +101,7 @@ def to_tell(instance: Instance, group: Deployment, at: datetime) -> dict[str, ob
     capture = None if asked.running else store.capture(instance.fleet_id, asked.id)
     if capture is None:
         return None
-    target, rules = capture.wanted, capture.redaction
+    target, rules = capture.target, capture.redaction
     return {
         "id": capture.id,
         "signal": target.signal_type,
@@ -131,7 +131,7 @@ def _with_sample(instance: Instance, before: Capture, news: CaptureNews, at: dat
     )
     if news.sample is None:
         return _ended(instance, before, ended)
-    target = before.wanted
+    target = before.target
     try:
         samples.require_sample(news.sample, target.signal_type, news.records, target.max_records)
     except samples.NotASample as error:
@@ -153,7 +153,7 @@ def _ended(instance: Instance, before: Capture, after: Capture, sample: bytes | 
 
 def summary(capture: Capture) -> str:
     """Describe a capture for a timeline."""
-    place = f"{capture.id}: {capture.wanted.pipeline} after {capture.wanted.component}"
+    place = f"{capture.id}: {capture.target.pipeline} after {capture.target.component}"
     if capture.reason is None:
-        return f"{place}, up to {capture.wanted.max_records} records in {capture.wanted.duration_seconds} s"
+        return f"{place}, up to {capture.target.max_records} records in {capture.target.duration_seconds} s"
     return f"{place}, {capture.records} records, ended by {capture.reason}"

@@ -129,7 +129,7 @@ class Capture:
     instance_id: str
     host_name: str | None
     version: Assignment
-    wanted: CaptureTarget
+    target: CaptureTarget
     created_at: datetime
     created_by: Principal
     redaction: Redaction = DEFAULT
@@ -151,7 +151,7 @@ class Capture:
     @property
     def ends_by(self) -> datetime:
         """The time at which the host ends the capture in any case: the branch takes nothing after it."""
-        return (self.started_at or self.begins_by) + timedelta(seconds=self.wanted.duration_seconds)
+        return (self.started_at or self.begins_by) + timedelta(seconds=self.target.duration_seconds)
 
     @property
     def expires_at(self) -> datetime:
@@ -173,9 +173,9 @@ class Capture:
         """Details for the audit record of its start."""
         return {
             "instance_id": self.instance_id,
-            "pipeline": self.wanted.pipeline,
-            "component": self.wanted.component,
-            "condition": self.wanted.condition[:1_000],
+            "pipeline": self.target.pipeline,
+            "component": self.target.component,
+            "condition": self.target.condition[:1_000],
         }
 
     def is_open(self, at: datetime) -> bool:

@@ -99,7 +99,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> KnownCapture:
     if asked.instance_id is not None:
         if not is_id("ins", asked.instance_id):
             raise InstanceNotFound
-        seen = instances.one(fleet, asked.instance_id, at)
+        seen = instances.seen(fleet, asked.instance_id, at)
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
         _require_allowed(group)
     else:
@@ -113,7 +113,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> KnownCapture:
 
     def once() -> KnownCapture:
         now = clock.now()
-        current = instances.one(fleet, seen.instance.id, now)
+        current = instances.seen(fleet, seen.instance.id, now)
         # Read again: what is under way meanwhile takes the permission away, moves the host or assigns another version.
         group = deployments.of_fleet(fleet_id, current.instance.deployment_id)
         _require_allowed(group)
@@ -126,7 +126,7 @@ def start(caller: Caller, fleet_id: str, asked: Asked) -> KnownCapture:
             instance_id=current.instance.id,
             host_name=current.instance.reported.name,
             version=version,
-            wanted=target,
+            target=target,
             created_at=now,
             created_by=caller.principal,
             redaction=rules,
@@ -185,7 +185,7 @@ def end(caller: Caller, fleet_id: str, capture_id: str) -> KnownCapture:
             raise CaptureEnded
         if capture.ending_by is not None:
             return known
-        seen = instances.one(fleet, capture.instance_id, at)
+        seen = instances.seen(fleet, capture.instance_id, at)
         asked = seen.instance.orders.capture
         if asked is None or asked.id != capture.id:
             raise CaptureEnded

@@ -13,7 +13,7 @@ from headgate.storage.stored import Stored
 from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
 
-_CAPTURES: Final = Stored(Capture, names={"id": "capture_id"}, flat=["version", "wanted"])
+_CAPTURES: Final = Stored(Capture, names={"id": "capture_id"}, flat=["version", "target"])
 _REDACTIONS: Final = Stored(Redaction)
 _FOLDER: Final = "captures"
 

@@ -12,7 +12,7 @@ from headgate.storage.stored import Stored
 from headgate.storage.table import Key
 from headgate_engine.validation.model import Verdict
 
-_VERDICTS: Final = Stored(Verdict, absent={"problem": ""})
+_VERDICTS: Final = Stored(Verdict)
 
 
 def put(at: Key, verdict: Verdict, ends_at: datetime) -> None:

@@ -37,7 +37,7 @@ def cut(message: str) -> str:
 
 def remember(organization_id: str, yaml: str, result: ValidationResult) -> Verdict:
     """Remember a verdict that needed no values of variables, and return it; one put, whose fault goes to the log."""
-    verdict = of(result)
+    verdict = verdict_of(result)
     key = keys.verdict(organization_id, digest(yaml), result.version)
     try:
         store.put(key, verdict, verdict.at + REMEMBERED)
@@ -46,7 +46,7 @@ def remember(organization_id: str, yaml: str, result: ValidationResult) -> Verdi
     return verdict
 
 
-def of(result: ValidationResult) -> Verdict:
+def verdict_of(result: ValidationResult) -> Verdict:
     """The short form of a verdict of now."""
     problem = cut(result.errors[0].message) if result.errors else ""
     return Verdict(result.valid, len(result.errors), problem, clock.now())

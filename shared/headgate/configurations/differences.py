@@ -72,7 +72,7 @@ def _parts(text: str) -> dict[tuple[str, str], _Part]:
     digests = _Digests()
     root = digests.entries(document(text))
     parts = {
-        (section, id_): _Part(digests.of(value), key.start_mark.line + 1)
+        (section, id_): _Part(digests.digest(value), key.start_mark.line + 1)
         for section in SECTIONS
         if section in root
         for id_, (key, value) in digests.entries(root[section][1]).items()
@@ -80,11 +80,11 @@ def _parts(text: str) -> dict[tuple[str, str], _Part]:
     for name, (key, value) in digests.entries(root[_SERVICE][1] if _SERVICE in root else None).items():
         if name == _PIPELINES:
             parts |= {
-                (_PIPELINES, id_): _Part(digests.of(pipeline), at.start_mark.line + 1)
+                (_PIPELINES, id_): _Part(digests.digest(pipeline), at.start_mark.line + 1)
                 for id_, (at, pipeline) in digests.entries(value).items()
             }
         else:
-            parts[_SERVICE, name] = _Part(digests.of(value), key.start_mark.line + 1)
+            parts[_SERVICE, name] = _Part(digests.digest(value), key.start_mark.line + 1)
     return parts
 
 
@@ -98,7 +98,7 @@ class _Digests:
         self._known: dict[int, bytes] = {}
         self._left = _MOST_ENTRIES
 
-    def of(self, node: yaml.Node) -> bytes:
+    def digest(self, node: yaml.Node) -> bytes:
         """Raises Unreadable for a node that contains itself, and over the limit of merges."""
         known = self._known.get(id(node))
         if known is None:
@@ -135,10 +135,10 @@ class _Digests:
         if isinstance(node, yaml.MappingNode):
             for name, (_, value) in sorted(self.entries(node).items(), key=lambda entry: entry[0]):
                 yield name.encode()
-                yield self.of(value)
+                yield self.digest(value)
         elif isinstance(node, yaml.SequenceNode):
             for item in node.value:
-                yield self.of(item)
+                yield self.digest(item)
         else:
             yield str(node.value).encode()
 

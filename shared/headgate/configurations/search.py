@@ -14,7 +14,6 @@ from headgate.configurations.model import Archived, Configuration, Configuration
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
-from headgate.storage.items import Item
 from headgate.storage.page import Slice
 
 MOST_READ: Final = 500
@@ -23,10 +22,6 @@ MOST_NAMES: Final = 2_000
 """Those that it looks at the names of."""
 MOST_BYTES: Final = 16 << 20
 """The size of the texts that it reads. A text of a megabyte may be stored in a kilobyte."""
-_AS_BYTES_READ: Final = 8
-"""The weight of a byte of a text that an earlier release stored, without the ids of its components."""
-# And the write that notes the ids with it, so that one request makes at most 256.
-_NOTED_AS_BYTES: Final = 64 << 10
 # The texts of the latest and the published version of these are one batch read.
 _AT_ONCE: Final = 50
 
@@ -125,21 +120,8 @@ def _judged(
             texts = [store.text_of(row) for row in rows]
             matches, size = _contain(texts, filters.text), sum(map(len, texts))
         if matches and filters.component is not None:
-            defined = [_components(row) for row in rows]
-            matches = any(component_ids.defines(ids, filters.component) for ids, _ in defined)
-            size += sum(cost for _, cost in defined)
+            matches = any(component_ids.defines(store.components_of(row), filters.component) for row in rows)
         yield entry, matches, size
-
-
-def _components(stored: Item) -> tuple[list[str], int]:
-    """The ids of the components, and what it cost; they are noted if an earlier release stored the text."""
-    ids = store.components_of(stored)
-    if ids is not None:
-        return ids, 0
-    text = store.text_of(stored)
-    ids = component_ids.ids_in(text)
-    store.note_components(stored, ids)
-    return ids, _AS_BYTES_READ * len(text) + _NOTED_AS_BYTES
 
 
 def _contain(texts: Sequence[str], sought: str | None) -> bool:

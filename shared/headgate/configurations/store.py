@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -88,20 +87,9 @@ def text_of(stored: Item) -> str:
     return large_texts.read(stored)
 
 
-def components_of(stored: Item) -> list[str] | None:
-    """The ids of the components in one of these; None if a release that did not note them stored it."""
-    noted = items.optional_text(stored, "components")
-    return None if noted is None else noted.split("\n")
-
-
-def note_components(stored: Item, ids: Sequence[str]) -> None:
-    """Note the ids with a text that an earlier release stored, unless it was changed meanwhile; one put."""
-    content = next(name for name in ("content", "content_key") if name in stored)
-    condition = f"attribute_not_exists(components) AND {content} = :content"
-    noted = stored | {"components": "\n".join(ids)}
-    with suppress(table.ConditionFailed):
-        # A put, which the functions that search may do here, and no update.
-        table.write(table.versions.put_if(noted, condition, {":content": stored[content]}))
+def components_of(stored: Item) -> list[str]:
+    """The ids of the components in one of these."""
+    return (items.optional_text(stored, "components") or "").split("\n")
 
 
 def version_without_text(configuration_id: str, n: int) -> Version | None:

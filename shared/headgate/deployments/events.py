@@ -23,7 +23,7 @@ LONGEST_MESSAGE: Final = 1_000
 class GroupEvent:
     """A change of what a group is assigned. `revision` is the group's, `message` why it was made, if somebody said so.
 
-    `before` was assigned until then, since `before_since`; that is None if an earlier release assigned it.
+    `before` was assigned until then, since `before_since`.
     """
 
     fleet_id: str

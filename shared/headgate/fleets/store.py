@@ -133,12 +133,10 @@ def put_prices(organization_id: str, prices: Item, before: int, record: Write) -
 
 def _unchanged(fleet: Fleet) -> tuple[str, Item]:
     values: Item = {":generation": fleet.token_generation, ":groups": fleet.groups_added}
-    # Earlier releases did not count groups.
-    counted = "groups_added = :groups" + (" OR attribute_not_exists(groups_added)" if fleet.groups_added == 0 else "")
     values[":observed"] = "observed"
     # That of a managed fleet is not written.
     mode = "#mode = :observed" if fleet.observed else "(attribute_not_exists(#mode) OR #mode <> :observed)"
-    return f"token_generation = :generation AND ({counted}) AND {mode}", values
+    return f"token_generation = :generation AND groups_added = :groups AND {mode}", values
 
 
 def previous_ended(fleet: Fleet, at: datetime) -> Write:

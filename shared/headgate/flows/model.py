@@ -38,7 +38,7 @@ class FlowPipeline:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A flow in a list. `source` says where it comes from. A flow of an earlier release has no `pipelines`."""
+    """A flow in a list. `source` says where it comes from."""
 
     slug: str
     name: str
@@ -78,7 +78,7 @@ class FlowTest:
 
 @dataclass(frozen=True, slots=True)
 class FullFlow:
-    """A flow with its description, in Markdown, its YAML, and its tests: none in a gallery of an earlier release."""
+    """A flow with its description, in Markdown, its YAML, and its tests."""
 
     flow: Flow
     description: str

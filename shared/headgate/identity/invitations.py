@@ -74,7 +74,7 @@ def _invite(caller: Caller, address: str, role: Role, url: str) -> Member:
     return offered.as_member
 
 
-def of(session: Session) -> list[Invitation]:
+def of_person(session: Session) -> list[Invitation]:
     """Returns the person's invitations, by the organizations' names. Raises BrowserRequired."""
     _require_browser(session)
     invitations = invitation_store.of_address(session.user.email)
@@ -154,7 +154,7 @@ def _pending(caller: Caller, invitation_id: str) -> Member:
 
 
 def _get(session: Session, organization_id: str) -> Invitation:
-    invitation = next((each for each in of(session) if each.organization_id == organization_id), None)
+    invitation = next((each for each in of_person(session) if each.organization_id == organization_id), None)
     if invitation is None:
         raise InvitationNotFound
     return invitation

@@ -19,9 +19,7 @@ from headgate.storage.table import Write, identity
 
 USERS: Final = Stored(User, names={"id": "user_id"})
 _ORGANIZATIONS: Final = Stored(Organization, names={"id": "organization_id"})
-_MEMBERS: Final = Stored(
-    Member, elsewhere=["organization_id"], flat={"principal": {"id": "principal_id"}}, absent={"status": "active"}
-)
+_MEMBERS: Final = Stored(Member, elsewhere=["organization_id"], flat={"principal": {"id": "principal_id"}})
 
 
 def put_organization(organization: Organization, admin: User | None, status: MemberStatus, *more: Write) -> None:

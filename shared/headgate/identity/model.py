@@ -34,7 +34,7 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccount:
-    """`created_by` is None for one that an earlier release, or the operator, created."""
+    """`created_by` is None for one that the operator created."""
 
     id: str
     organization_id: str
@@ -47,8 +47,8 @@ class ServiceAccount:
 class Token:
     """A service account's API token, as it may be shown: its value is not stored.
 
-    `created_by` saw its value, `owner` is the person who is to hold it. Both are None for one that an earlier release,
-    or the operator, created.
+    `created_by` saw its value, `owner` is the person who is to hold it. Both are None for one that the operator
+    created.
     """
 
     id: str

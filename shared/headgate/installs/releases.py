@@ -49,7 +49,7 @@ class ArtifactNotFound(errors.NotFound):
 class Artifact:
     """A file to fetch. `key` is its object's key, or its path on this machine; `sha256` is of the bytes to fetch.
 
-    `binary_sha256` and `size` are of a program itself; empty for the chart, and in manifests of earlier releases.
+    `binary_sha256` and `size` are of a program itself; empty for the chart.
     """
 
     key: str

@@ -38,7 +38,7 @@ def instance(caller: Caller, fleet_id: str, instance_id: str) -> KnownInstance:
     Raises FleetNotFound, InstanceNotFound.
     """
     at = clock.now()
-    seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
     truth = Truth.of(seen.instance, seen.desired)
     moments = (truth.desired, truth.offered, truth.attempted, truth.running)
     override = seen.instance.orders.overridden(at)

@@ -63,9 +63,8 @@ class Contact:
 class HostIdentity:
     """The identity of the host that reports as an instance.
 
-    `token_id` names the token of its last message, None if an earlier release recorded that message; `scope` is the
-    fleet or group that this token opens, None likewise. `key` is that of its host, None if it does not sign;
-    `key_since` is when it was registered, None if an earlier release did so.
+    `token_id` names the token of its last message, `scope` is the fleet or group that this token opens. `key` is that
+    of its host, None if it does not sign; `key_since` is when it was registered.
     """
 
     token_id: str | None = None

@@ -67,7 +67,7 @@ def configuration(caller: Caller, fleet_id: str, instance_id: str, sha256: str |
 
     Raises FleetNotFound, InstanceNotFound, NothingReported.
     """
-    seen = service.one(fleets.get(caller, fleet_id), instance_id, clock.now())
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, clock.now())
     known = seen.instance.reported.effective
     newest = _require_known(known)
     text = effective.text(fleet_id, sha256 or newest)

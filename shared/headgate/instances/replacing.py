@@ -68,7 +68,7 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
 
     def once() -> SeenInstance:
         at = clock.now()
-        gone = service.one(fleet, instance_id, at)
+        gone = service.seen(fleet, instance_id, at)
         if gone.state not in _GONE:
             raise NotReplaceable(f"{gone.instance.called} reports: it was not installed again as another instance")
         seen = _named(fleet, by, at) if by else _only(fleet, gone)
@@ -120,7 +120,7 @@ def _follows(instance: Instance, former: Instance) -> bool:
 
 def _named(fleet: Fleet, by: str, at: datetime) -> SeenInstance:
     try:
-        return service.one(fleet, by, at)
+        return service.seen(fleet, by, at)
     except InstanceNotFound as error:
         error.named_by("by")
         raise

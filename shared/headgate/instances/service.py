@@ -131,7 +131,7 @@ def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Insta
     ]
 
 
-def one(fleet: Fleet, instance_id: str, at: datetime) -> SeenInstance:
+def seen(fleet: Fleet, instance_id: str, at: datetime) -> SeenInstance:
     """One instance of a fleet that the caller is known to see; two reads. Raises InstanceNotFound."""
     stored = store.instance(fleet.id, instance_id)
     seen = _seen(fleet, [stored] if stored else [], at)

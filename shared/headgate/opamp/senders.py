@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from headgate.deployments import service as deployments
-from headgate.fleets import tokens
 from headgate.foundation.log import logger
 from headgate.instances import service as instances
 from headgate.instances.reported.host_key import HostCutOff, MessageRepeated, SignatureMissing
@@ -21,7 +19,6 @@ from headgate.storage.retry import LostRace
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headgate.fleets.model import FleetToken
     from headgate.instances.model import HostIdentity, Instance
     from headgate.instances.reported.host_key import HostKey
 
@@ -38,8 +35,6 @@ _REASONS: Final[dict[Stranger, str]] = {
 _CUT_OFF: Final = "a person has cut this host off"
 _REPEATED: Final = "its signed number was used before"
 _MOST_INSTANCES: Final = 20_000
-_MOST_GENERATIONS: Final = 100
-"""Generations of a group's own token that are looked at for a host that was last heard long ago."""
 _HOUR: Final = 3_600
 
 # Each process has its own. Heartbeats without news are not stored, so these numbers may be newer than the stored ones.
@@ -47,7 +42,7 @@ _newest: dict[str, HostKey] = {}
 _noted: dict[tuple[str, str], int] = {}
 
 
-def accepted(instance: Instance | None, sender: HostIdentity, token: FleetToken, at: datetime) -> bool | None:
+def accepted(instance: Instance | None, sender: HostIdentity, at: datetime) -> bool | None:
     """True if a person allowed the sender to take the instance's place; None for another host, which gets a uid.
 
     False for a new instance. A refusal is in the instance's history, each kind once an hour. Raises HostCutOff,
@@ -58,9 +53,8 @@ def accepted(instance: Instance | None, sender: HostIdentity, token: FleetToken,
     if instance.orders.cut_off_at is not None:
         _note(instance, _CUT_OFF, at)
         raise HostCutOff
-    scope = instance.identity.scope or _scope_of_earlier(instance, sender, token)
     try:
-        why = _stranger(_with_newest(instance), scope, sender)
+        why = _stranger(_with_newest(instance), instance.identity.scope, sender)
     except MessageRepeated:
         _note(instance, _REPEATED, at)
         raise
@@ -80,7 +74,7 @@ def answered(instance_id: str, key: HostKey | None) -> None:
         remember(_newest, instance_id, key, _MOST_INSTANCES)
 
 
-def _stranger(known: HostKey | None, scope: str, sender: HostIdentity) -> Stranger | None:
+def _stranger(known: HostKey | None, scope: str | None, sender: HostIdentity) -> Stranger | None:
     """The reason why a sender is not the host of an instance with that key and scope; None if it is.
 
     A key proves a host with whichever token. Raises MessageRepeated.
@@ -100,21 +94,6 @@ def _stranger(known: HostKey | None, scope: str, sender: HostIdentity) -> Strang
 def _with_newest(instance: Instance) -> HostKey | None:
     stored, newest = instance.identity.key, _newest.get(instance.id)
     return newest if stored == newest and newest and stored and newest.number > stored.number else stored
-
-
-def _scope_of_earlier(instance: Instance, sender: HostIdentity, token: FleetToken) -> str:
-    """The scope of an instance that an earlier release stored, by the token that it last reported with.
-
-    One read if that was another token.
-    """
-    if instance.identity.token_id == sender.token_id:
-        return token.scope
-    group_id = instance.deployment_id
-    group = deployments.groups([(instance.fleet_id, group_id)]).get(group_id)
-    newest = group.token_generation if group else 0
-    generations = range(newest, max(0, newest - _MOST_GENERATIONS), -1)
-    own = any(tokens.current_id(group_id, generation) == instance.identity.token_id for generation in generations)
-    return group_id if own else instance.fleet_id
 
 
 def _note(instance: Instance, reason: str, at: datetime) -> None:

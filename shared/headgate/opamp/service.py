@@ -153,7 +153,7 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
         return Reply(report.uid, new_uid=model.new_uid(at))
     report = _without_secrets(report, group, stored.instance)
     identity = HostIdentity(tokens.id_of(sender.token_hash), token.scope, sender.key)
-    takes_place = senders.accepted(stored.instance, identity, token, at)
+    takes_place = senders.accepted(stored.instance, identity, at)
     if takes_place is None:
         return Reply(report.uid, new_uid=model.new_uid(at))
     message = AgentMessage(report, identity, takes_place=takes_place)

@@ -69,7 +69,7 @@ def _checked(caller: Caller, draft: Configuration) -> Verdict | str:
         return verdicts.cut(error.detail)
     if version.feature_gates:
         # What is remembered is of a collector without gates.
-        return verdicts.of(result)
+        return verdicts.verdict_of(result)
     return verdicts.remember(caller.organization_id, text, result)
 
 

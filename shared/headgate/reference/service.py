@@ -39,12 +39,12 @@ def listed(version: str | None, kind: Kind | None, limit: int, after: str | None
     The default collector's without a version. Raises CollectorVersionNotInstalled, ReferenceNotPossible and
     ReferenceUnavailable, as everything here.
     """
-    components = [each for each in found(version, kind) if after is None or each.position > after]
+    components = [each for each in matching(version, kind) if after is None or each.position > after]
     page = components[:limit]
     return Slice(page, page[-1].position if len(components) > limit else None)
 
 
-def found(version: str | None, kind: Kind | None = None, text: str = "") -> Sequence[Component]:
+def matching(version: str | None, kind: Kind | None = None, text: str = "") -> Sequence[Component]:
     """The components of that kind in whose names or summary each word of the text occurs."""
     words = text.casefold().split()
     return [

@@ -265,10 +265,7 @@ class Rollout:
     @property
     def people(self) -> frozenset[str] | None:
         """The ids of the people behind its start, who may not approve it; None if they are not known."""
-        if self.started_by is not None:
-            return frozenset(self.started_by)
-        # A rollout of an earlier release.
-        return frozenset({self.created_by.id}) if self.created_by.kind == "user" else None
+        return None if self.started_by is None else frozenset(self.started_by)
 
     @property
     def not_back(self) -> Sequence[HostFailure]:

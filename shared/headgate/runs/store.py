@@ -25,7 +25,6 @@ _RUNS: Final = Stored(
     Run,
     names={"id": "run_id"},
     elsewhere=["component_errors", "notes", "results"],
-    absent={"feature_gates": [], "trace": False},
     forms={
         "attributes": Form(json.dumps, lambda text, _: json.loads(text)),
         # Twenty conditions of 4,096 characters of four bytes are 320 KB.
@@ -36,7 +35,7 @@ _RUNS: Final = Stored(
 )
 Stored(RunRule, flat=["rule"], sparse=True)
 _RESULTS: Final = Stored(RuleResult, elsewhere=["rule", "api_owned"])
-_LISTED: Final = Stored(ListedRun, names={"id": "run_id", "rules": "rule_count"}, absent={"trace": False})
+_LISTED: Final = Stored(ListedRun, names={"id": "run_id", "rules": "rule_count"})
 _SHOWN: Final = frozenset(
     {"run_id", "organization_id", "created_by", "published", "status", "reason", "rule_count", "rules_passed"}
     | {"records_in", "records_out", "configuration_id", "version_number", "signal_type", "target_pipeline", "trace"}
@@ -189,8 +188,7 @@ def _whole(item: Item, details: Item | None) -> Run | None:
 
 
 def _run(item: Item) -> Run:
-    # Runs of releases before these have none.
-    seen = json.loads(_text(item["seen"])) if "seen" in item else {"component_errors": [], "notes": []}
+    seen = json.loads(_text(item["seen"]))
     run = _RUNS.read(
         item,
         component_errors=tuple(ComponentError(**each) for each in seen["component_errors"]),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from functools import cache
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, cast
 
 from headgate.storage.complete_responses import require_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from botocore.client import BaseClient
     from botocore.config import Config
     from botocore.response import StreamingBody
     from mypy_boto3_cognito_idp import CognitoIdentityProviderClient
@@ -68,60 +68,78 @@ class EventsClient(Protocol):
 
 # Creating two clients at once from boto3's default session is not thread-safe.
 _creation = threading.RLock()
+_clients: Final[dict[tuple[object, ...], object]] = {}
 
 
 def dynamodb() -> DynamoDBClient:
-    with _creation:
-        return _dynamodb()
+    # What `table` builds has the right types; to check each attribute again takes a seventh of a write's time.
+    return cast("DynamoDBClient", _client("dynamodb", parameter_validation=False))
 
 
 def s3() -> S3Client:
-    with _creation:
-        return _s3()
+    return s3_in("")
 
 
 def s3_in(region: str) -> S3Client:
     """The client of buckets in another region; of this one for an empty name."""
-    with _creation:
-        return _s3(region)
+    # For signed URLs. Newer regions refuse the older signature and S3's address without a region, which also redirects
+    # to a name that was not signed while a bucket is new.
+    return cast("S3Client", _client("s3", region, signature_version="s3v4", s3={"addressing_style": "virtual"}))
 
 
 def stepfunctions() -> SFNClient:
-    with _creation:
-        return _stepfunctions()
+    return cast("SFNClient", _client("stepfunctions"))
 
 
 def cognito() -> CognitoIdentityProviderClient:
-    with _creation:
-        return _cognito()
+    return cast("CognitoIdentityProviderClient", _client("cognito-idp"))
 
 
 def kms() -> KmsClient:
-    with _creation:
-        return _kms()
+    return cast("KmsClient", _client("kms"))
 
 
 def sqs() -> SqsClient:
-    with _creation:
-        return _sqs()
+    return cast("SqsClient", _client("sqs"))
 
 
 def events() -> EventsClient:
-    with _creation:
-        return _events()
+    return cast("EventsClient", _client("events"))
 
 
 def functions(seconds: int = 24) -> LambdaClient:
     """The client that invokes functions, and waits that long for an answer."""
-    with _creation:
-        return _functions(seconds)
+    # One attempt: a failed one may have used up the time, and only the caller knows how much is left.
+    retries = {"mode": "standard", "total_max_attempts": 1}
+    return cast("LambdaClient", _client("lambda", read_timeout=seconds, retries=retries))
 
 
 def forget_clients() -> None:
     """Create new clients at the next use, in a process whose AWS endpoint has changed."""
     with _creation:
-        for client in (_dynamodb, _s3, _stepfunctions, _cognito, _kms, _sqs, _events, _functions):
-            client.cache_clear()
+        _clients.clear()
+
+
+def _client(service: str, region: str = "", **options: Any) -> object:
+    """The client of a service, with these options of its configuration."""
+    with _creation:
+        known = (service, region, options.get("read_timeout"))
+        if known not in _clients:
+            _clients[known] = _created(service, region, options)
+        return _clients[known]
+
+
+def _created(service: str, region: str, options: Mapping[str, Any]) -> object:
+    import boto3
+    from botocore.config import Config
+
+    # The type checker knows the names of services only.
+    create: Callable[..., BaseClient] = boto3.client
+    client = create(service, config=_config().merge(Config(**options)), region_name=region or None)
+    # Whoever invokes a function checks its answer's end itself.
+    if service != "lambda":
+        require_complete(client)
+    return client
 
 
 def _config() -> Config:
@@ -137,87 +155,3 @@ def _config() -> Config:
         max_pool_connections=50,
         tcp_keepalive=True,
     )
-
-
-@cache
-def _dynamodb() -> DynamoDBClient:
-    import boto3
-    from botocore.config import Config
-
-    # What `table` builds has the right types; to check each attribute again takes a seventh of a write's time.
-    unchecked = Config(parameter_validation=False)
-    client = boto3.client("dynamodb", config=_config().merge(unchecked))
-    require_complete(client)
-    return client
-
-
-@cache
-def _s3(region: str = "") -> S3Client:
-    import boto3
-    from botocore.config import Config
-
-    # For signed URLs. Newer regions refuse the older signature and S3's address without a region, which also redirects
-    # to a name that was not signed while a bucket is new.
-    signed = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
-    client = boto3.client("s3", config=_config().merge(signed), region_name=region or None)
-    require_complete(client)
-    return client
-
-
-@cache
-def _stepfunctions() -> SFNClient:
-    import boto3
-
-    client = boto3.client("stepfunctions", config=_config())
-    require_complete(client)
-    return client
-
-
-@cache
-def _cognito() -> CognitoIdentityProviderClient:
-    import boto3
-
-    client = boto3.client("cognito-idp", config=_config())
-    require_complete(client)
-    return client
-
-
-@cache
-def _kms() -> KmsClient:
-    import boto3
-
-    client = boto3.client("kms", config=_config())
-    require_complete(client)
-    known: KmsClient = client
-    return known
-
-
-@cache
-def _sqs() -> SqsClient:
-    import boto3
-
-    client = boto3.client("sqs", config=_config())
-    require_complete(client)
-    known: SqsClient = client
-    return known
-
-
-@cache
-def _events() -> EventsClient:
-    import boto3
-
-    client = boto3.client("events", config=_config())
-    require_complete(client)
-    known: EventsClient = client
-    return known
-
-
-@cache
-def _functions(seconds: int) -> LambdaClient:
-    import boto3
-    from botocore.config import Config
-
-    # One attempt: a failed one may have used up the time, and only the caller knows how much is left.
-    patient = Config(read_timeout=seconds, retries={"mode": "standard", "total_max_attempts": 1})
-    client: LambdaClient = boto3.client("lambda", config=_config().merge(patient))
-    return client

@@ -134,7 +134,7 @@ def _sent(webhook: Webhook, delivery: Delivery, at: datetime) -> Sent:
     try:
         address = addresses.parse(target.url, loopback=loopback)
     except addresses.UrlRefused:
-        # It was allowed when it was set: by the local service's setting, or by an earlier release.
+        # It was allowed when it was set: by the local service's setting.
         return Sent(None, "address_not_allowed", 0)
     return sending.post(address, headers, body, loopback=loopback)
 

@@ -160,13 +160,13 @@ def _group_page(
         graph=_graph(caller, group),
         standing=standing.card(caller, path, fleet.id, group.id, asked=day),
         costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS), view),
-        rollouts=_rollouts(caller, path, csrf, group, counters.of(group).instances),
+        rollouts=_rollouts(caller, path, csrf, group, counters.counted(group).instances),
         timeline=_timeline(caller, path, group, view.after, at),
         captures=_captures(caller, path, csrf, group),
         mounts=mounts_card(
             f"{path}/volume-mounts", csrf, group, on_kubernetes=fleet.on_kubernetes, typed=typed, problems=problems
         ),
-        delete=html(_DELETE, button=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=group.name))
+        delete=html(_DELETE, button=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, subject=group.name))
         if group.id != fleet.default_deployment_id
         else NOTHING,
     )
@@ -197,7 +197,7 @@ def _versions(
 ) -> dict[str, Html | str | list[Html]]:
     """The group's assignment, and its collectors by version and by state."""
     counted = shares_at_once(group.fleet_id, counters.census.total(counters.at), asked=count)
-    instances = counters.of(group).instances
+    instances = counters.counted(group).instances
     names = names_of(caller, [group.assignment, *(counted.by_group.get(group.id, {}) if counted else ())])
     return {
         "assigned": version(caller, group.assignment, names, "nothing assigned"),

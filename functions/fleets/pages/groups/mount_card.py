@@ -60,7 +60,7 @@ def _mounts(path: str, csrf: Html, group: Deployment) -> Html:
                     host=hidden("host_path", mount.host_path),
                     mount=hidden("mount_path", mount.mount_path),
                 ),
-                of=mount.mount_path,
+                subject=mount.mount_path,
             ),
         )
         for mount in group.volume_mounts

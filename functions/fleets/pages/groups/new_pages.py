@@ -17,7 +17,7 @@ from headgate.foundation.caller import Caller
 from headgate.http.parameters import FleetId
 from headgate.http.statuses import status_of
 from web.commands import Posted, command
-from web.forms import by_field, given, number_of
+from web.forms import by_field, filled, number_of
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
@@ -51,7 +51,7 @@ def show_form(who: Visit, caller: Member, fleet_id: FleetId) -> Response:
 def _asked(posted: Posted) -> Mapping[str, object]:
     """The version that the form names; the newest published one if it names none. Raises Invalid, naming the fields."""
     caller, form = posted.caller, posted.form
-    typed = given(form, "name", "role", "namespace", "message")
+    typed = filled(form, "name", "role", "namespace", "message")
     configuration = search.called(caller, form.get("configuration_id", "").strip(), "configuration_id")
     number = form.get("version_number", "").strip()
     version: int | str | None = (
@@ -59,7 +59,7 @@ def _asked(posted: Posted) -> Mapping[str, object]:
     )
     if version is None:
         raise NotPublished("This configuration has no published version; publish one first", "configuration_id")
-    replicas = {name: number_of(value) for name, value in given(form, "replicas").items()}
+    replicas = {name: number_of(value) for name, value in filled(form, "replicas").items()}
     return {**typed, **replicas, "configuration_id": configuration.id, "version_number": version}
 
 

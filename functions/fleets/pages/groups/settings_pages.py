@@ -181,7 +181,7 @@ def _page(
         variables=variables_card(group_path, csrf, variable_hosts(caller, fleet_id, deployment_id), typed, problems),
         renewal=_renewal(caller, path, csrf, group),
         assignment=html(
-            _ASSIGNMENT, clear=confirmed(f"{path}/clear", csrf, "End it", _NOTHING_ASSIGNED, of="the assignment")
+            _ASSIGNMENT, clear=confirmed(f"{path}/clear", csrf, "End it", _NOTHING_ASSIGNED, subject="the assignment")
         )
         if group.assignment
         else NOTHING,

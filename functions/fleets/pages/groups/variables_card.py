@@ -110,4 +110,4 @@ def _row(path: str, csrf: Html, name: str, variable: GroupVariable) -> Sequence[
 
 
 def _removal(path: str, csrf: Html, name: str) -> Html:
-    return confirmed(f"{path}/remove", csrf, "Remove", _LOSS, hidden("variable", name), of=name)
+    return confirmed(f"{path}/remove", csrf, "Remove", _LOSS, hidden("variable", name), subject=name)

@@ -140,7 +140,7 @@ def _instance_page(
         orders=order_card(caller, path, csrf, known, typed, problems),
         timeline=_timeline(caller, path, fleet_id, instance_id, after, at),
         again=[_again(caller, path, csrf, seen.instance) for seen in replacing.successors(fleet, known.seen)],
-        delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=instance.called),
+        delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, subject=instance.called),
     )
     # What belongs to a field of the form is shown beside it.
     problem = "" if refused is None else "Nothing was changed" if problems else refused.detail

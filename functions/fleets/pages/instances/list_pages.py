@@ -135,7 +135,7 @@ def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, view: Viewed,
     if not filters.problems:
         listed = read(
             view,
-            lambda limit, after: instances.instances(caller, fleet_id, limit, after, filters.wanted),
+            lambda limit, after: instances.instances(caller, fleet_id, limit, after, filters.chosen),
             _keys(groups),
             ENTRIES,
         )
@@ -179,7 +179,7 @@ def order_collectors(request: Request, who: Visit, caller: Member, fleet_id: Fle
     for instance_id in chosen:
         host = html('<a href="{path}/{id}">{id}</a>', path=path, id=instance_id)
         try:
-            seen = instances.one(fleet, instance_id, clock.now())
+            seen = instances.seen(fleet, instance_id, clock.now())
             host = html('<a href="{path}/{id}">{host}</a>', path=path, id=instance_id, host=seen.instance.called)
             carry_out(request, operation, caller, {"fleet_id": fleet_id, "instance_id": instance_id}, lambda: body)
         except errors.Forbidden:

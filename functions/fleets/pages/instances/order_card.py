@@ -76,11 +76,11 @@ def order_card(
         path=path,
         csrf=csrf,
         pending=[html(_PENDING, do=_NAMES.get(order.do, order.do), at=second(order.at)) for order in known.orders],
-        restart=action(f"{path}/restart", csrf, "Restart its collector", "plain", of=called),
-        retry=action(f"{path}/retry", csrf, "Try the failed version again", "plain", of=called)
+        restart=action(f"{path}/restart", csrf, "Restart its collector", "plain", subject=called),
+        retry=action(f"{path}/retry", csrf, "Try the failed version again", "plain", subject=called)
         if known.seen.state == "apply_failed"
         else NOTHING,
-        upgrade=action(f"{path}/upgrade-supervisor", csrf, "Upgrade its supervisor", "plain", of=called)
+        upgrade=action(f"{path}/upgrade-supervisor", csrf, "Upgrade its supervisor", "plain", subject=called)
         if "upgrade_supervisor" in known.seen.instance.reported.host.can
         else NOTHING,
         override=_override(caller, path, csrf, known),
@@ -130,14 +130,16 @@ def _move(path: str, csrf: Html, known: KnownInstance) -> Html:
     until = known.seen.instance.orders.move_allowed(clock.now())
     if until is not None:
         return html(_MOVE, until=second(until))
-    return action(f"{path}/allow-move", csrf, "Allow it for an hour", "plain", of=known.seen.instance.called)
+    return action(f"{path}/allow-move", csrf, "Allow it for an hour", "plain", subject=known.seen.instance.called)
 
 
 def _cut_off(path: str, csrf: Html, known: KnownInstance) -> Html:
     called, since = known.seen.instance.called, known.seen.instance.orders.cut_off_at
     if since is None:
-        return action(f"{path}/cut-off", csrf, "Cut it off", "danger small", of=called)
-    return html(_CUT_OFF, since=second(since), let_in=action(f"{path}/let-in", csrf, "Let it in", "plain", of=called))
+        return action(f"{path}/cut-off", csrf, "Cut it off", "danger small", subject=called)
+    return html(
+        _CUT_OFF, since=second(since), let_in=action(f"{path}/let-in", csrf, "Let it in", "plain", subject=called)
+    )
 
 
 def _override(caller: Caller, path: str, csrf: Html, known: KnownInstance) -> Html:
@@ -150,5 +152,5 @@ def _override(caller: Caller, path: str, csrf: Html, known: KnownInstance) -> Ht
         until=second(override.until),
         by=override.actor.name,
         why=override.message,
-        end=action(f"{path}/override/end", csrf, "End it now", "plain", of=known.seen.instance.called),
+        end=action(f"{path}/override/end", csrf, "End it now", "plain", subject=known.seen.instance.called),
     )

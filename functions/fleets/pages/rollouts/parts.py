@@ -135,7 +135,7 @@ def step_size(step: RolloutStep) -> str:
     return f"{step.percent} %" if step.percent is not None else "the canaries"
 
 
-def _button(path: str, csrf: Html, act: Act, of: str) -> Html:
+def _button(path: str, csrf: Html, act: Act, subject: str) -> Html:
     if act == "abort":
-        return confirmed(f"{path}/abort", csrf, _LABELS[act], _ABORTED, of=of)
-    return action(f"{path}/{act}", csrf, _LABELS[act], "plain", of=of)
+        return confirmed(f"{path}/abort", csrf, _LABELS[act], _ABORTED, subject=subject)
+    return action(f"{path}/{act}", csrf, _LABELS[act], "plain", subject=subject)

@@ -21,7 +21,7 @@ from headgate.instances.first_version import DiffersFromRunning
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web.commands import carry_out
-from web.forms import given, number_of
+from web.forms import filled, number_of
 from web.html import NOTHING, Html, html
 from web.layout import Frame, csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
@@ -130,7 +130,7 @@ def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> 
         "configuration_id": configuration_id,
         "version_number": n,
         "strategy": {"preset": form.get("way", "canary")},
-        **given(form, "message"),
+        **filled(form, "message"),
         "accept_differences": "accept_differences" in form,
     }
     chosen = [name.split(".")[1:] for name in form if _CHOSEN.fullmatch(name)]

@@ -178,7 +178,7 @@ def _status(caller: Caller, group: Deployment, rollout: Rollout) -> Html:
     if rollout.strategy is not None:
         return status_tag(rollout.status)
     counters = counting.counters(caller, group.fleet_id, [group])
-    return reach_of(rollout, group, counters.of(group).instances)
+    return reach_of(rollout, group, counters.counted(group).instances)
 
 
 def _not_moved(rollout: Rollout, collectors: str) -> Html:

@@ -46,10 +46,7 @@ class CensusEntry:
 
 
 class Day(NamedTuple):
-    """The instances of a group that were last heard on a day, since 1970.
-
-    Earlier releases counted by the day alone: there `deployment_id` is empty.
-    """
+    """The instances of a group that were last heard on a day, since 1970."""
 
     deployment_id: str
     day: int
@@ -76,10 +73,9 @@ class Shard:
         """
         heard, days, keyed = dict(self.heard), dict(self.days), dict(self.keyed)
         if before is not None:
-            # Earlier releases did not tell apart how often hosts report.
-            _change(heard, before if before in heard else replace(before, quick=False), -1)
+            _change(heard, before, -1)
             day = Day(before.deployment_id, day_of(before.mark))
-            _change(days, day if day in days else day._replace(deployment_id=""), -1)
+            _change(days, day, -1)
             _change(keyed, day, -1 if before.keyed else 0)
         if after is not None:
             _change(heard, after, 1)
@@ -104,7 +100,7 @@ class Census:
         """The groups that have instances: their assignments decide what the entries count as."""
         heard = {entry.deployment_id for shard in self.shards for entry in shard.heard if not stale(entry.mark, at)}
         days = {day.deployment_id for shard in self.shards for day in shard.days if not forgotten(day.day, at)}
-        return (heard | days) - {""}
+        return heard | days
 
     def total(self, at: datetime) -> int:
         """The number of instances at that time, in whichever state, those of deleted groups among them."""
@@ -113,7 +109,7 @@ class Census:
     def without_key(self, groups: Collection[str], at: datetime) -> int:
         """The number of instances of the groups, and of none, whose hosts do not sign their messages."""
         totals, keyed = self._totals(at), self._totals(at, keyed=True)
-        return sum(max(0, totals.get(group, 0) - keyed.get(group, 0)) for group in (*groups, ""))
+        return sum(max(0, totals.get(group, 0) - keyed.get(group, 0)) for group in groups)
 
     def reporting(self, at: datetime) -> Mapping[str, int]:
         """The number of instances of each group that may still run what they were sent: not stopped, and not stale."""
@@ -133,7 +129,7 @@ class Census:
             for state, n in group.items():
                 _change(counts, state, n)
         totals = self._totals(at)
-        total = sum(totals.get(group, 0) for group in (*current_revisions, ""))
+        total = sum(totals.get(group, 0) for group in current_revisions)
         return _with_quiet(counts, total, on_kubernetes=on_kubernetes)
 
     def counts_of_groups(
@@ -170,7 +166,6 @@ class Census:
 
 
 def _with_quiet(counts: dict[InstanceState, int], total: int, *, on_kubernetes: bool) -> dict[InstanceState, int]:
-    # Never negative: an import of an earlier release left instances uncounted until they reported.
     quiet = max(0, total - sum(counts.values()))
     return {**counts, "unknown" if on_kubernetes else "stale": quiet}
 

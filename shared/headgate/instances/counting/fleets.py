@@ -73,7 +73,7 @@ class Counters:
     at: datetime
     names: Mapping[str, str]
 
-    def of(self, group: Deployment) -> CountedGroup:
+    def counted(self, group: Deployment) -> CountedGroup:
         """The group with its collectors by state, as it is given here."""
         revisions = {group.id: group.current_revisions}
         counts = self.census.counts_of_groups(revisions, self.at, on_kubernetes=self.fleet.on_kubernetes)
@@ -105,7 +105,7 @@ def group(caller: Caller, fleet_id: str, deployment_id: str) -> CountedGroup:
     """One read more than `counters`. Raises FleetNotFound, DeploymentNotFound."""
     service.get(caller, fleet_id)
     group = deployments.of_fleet(fleet_id, deployment_id)
-    return counters(caller, fleet_id, [group]).of(group)
+    return counters(caller, fleet_id, [group]).counted(group)
 
 
 def under(
@@ -130,7 +130,7 @@ def groups(
     page = deployments.deployments(caller, fleet_id, limit, after, name)
     if not page.entries:
         return Slice([], page.position)
-    return Slice([*map(counters(caller, fleet_id, page.entries).of, page.entries)], page.position)
+    return Slice([*map(counters(caller, fleet_id, page.entries).counted, page.entries)], page.position)
 
 
 def counted(fleets: Sequence[Fleet], at: datetime) -> list[CountedFleet]:

@@ -30,8 +30,7 @@ def shard_item(fleet_id: str, shard: Shard) -> Item:
 
 def shard(item: Item) -> Shard:
     heard, quick = _heard(item["heard"]), _heard(item.get("quick") or {})
-    # Never negative: a release that did not tell them apart may have written in between.
-    slow = {entry: n - min(n, quick.get(entry, 0)) for entry, n in heard.items()}
+    slow = {entry: n - quick.get(entry, 0) for entry, n in heard.items()}
     fast = {replace(entry, quick=True): n - slow[entry] for entry, n in heard.items()}
     return _SHARDS.read(item, heard={entry: n for entry, n in {**slow, **fast}.items() if n})
 
@@ -58,19 +57,14 @@ def _heard(value: Value) -> dict[CensusEntry, int]:
 def _days_value(counted: Mapping[Day, int]) -> Item:
     days: dict[str, dict[str, Value]] = {}
     for day, n in counted.items():
-        days.setdefault(day.deployment_id or _BY_DAY_ALONE, {})[str(day.day)] = n
+        days.setdefault(day.deployment_id, {})[str(day.day)] = n
     return {**days}
 
 
 def _days(value: Value, _: object) -> dict[Day, int]:
     days: dict[Day, int] = {}
-    for key, counted in _map(value).items():
-        if isinstance(counted, Mapping):
-            group = "" if key == _BY_DAY_ALONE else key
-            days |= {Day(group, int(day)): _whole(n) for day, n in counted.items()}
-        else:
-            # As earlier releases wrote it.
-            days[Day("", int(key))] = _whole(counted)
+    for group, counted in _map(value).items():
+        days |= {Day(group, int(day)): _whole(n) for day, n in _map(counted).items()}
     return days
 
 
@@ -86,7 +80,5 @@ def _whole(value: Value) -> int:
     return value
 
 
-# A key of a map cannot be empty.
-_BY_DAY_ALONE: Final = "any"
 _DAYS: Final = Form(_days_value, _days)
 _SHARDS: Final = Stored(Shard, elsewhere=["heard"], unless_default=["keyed"], forms={"days": _DAYS, "keyed": _DAYS})

@@ -133,7 +133,7 @@ def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program:
 
 def order(caller: Caller, fleet_id: str, instance_id: str, order_id: str) -> PendingOrder:
     """An order of the last day; the last one of its kind. Raises FleetNotFound, InstanceNotFound, OrderNotFound."""
-    seen = service.one(fleets.get(caller, fleet_id), instance_id, clock.now())
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, clock.now())
     order_ = next((order for order in seen.instance.orders.pending if order.id == order_id), None)
     if order_ is None or order_.do == "components":
         raise OrderNotFound
@@ -162,7 +162,7 @@ def change(
     def once() -> Instance:
         at = clock.now()
         fleet = fleets.get(caller, fleet_id)
-        before = service.one(fleet, instance_id, at).instance
+        before = service.seen(fleet, instance_id, at).instance
         merged = {key: value for key, value in {**before.orders.labels, **labels}.items() if value is not None}
         if len(merged) > MOST_LABELS or len(json.dumps(merged)) > LARGEST_NAMES:
             raise FieldRefused(
@@ -205,7 +205,7 @@ def override(
     def once() -> tuple[Override, str]:
         at = clock.now()
         _require_covered(until, at)
-        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
         target = assignments.target(caller, group, configuration_id, version_number)
         if group.leaves_alone:
@@ -243,7 +243,7 @@ def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
 
     def once() -> None:
         at = clock.now()
-        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
         if seen.instance.orders.override is None or seen.instance.orders.override.until <= at:
             raise OverrideNotFound
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
@@ -263,7 +263,7 @@ def allow_move(caller: Caller, fleet_id: str, instance_id: str, record: Write) -
 
     def once() -> datetime:
         at = clock.now()
-        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
         until = at + MOVE_ALLOWED_FOR
         event = replace(timeline.entry(seen.instance, "move_allowed", at), until=until, actor=caller.principal)
         orders = replace(seen.instance.orders, move_until=until)
@@ -281,7 +281,7 @@ def cut_off(caller: Caller, fleet_id: str, instance_id: str, record: Write, *, l
 
     def once() -> datetime:
         at = clock.now()
-        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
         event = replace(timeline.entry(seen.instance, "let_in" if lets_in else "cut_off", at), actor=caller.principal)
         orders = replace(seen.instance.orders, cut_off_at=None if lets_in else at)
         service.save(seen.instance, replace(seen.instance, orders=orders), [event], record)
@@ -299,7 +299,7 @@ def _order(
     program: Program | None = None,
 ) -> PendingOrder:
     at = clock.now()
-    seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
     there = seen.instance.orders.waiting(do, at)
     if there is not None:
         return there

@@ -232,7 +232,7 @@ def of_fleet(caller: Caller, fleet_id: str, asked: Range, by: By = "none") -> Se
 
 def of_host(caller: Caller, fleet_id: str, instance_id: str, asked: Range) -> Series:
     """Read the series of one host. Raises FleetNotFound, InstanceNotFound."""
-    seen = instances.one(fleets.get(caller, fleet_id), instance_id, clock.now())
+    seen = instances.seen(fleets.get(caller, fleet_id), instance_id, clock.now())
     return together(seen.instance.deployment_id, [instance_id], asked)
 
 

@@ -51,7 +51,7 @@ def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: s
     page = timeline_store.newest(fleet_id, instance_id, limit, after)
     recent = [event for event in page.entries if event.at > at - KEPT]
     if not recent and after is None:
-        service.one(fleet, instance_id, at)
+        service.seen(fleet, instance_id, at)
     return Slice(_listed(caller, recent), page.position if len(recent) == len(page.entries) else None)
 
 
@@ -68,7 +68,7 @@ def then(caller: Caller, fleet_id: str, instance_id: str, at: datetime) -> Then:
         raise TimeRefused(f"History is kept for {KEPT.days} days; ask for a later time")
     last = timeline_store.last_until(fleet_id, instance_id, at)
     if last is None:
-        service.one(fleet, instance_id, now)
+        service.seen(fleet, instance_id, now)
         raise NotKnown
     (listed,) = _listed(caller, [last])
     return Then(at, _state(fleet_id, instance_id, last, at, on_kubernetes=fleet.on_kubernetes), listed)

@@ -39,7 +39,7 @@ class NotSwept(Exception):
 class Swept:
     """The counts of a sweep: events read, events sent, and messages."""
 
-    found: int = 0
+    noticed: int = 0
     sent: int = 0
     messages: int = 0
 
