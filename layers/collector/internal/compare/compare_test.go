@@ -68,6 +68,15 @@ func told(result *Result) string {
 	return strings.Join(lines, "\n")
 }
 
+// mapped is a record whose body is a map of three equal numbers, and a last one.
+func mapped(number, last int) string {
+	body := ""
+	for _, key := range []string{"one", "two", "three"} {
+		body += fmt.Sprintf(`{"key":%q,"value":{"intValue":"%d"}},`, key, number)
+	}
+	return fmt.Sprintf(`{"body":{"kvlistValue":{"values":[%s{"key":"last","value":{"intValue":"%d"}}]}}}`, body, last)
+}
+
 func TestDifferencesAreFoundFieldByField(t *testing.T) {
 	number := func(value string) string {
 		return metrics(`{"name":"m","gauge":{"dataPoints":[{"attributes":[{"key":"a","value":{"intValue":"1"}}],` + value + `}]}}`)
@@ -127,6 +136,11 @@ func TestDifferencesAreFoundFieldByField(t *testing.T) {
 		{"a histogram", metrics(`{"name":"h","histogram":{"aggregationTemporality":2,"dataPoints":[{"count":"3","sum":1.5,"bucketCounts":["1","2"],"explicitBounds":[1]}]}}`),
 			metrics(`{"name":"h","histogram":{"aggregationTemporality":1,"dataPoints":[{"count":"4","bucketCounts":["1","3"],"explicitBounds":[1]}]}}`),
 			`metrics changed 0:0 | changed metric.aggregation_temporality 2>1 | changed count "3">"4" | missing sum 1.5> | changed bucket_counts ["1","2"]>["1","3"]`},
+		{"bytes", logs("a", `{"body":{"bytesValue":"AQID"}}`), logs("a", `{"body":{"bytesValue":"AQIE"}}`),
+			`logs changed 0:0 | changed body {"bytesValue":"AQID"}>{"bytesValue":"AQIE"}`},
+		{"maps whose records changed places", logs("a", mapped(1, 1), mapped(2, 2)), logs("a", mapped(2, 9), mapped(1, 9)),
+			`logs changed 0:1 | changed body["last"] {"intValue":"1"}>{"intValue":"9"}` + "\n" +
+				`logs changed 1:0 | changed body["last"] {"intValue":"2"}>{"intValue":"9"}`},
 		{"an exponential histogram and a summary",
 			metrics(`{"name":"e","exponentialHistogram":{"dataPoints":[{"count":"3","scale":1,"positive":{"offset":1,"bucketCounts":["3"]}}]}}`, `{"name":"s","summary":{"dataPoints":[{"count":"1","quantileValues":[{"quantile":0.5,"value":2}]}]}}`),
 			metrics(`{"name":"e","exponentialHistogram":{"dataPoints":[{"count":"3","scale":0,"positive":{"offset":2,"bucketCounts":["3"]}}]}}`, `{"name":"s","summary":{"dataPoints":[{"count":"1","quantileValues":[{"quantile":0.5,"value":3}]}]}}`),
@@ -212,6 +226,13 @@ func TestPathsAreLeftOut(t *testing.T) {
 		if result := outcome(t, Request{Left: one, Right: other, Ignore: []string{path}}); !result.Equal {
 			t.Error(path, told(result))
 		}
+	}
+	// A synonym is a field's, not an attribute's.
+	named := func(value string) string {
+		return strings.ReplaceAll(logs(value, log("x", "time", value)), "service.name", "time")
+	}
+	if result := outcome(t, Request{Left: named("1"), Right: named("2"), Ignore: []string{`resource.attributes["time"]`, `attributes["time"]`}}); !result.Equal {
+		t.Error("attributes named as a field is called otherwise:", told(result))
 	}
 }
 

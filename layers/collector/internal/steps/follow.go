@@ -289,7 +289,7 @@ func (f *follower) leave(e *event) {
 // receive numbers the records of the sample.
 func (f *follower) receive(e *event, result *out) {
 	of := f.flowOf(e.step, nil)
-	result.pipelines = []string{of.key.pipeline}
+	result.pipelines = f.fedBy(of.own)
 	result.nodes = make([]int32, len(e.items))
 	for i, made := range e.items {
 		if number := e.first + i; number >= f.oldest {

@@ -130,3 +130,34 @@ func TestAHostileTraceIsRefusedOrToldInBounds(t *testing.T) {
 		})
 	}
 }
+
+func TestATraceWithMorePipelinesOrComponentsThanACollectorHasIsRefused(t *testing.T) {
+	lists := func(pipelines, components int) string {
+		var names strings.Builder
+		for n := range pipelines - 1 {
+			fmt.Fprintf(&names, `"logs/%d":{},`, n)
+		}
+		return head[:strings.Index(head, "\n")+1] + `["g",{` + names.String() + `"traces":{"exporters":[` + many(`"x"`, components) + "]}}]\n"
+	}
+	for name, trace := range map[string]struct {
+		events  string
+		refused bool
+	}{
+		"many": {lists(mostPipelines, mostListed), false}, "too many pipelines": {lists(mostPipelines+1, 1), true},
+		"too many components":            {lists(1, mostListed+1), true},
+		"a malformed batch from nowhere": {head + `["i",1,2,0,["x"]]` + "\n", true},
+	} {
+		question, err := json.Marshal(request{Events: trace.events, YAML: transformed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = Handle(context.Background(), environment(), question); (err != nil) != trace.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestABatchThatCameFromNoTracedComponentIsFollowed(t *testing.T) {
+	events := head + content(1, []byte{10, 0}) + `["i",1,2,0,[[0,[[0,[1,1]]]]]]` + "\n" + `["o",1,2,1,0,[],[0,2],0]` + "\n"
+	expect(t, step(t, asked(t, events, transformed), "transform").RecordsIn, 2)
+}

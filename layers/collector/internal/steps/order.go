@@ -66,11 +66,11 @@ func (f *follower) find(kind, id, pipeline string) int {
 	return f.byID[named{kind, id, signalOf(pipeline), ""}]
 }
 
-// fedBy returns the pipelines that a connector feeds.
-func (f *follower) fedBy(connector definition) []string {
+// fedBy returns the pipelines that a receiver or a connector feeds.
+func (f *follower) fedBy(feeding definition) []string {
 	fed := []string{}
 	for _, name := range sorted(f.pipelines) {
-		if signalOf(name) == connector.outSignal && slices.Contains(f.pipelines[name].Receivers, connector.component) {
+		if signalOf(name) == feeding.outSignal && slices.Contains(f.pipelines[name].Receivers, feeding.component) {
 			fed = append(fed, name)
 		}
 	}

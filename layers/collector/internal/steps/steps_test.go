@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
 // logs makes a document of log records with these bodies, each with the attribute n; the severity is that of the text.
@@ -183,4 +185,71 @@ service: {pipelines: {metrics: {receivers: [sample], processors: [transform], ex
 	expect(t, sum.Records[0].Fields[1].By.Statement, `aggregate_on_attributes("sum") where metric.name == "requests"`)
 	expect(t, ways(step(t, document, "kept")), []string{"1 unchanged", "3 unchanged"})
 	expect(t, step(t, document, "kept").Records[0].Records, []int{1, 2})
+}
+
+func TestAnErrorIsOfTheComponentThatMadeItAndNotOfThoseThatPassItOn(t *testing.T) {
+	document := told(t, `
+receivers: {sample: {}}
+exporters: {kept: {}}
+processors:
+  filter: {logs: {log_record: ['body == "noise"']}}
+  transform: {error_mode: propagate, log_statements: ['set(log.attributes["x"], ParseJSON(log.body)) where log.body == "b"']}
+service: {pipelines: {logs: {receivers: [sample], processors: [filter, transform], exporters: [kept]}}}
+`, logs("a")+logs("b")+logs("b"))
+
+	expect(t, step(t, document, "filter").Errors, []Failure{})
+	failures := step(t, document, "transform").Errors
+	if len(failures) != 1 || failures[0].Count != 2 || !strings.Contains(failures[0].Message, "invalid") {
+		t.Errorf("%+v", failures)
+	}
+}
+
+func TestPipelinesThatNoRecordReachesAreListedInTheirOrder(t *testing.T) {
+	document := told(t, strings.NewReplacer("processors: {batch: {}}", "processors: {batch: {}, filter: {logs: {log_record: ['true']}}}",
+		"receivers: [sample], exporters", "receivers: [sample], processors: [filter], exporters").Replace(chosen), logs("a"))
+
+	var names []string
+	for _, one := range document.Steps {
+		names = append(names, fmt.Sprintf("%s %s %d", one.Pipeline, one.Component, one.RecordsIn))
+	}
+	expect(t, names, []string{"logs/in sample 0", "logs/in filter 1", "logs/in copying 0", "logs/all kept 0", "logs/all count 0",
+		"logs/half batch 0", "logs/half kept 0", "metrics kept 0"})
+}
+
+func TestAnExporterThatPipelinesShareIsAStepOfEach(t *testing.T) {
+	document := told(t, `
+receivers: {sample: {}}
+exporters: {kept: {}}
+processors: {filter: {logs: {log_record: ['body == "a"']}}}
+service:
+  pipelines:
+    logs/a: {receivers: [sample], exporters: [kept]}
+    logs/b: {receivers: [sample], exporters: [kept]}
+    logs/c: {receivers: [sample], processors: [filter], exporters: [kept]}
+`, logs("a", "b", "c"))
+
+	var taken []string
+	for _, one := range document.Steps {
+		if one.Component == "kept" {
+			taken = append(taken, fmt.Sprint(one.Pipeline, " ", one.RecordsIn))
+		}
+	}
+	expect(t, taken, []string{"logs/a 3", "logs/b 3", "logs/c 2"})
+}
+
+func TestAnExpressionIsOnlyEqualToAllOfWhatWasMadeOfIt(t *testing.T) {
+	for written, made := range map[string]string{
+		`set(body, "x")`:                  `set(log.body, "x")`,
+		`body == "x" and attributes["a"]`: `log.body == "x" and log.attributes["a"]`,
+	} {
+		one, other := pricing.Tokenize(written), pricing.Tokenize(made)
+		if !equal(one, other) {
+			t.Errorf("%s is not %s", written, made)
+		}
+		for at := range other {
+			if equal(one, other[:at]) || at < len(one) && equal(one[:at], other) {
+				t.Errorf("%s is a part of %s, and the same", written, made)
+			}
+		}
+	}
 }
