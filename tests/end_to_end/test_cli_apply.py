@@ -245,6 +245,29 @@ def between(cli: Cli) -> Iterator[Server]:
         yield server
 
 
+def test_a_draft_that_somebody_changes_before_it_is_published_is_not_published(cli: Cli, between: Server) -> None:
+    filled(cli, 1, publish=False)
+    applied(cli, "--yes")
+    filled(cli, 3)
+    cli.write("all/configurations/c1.yaml", EDGE.replace("5s", "11s"))
+    forward, theirs = between.answering, EDGE.replace("5s", "99s")
+    assert forward
+
+    def change_first(asked: str) -> Answer:
+        if asked.endswith("/publish"):
+            with cli.api() as api:
+                draft = asked.removeprefix("POST /api/v1/public").removesuffix("/publish")
+                assert api.patch(draft, json={"yaml": theirs}).is_success
+        return forward(asked)
+
+    between.answering = change_first
+    # A draft of an earlier apply, which this one does not read again, and two that are saved now.
+    done = cli.run("apply", "-f", "all", "--yes", HEADGATE_URL=between.url)
+
+    assert (done.code, done.out.count("somebody changed it after the plan was made")) == (1, 3), done
+    assert {one["published_version"] for one in configurations(cli).values()} == {None}
+
+
 @pytest.fixture
 def breaking(between: Server) -> Server:
     """A way to the service that breaks behind the third configuration: it is created, and nobody is told."""

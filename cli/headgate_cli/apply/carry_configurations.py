@@ -35,7 +35,8 @@ class Configurations:
         self._now: Mapping[str, FoundConfiguration] = {}
         # The ids of those that were created, by name.
         self.ids: dict[str, str] = {}
-        self._saved: set[str] = set()
+        # The state of each draft that was saved, by name.
+        self._saved: dict[str, str] = {}
 
     def look_again(self, plan: ApplyPlan) -> None:
         """Read what the lists say now, as a condition of each step; one request for each hundred."""
@@ -50,7 +51,7 @@ class Configurations:
         self._require_unchanged(step, step.current)
         before = self._recorder.state.configurations.get(step.name)
         try:
-            self._save(step, _Progress(self._recorder, step, self._caller))
+            state = self._save(step, _Progress(self._recorder, step, self._caller))
         except ServerError as error:
             if step.current is None and step.name not in self.ids:
                 # It was refused: whoever creates one of that name is somebody else.
@@ -58,13 +59,18 @@ class Configurations:
             if error.is_stale:
                 raise Failed(CHANGED_MEANWHILE) from error
             raise
-        self._saved.add(step.name)
+        self._saved[step.name] = state
 
     def publish(self, step: Publish) -> None:
+        """Raises Failed if the draft is not the one that was saved or read."""
         if step.name not in self._saved:
             self._require_unchanged(step, step.current)
         configuration_id = step.current.id if step.current else self.ids[step.name]
-        answer = self._api.post(f"/configurations/{configuration_id}/versions/{step.n}/publish")
+        path = f"/configurations/{configuration_id}/versions/{step.n}"
+        try:
+            answer = self._api.post(f"{path}/publish", if_match=self._saved.get(step.name) or self._read(step, path))
+        except ServerError as error:
+            raise Failed(CHANGED_MEANWHILE) if error.is_stale else error from error
         entry = self._recorder.state.configurations[step.name]
         if entry.seen.updated_at:
             seen = replace(
@@ -96,13 +102,25 @@ class Configurations:
         ):
             raise Failed(CHANGED_MEANWHILE)
 
-    def _save(self, step: SaveConfiguration, progress: _Progress) -> None:
+    def _read(self, step: Publish, path: str) -> str:
+        """The state of a draft that was saved earlier. Raises Failed if it has another text than the folder."""
+        if step.current and step.current.version:
+            return step.current.version.etag
+        answer, state = self._api.get_with_etag(path)
+        if shaped(VersionDetail, answer)["yaml"] != step.desired.text:
+            raise Failed(CHANGED_MEANWHILE)
+        return state
+
+    def _save(self, step: SaveConfiguration, progress: _Progress) -> str:
+        """Returns the state of the draft."""
         api, desired, there = self._api, step.desired, step.current
+        state = there.version.etag if there and there.version else ""
         if there is None:
             progress.begins()
             described = {} if desired.description is None else {"description": desired.description}
             body = {"name": step.name, "yaml": desired.text, "managed_by": self._caller.mark}
-            created = shaped(ConfigurationDetail, api.create("/configurations", body | described))
+            answer, state = api.create_with_etag("/configurations", body | described)
+            created = shaped(ConfigurationDetail, answer)
             self.ids[step.name] = progress.id = created["id"]
             progress.saw(created)
             edits = {key: value for key, value in step.edits.items() if created["collector_version"] != value}
@@ -115,14 +133,15 @@ class Configurations:
             progress.saw(api.patch(path, step.describes))
         if step.appends and there:
             described = {"description": self._message} if self._message else {}
-            read = there.version.etag if there.version else ""
-            progress.saw(api.create(f"{path}/versions", {"yaml": desired.text} | described, if_match=read))
+            answer, state = api.create_with_etag(f"{path}/versions", {"yaml": desired.text} | described, if_match=state)
+            progress.saw(answer)
             edits.pop("yaml", None)
         if edits:
-            etag = there.version.etag if there and there.version and not step.appends else ""
-            progress.saw(api.patch(f"{path}/versions/{step.n}", edits, if_match=etag))
+            answer, state = api.patch_with_etag(f"{path}/versions/{step.n}", edits, if_match=state)
+            progress.saw(answer)
         self._save_tests(step, progress)
         progress.ends()
+        return state
 
     def _save_tests(self, step: SaveConfiguration, progress: _Progress) -> None:
         there = step.current.version.tests if step.current and step.current.version else None

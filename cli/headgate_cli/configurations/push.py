@@ -325,7 +325,8 @@ def _save(api: Api, change: PushedChange, description: str, *, publish: bool, fo
     # What the new draft lacks once it is saved: with a new configuration, a description would be the configuration's.
     lacks = state = ""
     if latest is None:
-        created = shaped(ConfigurationDetail, api.create("/configurations", {"name": change.name, "yaml": change.text}))
+        answer, state = api.create_with_etag("/configurations", {"name": change.name, "yaml": change.text})
+        created = shaped(ConfigurationDetail, answer)
         entry = entry_of(created["id"], change.name, 1, change.text)
         moves = moves and created["collector_version"] != change.collector_version
         lacks = description
