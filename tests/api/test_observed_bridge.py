@@ -119,6 +119,24 @@ def test_a_collector_of_a_bridge_is_adopted_by_its_name(bridge: Bridge) -> None:
     assert bridge.asked("/adoption")["yaml"] == adopted["yaml"]
 
 
+def test_a_bridge_is_asked_for_everything_when_its_pods_change_and_every_five_minutes(
+    bridge: Bridge, now: Clock
+) -> None:
+    for name in ("agent_description", "effective_config", "remote_config_status"):
+        bridge.message.ClearField(name)
+
+    def asked() -> bool:
+        now.moves(seconds=30)
+        return bool(bridge.sends().flags & wire.ServerToAgentFlags_ReportFullState)
+
+    assert not asked()
+    edge = bridge.message.health.component_health_map["shop/edge"]
+    edge.component_health_map["shop/edge-collector-b"].status = "Pending"
+    assert asked()
+    assert not asked()
+    assert [asked() for _ in range(10)].count(True) == 1
+
+
 @pytest.mark.parametrize("page", ["findings", "adopt"])
 def test_a_page_about_a_bridge_lets_a_person_choose_a_collector(bridge: Bridge, page: str) -> None:
     visitor = member_at(app, bridge.fleet.member.organization_id)

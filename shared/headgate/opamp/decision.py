@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 FULL_STATE_EVERY: Final = timedelta(hours=1)
 """A message that was lost while nothing was under way is made up for within this time."""
+_OF_BRIDGE_EVERY: Final = timedelta(minutes=5)
+"""A bridge reports collectors of a cluster, which others change, and says nothing of that by itself."""
 _CONFLICTS: Final = 3
 # A fleet that started together spreads its full reports over ten minutes.
 _SPREAD_SECONDS: Final = 600
@@ -195,7 +197,11 @@ def _place(before: Instance | None, message: AgentMessage, at: datetime) -> _Pla
     back = 0 < number < known.sequence_num
     # Heartbeats that say nothing new are not written while nothing is under way, so a gap is normal then.
     missed = before.under_way and number > known.sequence_num + 1
-    due = at - known.full_state_at > FULL_STATE_EVERY + timedelta(seconds=report.uid[-2] * _SPREAD_SECONDS / 256)
+    every = FULL_STATE_EVERY + timedelta(seconds=report.uid[-2] * _SPREAD_SECONDS / 256)
+    bridge, tree = before.reported.description.is_bridge, report.health_tree
+    due = at - known.full_state_at > (_OF_BRIDGE_EVERY if bridge else every)
+    # Who changes what a collector runs changes its pods.
+    due |= bridge and tree is not None and tree.digest != (before.reported.health_tree or tree).digest
     conflicts = 0 if due or proved else known.conflicts
     if back and not proved:
         conflicts = known.conflicts + 1

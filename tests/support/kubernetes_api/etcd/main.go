@@ -1,0 +1,10 @@
+// Program etcd is the database of the API server beside it.
+package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func main() { etcdmain.Main(os.Args) }
