@@ -43,7 +43,7 @@ def built(name: str, source: Path, package: str, flags: str = "") -> Path:
         program.parent.mkdir(parents=True, exist_ok=True)
         part = program.with_suffix(f".{os.getpid()}")
         environment = {**os.environ, "GOFLAGS": "-mod=readonly -buildvcs=false"}
-        command = [go(), "build", "-ldflags", flags, "-o", part, f"./{package}"]
+        command: list[str | Path] = [go(), "build", "-ldflags", flags, "-o", part, f"./{package}"]
         subprocess.run(command, cwd=source, env=environment, check=True)
         part.rename(program)
     return program
