@@ -94,6 +94,9 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
 
     back = _set(observed, "observed")
     assert (back.status_code, back.json()["code"]) == (409, "mode_not_changeable")
+    browser = member_at(app, observed.member.organization_id)
+    settings = path.replace(f"{API}/", f"/organizations/{observed.member.organization_id}/") + "/settings"
+    assert "They do not go back to what they ran before" in browser.get(settings).text
 
 
 def test_a_first_version_is_compared_with_what_each_host_runs(observed: Fleet) -> None:

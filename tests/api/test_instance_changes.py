@@ -104,6 +104,18 @@ def test_a_group_that_gets_variables_lets_hosts_go_that_were_moved_to_it(now: Cl
     variables = f"{API}/fleets/{fleet.id}/deployments/{web}/env"
     assert fleet.member.http.patch(variables, json={"variables": {"A": "b"}}).status_code == 200
     assert group_of(fleet, agent) == fleet.deployment_id
+    assert fleet.member.http.get(path(fleet, agent)).json()["moved_to"] is None
+
+
+def test_a_move_ends_with_the_group_that_it_led_to(now: Clock, fleet: Fleet) -> None:
+    web = fleet.add_group("web", 1)
+    agent = labelled(fleet)
+    change(fleet, agent, deployment_id=web)
+    agent.leaves()
+    assert fleet.member.http.delete(f"{API}/fleets/{fleet.id}/deployments/{web}").status_code == 204
+    agent.start()
+    seen = fleet.member.http.get(path(fleet, agent)).json()
+    assert (seen["deployment_id"], seen["moved_to"]) == (fleet.deployment_id, None)
 
 
 def test_changes_of_two_people_at_once_are_both_there(now: Clock, fleet: Fleet) -> None:

@@ -140,26 +140,29 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
     instance_id = model.instance_id(report.uid)
     hinted = placement.hint(instance_id)
     stored = instances.sender(sender.token_hash, sender.fleet_id, sender.deployment_id, instance_id, hinted)
+    known = stored.instance
     token = tokens.require_valid(stored.token, sender.fleet_id, at)
     if token.deployment_id not in (None, sender.deployment_id):
         raise NotOfThisFleet
-    known_host = stored.instance.reported.host if stored.instance else UNKNOWN
-    orders = stored.instance.orders if stored.instance else NOTHING_ORDERED
+    known_host = known.reported.host if known else UNKNOWN
+    orders = known.orders if known else NOTHING_ORDERED
     labels = {**(report.host.after(known_host) if report.host else known_host).labels, **orders.labels}
     group = placement.group_of(token, stored.group, stored.hinted, instance_id, labels, at, orders.moved_to)
     if group is None:
         raise NotOfThisFleet
     if report.wants_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
-    report = _without_secrets(report, group, stored.instance)
+    if known and orders.moved_to not in (None, group.id):
+        # The group is gone, or takes nobody who was moved.
+        known = replace(known, orders=replace(orders, moved_to=None))
+    report = _without_secrets(report, group, known)
     identity = HostIdentity(tokens.id_of(sender.token_hash), token.scope, sender.key)
-    takes_place = senders.accepted(stored.instance, identity, at)
+    takes_place = senders.accepted(known, identity, at)
     if takes_place is None:
         return Reply(report.uid, new_uid=model.new_uid(at))
     message = AgentMessage(report, identity, takes_place=takes_place)
-    asked = stored.instance is not None and stored.instance.orders.capture is not None
-    capture = captures.concerned(stored.instance, report.capture, at) if stored.instance and asked else None
-    decision = _with_order(decide(stored.instance, message, group, at, texts.known, capture), at)
+    capture = captures.concerned(known, report.capture, at) if known and known.orders.capture else None
+    decision = _with_order(decide(known, message, group, at, texts.known, capture), at)
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = Offer(decision.offer.config_hash, texts.text_of(decision.offer)) if decision.offer else None
     signed_offer = decision.offer if sender.key else None

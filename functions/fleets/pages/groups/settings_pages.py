@@ -46,6 +46,7 @@ _PAGE: Final = """\
 {variables}{renewal}{assignment}"""
 _ASSIGNMENT: Final = '<div class="card"><h2>End the assignment</h2>{clear}</div>'
 _NOTHING_ASSIGNED: Final = "The group's collectors stop, and run nothing until another version is assigned."
+_NOT_BACK: Final = " They do not go back to what they ran before the group was managed."
 _ON_KUBERNETES: Final = '<div class="two">{replicas}{namespace}</div>'
 _LABELS: Final = """\
 <p class="soft">Hosts of the fleet with all of these labels belong to this group, without an install. They move within a
@@ -180,15 +181,16 @@ def _page(
         labels=_labels(fleet, group, path, csrf, typed, problems),
         variables=variables_card(group_path, csrf, variable_hosts(caller, fleet_id, deployment_id), typed, problems),
         renewal=_renewal(caller, path, csrf, group),
-        assignment=html(
-            _ASSIGNMENT, clear=confirmed(f"{path}/clear", csrf, "End it", _NOTHING_ASSIGNED, subject="the assignment")
-        )
-        if group.assignment
-        else NOTHING,
+        assignment=html(_ASSIGNMENT, clear=_clear(group, path, csrf)) if group.assignment else NOTHING,
     )
     message = "" if refused is None else "Nothing was changed" if problems else refused.detail
     status = status_of(refused) if refused else 200
     return page(shown, f"Settings of {group.name}", content, problem=message, status=status)
+
+
+def _clear(group: Deployment, path: str, csrf: Html) -> Html:
+    loss = f"{_NOTHING_ASSIGNED}{_NOT_BACK if group.adopted else ''}"
+    return confirmed(f"{path}/clear", csrf, "End it", loss, subject="the assignment")
 
 
 def _of_kubernetes(group: Deployment, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:
