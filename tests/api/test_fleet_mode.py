@@ -73,7 +73,8 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
     at_once = observed.member.http.patch(path, json=version)
     assert (at_once.status_code, at_once.json()["code"]) == (409, "first_by_rollout")
     override = {**version, "until": clock.rfc3339(clock.now() + timedelta(hours=1))}
-    of_host = f"{API}/fleets/{observed.id}/instances/{observed.instances()[0]['id']}/override"
+    (taking,) = [seen["id"] for seen in observed.instances() if seen["host_name"] == "web-1"]
+    of_host = f"{API}/fleets/{observed.id}/instances/{taking}/override"
     pinned = observed.member.http.put(of_host, json=override)
     assert (pinned.status_code, pinned.json()["code"]) == (409, "first_by_rollout")
 
@@ -260,6 +261,21 @@ def test_collectors_that_stay_observed_are_read_and_redacted_in_a_managed_fleet(
     observed.change(name="Default 2")
     agent.says_health(False, "401 for https://ada:pl4nted@otlp.example.com")
     assert "pl4nted" not in json.dumps(observed.instances())
+
+    # What is sent to nobody here is refused, and its pages show what it runs.
+    body = {
+        "configuration_id": observed.configuration_id,
+        "version_number": 1,
+        "until": clock.rfc3339(clock.now() + timedelta(hours=1)),
+    }
+    refused = observed.member.http.put(path.replace("configuration", "override"), json=body)
+    assert (refused.status_code, refused.json()["code"]) == (409, "takes_no_configuration")
+    pages = f"/organizations/{observed.member.organization_id}/fleets/{observed.id}"
+    visitor = member_at(app, observed.member.organization_id)
+    shown = visitor.get(f"{pages}/collectors/{observed.instances()[0]['id']}").text
+    assert "What it reports to run" in shown
+    assert "a configuration of its own" in shown
+    assert "What is wrong with what they run" in visitor.get(pages).text
 
 
 def _reports(agent: Agent, text: str) -> None:

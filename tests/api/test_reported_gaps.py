@@ -78,6 +78,11 @@ def test_what_a_running_collector_leaves_out_of_its_report_is_no_error(
     of_fleet = _asked(observed, f"{API}/fleets/{observed.id}/findings", to="0.158.0")
     assert _places(of_fleet["items"], severity="error") == []
     assert sorted(_places(of_fleet["items"], code="left_out_of_report")) == _LOST
+    # Each component is renamed once, and what a person has to know of the other version is there.
+    renamed = ["exporters::otlp", "receivers::filelog", "receivers::hostmetrics"]
+    assert sorted(_places(of_fleet["items"], code="renamed_component")) == renamed
+    assert _places(of_fleet["items"], code="changed_behaviour") == ["processors::memory_limiter"]
+    assert _places(of_fleet["items"], code="feature_gate")
 
 
 def test_the_errors_of_a_collector_that_never_started_are_errors(observed: Fleet, now: Clock) -> None:

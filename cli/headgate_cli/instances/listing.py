@@ -94,7 +94,8 @@ def message(instance: InstanceOut | InstanceDetail) -> str:
     if instance["drifted"]:
         words.append(f"changed on the host: {', '.join(instance['drifted'])}")
     if instance["token_current"] is False:
-        words.append("reports with an older token of the fleet: install it again")
+        own = instance["state"] in ("running", "unhealthy")
+        words.append(f"reports with a former token, or another than its group's{'' if own else ': install it again'}")
     return "; ".join(word for word in words if word)
 
 

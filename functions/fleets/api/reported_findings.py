@@ -257,7 +257,15 @@ def kinds(findings: FindingsOut) -> Iterator[FindingKind]:
         yield FindingKind("error", "upgrade", new.code, new.message, "", new.component_path)
     for new in report.new_warnings:
         yield FindingKind("warning", "upgrade", new.code, new.message, "", new.component_path)
-    for rename in report.renames:
+    for changed in report.behaviours:
+        message = f"from {changed.since} on, {changed.message}"
+        yield FindingKind("warning", "upgrade", "changed_behaviour", message, changed.source, changed.component_path)
+    for gate in report.feature_gates:
+        stages = f"{gate.stage_before or 'absent'} on {report.source}, is {gate.stage_after or 'gone'}"
+        message = f"the feature gate {gate.id} was {stages} on {report.target}: {gate.description}"
+        yield FindingKind("note" if gate.stage_after else "warning", "upgrade", "feature_gate", message, "", "")
+    # A component is renamed where it is configured; pipelines name it again.
+    for rename in (each for each in report.renames if not each.component_path.startswith("service::")):
         message = f"{rename.old_type} is called {rename.new_type} on {report.target}"
         yield FindingKind("warning", "upgrade", "renamed_component", message, "", rename.component_path)
     for deprecation in report.deprecations:

@@ -246,7 +246,9 @@ def _fleet_page(
             _COLLECTORS,
             counts=_instances(counted),
             path=path,
-            findings=html(_WRONG, path=path) if fleet.observed else NOTHING,
+            findings=html(_WRONG, path=path)
+            if fleet.observed or any(group.adopted for group in listed.entries)
+            else NOTHING,
         )
         if counted.total
         else no_collectors(path, fleet.id),

@@ -82,6 +82,17 @@ def show_findings(
     result = findings.result
     nearest = "" if findings.exact else f", the nearest to {findings.reported_version or 'its own'} here"
     verdict = f"It {'works' if result.valid else 'is refused'} on collector {findings.version}{nearest}"
+    if findings.upgrade:
+        changed = sum(kind.source == "upgrade" for kind in reported_findings.kinds(findings))
+        new = len(findings.upgrade.new_errors)
+        breaks = (
+            f"breaks with {new} new errors"
+            if new
+            else "works"
+            if findings.upgrade.verdict.target.valid
+            else "is refused"
+        )
+        verdict += f". It {breaks} on {findings.upgrade.target}, where {changed} things are otherwise"
     rows = [_finding(each) for each in reported_findings.kinds(findings)]
     about = f"{path}/findings"
     content = [_chosen(about, collector), _target(caller, about, to, collector), _listed(verdict, rows)]

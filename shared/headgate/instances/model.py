@@ -127,9 +127,13 @@ class Instance:
         applies = self.reported.accepts_config and self.standing.state in ("pending_pickup", "applying")
         return applies and not self.reported.stopped
 
+    def stays_observed(self, group: Deployment) -> bool:
+        """True for a collector that takes no configuration, in a group that was observed and is managed now."""
+        return group.adopted and not self.reported.accepts_remote_config
+
     def desired(self, group: Deployment, at: datetime) -> Desired:
         """The version that it is to run in this group at that time. Nothing else decides this."""
-        if group.adopted and not self.reported.accepts_remote_config:
+        if self.stays_observed(group):
             return Desired(None, group.assigned_revision, at=group.assigned_at)
         override, rollout = self.orders.overridden(at), group.rollout
         # A group that was observed again, and managed since, has its first version by a rollout.

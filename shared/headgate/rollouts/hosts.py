@@ -127,7 +127,7 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
         return RolloutHost(instance, place, due, "waiting" if _is_there(instance, at) else "absent")
 
     # Those of a group that was observed stay so if they take no configuration.
-    own = [each for each in instances if not group.adopted or each.reported.accepts_remote_config]
+    own = [each for each in instances if not each.stays_observed(group)]
     return sorted(map(host, own), key=lambda host: host.place)
 
 

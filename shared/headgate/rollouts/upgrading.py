@@ -70,12 +70,14 @@ def variables(group: Deployment, n: int) -> Environment:
 
 
 def reporting(group: Deployment) -> list[Instance]:
-    """The group's instances that report; a query of the fleet's."""
+    """The group's instances that report, and that a rollout counts; a query of the fleet's."""
     at = clock.now()
     return [
         instance
         for instance in instances.of_group(group.fleet_id, group.id)
-        if not instance.reported.stopped and not stale(mark_of(instance.contact.last_seen_at), at)
+        if not instance.reported.stopped
+        and not instance.stays_observed(group)
+        and not stale(mark_of(instance.contact.last_seen_at), at)
     ]
 
 

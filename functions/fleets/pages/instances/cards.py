@@ -87,9 +87,12 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
 }
 
 
+_RUNS_OWN: Final = dict.fromkeys(("running", "unhealthy"), "a configuration of its own")
+
+
 def truth_card(caller: Caller, known: KnownInstance) -> Html:
     """The desired, offered, tried and running versions, each with its time."""
-    truth, names = known.truth, known.names
+    truth, names, state = known.truth, known.names, known.seen.state
     offered, attempted, running = truth.offered, truth.attempted, truth.running
     ended: Html = NOTHING
     if attempted:
@@ -102,7 +105,7 @@ def truth_card(caller: Caller, known: KnownInstance) -> Html:
         _row(caller, "To run", truth.desired, names),
         _row(caller, "Offered", offered, names) if offered else _nothing("Offered"),
         _row(caller, "Tried", attempted, names, ended) if attempted else _nothing("Tried"),
-        _row(caller, "Runs", running, names) if running else _nothing("Runs", "not known"),
+        _row(caller, "Runs", running, names) if running else _nothing("Runs", _RUNS_OWN.get(state, "not known")),
     ]
     return html(_TRUTH, table=table(_TRUTH_COLUMNS, rows))
 

@@ -29,7 +29,7 @@ _TOO_LONG: Final = "The text is too long for a page: `headgate fleet configurati
 
 def reported_card(caller: Caller, group: Deployment, instance: Instance) -> Html:
     """The card, empty for a collector that Headgate configures. Up to five reads."""
-    if not group.observed:
+    if not (group.observed or instance.stays_observed(group)):
         return NOTHING
     try:
         shown = observed.configuration(caller, group.fleet_id, instance.id)

@@ -47,6 +47,13 @@ class OrderNotSupported(errors.Conflict):
         )
 
 
+class TakesNoConfiguration(errors.Conflict):
+    """The collector stays observed in its managed fleet, so that nothing would come of it."""
+
+    code = "takes_no_configuration"
+    detail = "This collector takes no configuration from Headgate: change what it runs on its host"
+
+
 class SupervisorIsCurrent(errors.Conflict):
     """The supervisor is of the newest version: nothing to upgrade."""
 
@@ -199,7 +206,8 @@ def override(
     """Make one instance run a published version until a time, whatever its group runs; with the configuration's name.
 
     Without `configuration_id`, it is the one of the group. Raises FleetNotFound, InstanceNotFound, FieldRefused,
-    NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, FirstByRollout.
+    NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, FirstByRollout,
+    TakesNoConfiguration.
     """
 
     def once() -> tuple[Override, str]:
@@ -208,6 +216,8 @@ def override(
         seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
         group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
         target = assignments.target(caller, group, configuration_id, version_number)
+        if seen.instance.stays_observed(group):
+            raise TakesNoConfiguration
         if group.leaves_alone:
             raise FirstByRollout
         override_ = Override(target.assignment, until, at, caller.principal, message)
