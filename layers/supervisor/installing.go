@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/identity"
 	"github.com/headgate/headgate/layers/supervisor/internal/install"
+	"github.com/headgate/headgate/layers/supervisor/internal/takeover"
 )
 
 // More than the secrets of a group can have.
@@ -22,6 +24,12 @@ func installCommand(words []string) (bool, error) {
 		return false, nil
 	case len(words) == 2 && (words[0] == "key" || words[0] == "unseal"):
 		return true, installing(words[0], words[1])
+	case len(words) == 4 && words[0] == "takeover":
+		pid, err := strconv.Atoi(words[1])
+		if err != nil {
+			return true, fmt.Errorf("%q is not the number of a process", words[1])
+		}
+		return true, takeover.Bring("/proc", pid, words[2], words[3], os.Stdout)
 	case words[0] == "install" && len(words) <= 2:
 		self, err := os.Executable()
 		if err != nil {

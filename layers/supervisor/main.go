@@ -23,6 +23,7 @@ import (
 	"github.com/headgate/headgate/layers/supervisor/internal/output"
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
 	"github.com/headgate/headgate/layers/supervisor/internal/settings"
+	"github.com/headgate/headgate/layers/supervisor/internal/takeover"
 	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
 	"github.com/headgate/headgate/layers/supervisor/internal/variables"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor"
@@ -164,7 +165,8 @@ func run(stop context.Context, ours *settings.Settings, self string) error {
 	if err != nil {
 		log.Printf("messages are not signed: %v", err)
 	}
-	replacing := &replacing{ours: ours, installed: self, end: end}
+	trial := takeover.Of(ours.Storage)
+	replacing := &replacing{ours: ours, installed: self, end: end, trial: trial}
 	known := host.New(host.Settings{
 		Version: version, Name: ours.Name, Labels: ours.Labels, Components: components, List: host.Components,
 		Storage: ours.Storage, Effective: filepath.Join(ours.Storage, effectiveName), Can: capture.Ability,
@@ -181,7 +183,7 @@ func run(stop context.Context, ours *settings.Settings, self string) error {
 	// without it and reports it as applied.
 	ready, begun := context.WithCancel(context.Background())
 	defer begun()
-	messages, err := relay.Start(server(ours, token, key, ready.Done()), lines.Cause, replacing)
+	messages, err := relay.Start(server(ours, token, key, trial, ready.Done()), lines.Cause, replacing)
 	if err != nil {
 		return fmt.Errorf("listen for the supervisor: %w", err)
 	}
@@ -193,8 +195,8 @@ func run(stop context.Context, ours *settings.Settings, self string) error {
 	defer endWatch()
 	go known.Watch(watching)
 	events := official.Events{
-		Exited: captures.Exited, Initial: func() { known.Started(); begun() }, Written: known.Written, Started: known.CollectorStarted,
-		Line: lines.Line,
+		Exited: func() { trial.Exited(); captures.Exited() }, Initial: func() { known.Started(); begun() }, Written: known.Written,
+		Started: func() { trial.Started(); known.CollectorStarted() }, Line: lines.Line,
 	}
 	goodbye := func() { messages.Goodbye(host.Uninstalled(ours.Storage)) }
 	if err := supervise(signals, cfg, instance, events, ours.StopTimeout, goodbye); err != nil {
@@ -207,12 +209,27 @@ func run(stop context.Context, ours *settings.Settings, self string) error {
 }
 
 // server is Headgate, with this host's key. Without one, Headgate serves a host that never had one.
-func server(ours *settings.Settings, token *identity.Token, key *identity.Key, ready <-chan struct{}) relay.Server {
+func server(
+	ours *settings.Settings, token *identity.Token, key *identity.Key, trial *takeover.Trial, ready <-chan struct{},
+) relay.Server {
 	headgate := relay.Server{Endpoint: ours.Endpoint, Credentials: token, Ready: ready}
 	if key != nil {
-		headgate.Signer = key
+		headgate.Signer = signing{key, trial}
 	}
 	return headgate
+}
+
+// signing signs with the key, once the official supervisor does not come back.
+type signing struct {
+	*identity.Key
+	trial *takeover.Trial
+}
+
+func (s signing) Sign(context string, body []byte) string {
+	if s.trial.UnderWay() {
+		return ""
+	}
+	return s.Key.Sign(context, body)
 }
 
 // renewing takes a renewed token; nil for a host that takes none.

@@ -11,6 +11,7 @@ import (
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
 	"github.com/headgate/headgate/layers/supervisor/internal/settings"
+	"github.com/headgate/headgate/layers/supervisor/internal/takeover"
 	"github.com/open-telemetry/opamp-go/protobufs"
 )
 
@@ -21,6 +22,7 @@ type replacing struct {
 	installed string
 	end       context.CancelCauseFunc
 	known     *host.Host
+	trial     *takeover.Trial
 
 	proved sync.Once
 	mutex  sync.Mutex
@@ -39,6 +41,7 @@ func (r *replacing) tellFailure() {
 
 // Answered also proves this program, if it is a new one: it reaches Headgate.
 func (r *replacing) Answered(message *protobufs.AgentToServer, answer *protobufs.ServerToAgent) bool {
+	r.trial.Answered(message)
 	r.proved.Do(func() {
 		if !r.ours.Upgrades() {
 			return

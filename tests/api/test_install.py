@@ -127,6 +127,10 @@ def test_a_kubernetes_fleet_names_its_group_when_it_has_more_than_one(ann: Membe
         ("linux", {"root_deploy_path": "/etc/"}),
         ("linux", {"root_deploy_path": "/opt/a\nb"}),
         ("linux", {"systemd": "true"}),
+        # Its group has no version, so that the collector would run nothing.
+        ("linux", {"from_official": True}),
+        ("linux", {"from_official": True, "systemd": False}),
+        ("docker", {"from_official": True}),
         ("solaris", {}),
     ],
 )
@@ -168,6 +172,10 @@ def test_a_host_runs_with_the_feature_gates_of_the_assigned_version(ann: Member)
         assert "FEATURE_GATES" not in before
         assert "HEADGATE_FEATURE_GATES=+service.profilesSupport,-a.b" in answer["command"]
         assert any("+service.profilesSupport, -a.b" in note for note in answer["notes"])
+        if platform == "linux":
+            takeover = install(ann, fleet_id, platform, from_official=True).json()
+            assert "--systemd --from-official" in takeover["command"]
+            assert any(note.startswith("What stays: the instance") for note in takeover["notes"])
 
         labels = {f"label-{n}": "" for n in range(64)}
         full = install(ann, fleet_id, platform, labels=labels).json()["errors"]

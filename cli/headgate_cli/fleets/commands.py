@@ -138,6 +138,13 @@ def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json:
 @click.option("--root-deploy-path", help="linux, macos: the folder to install into, an absolute path.")
 @click.option("--systemd/--no-systemd", default=None, help="linux: run as a systemd unit (the default), or not.")
 @click.option(
+    "--from-official",
+    is_flag=True,
+    default=None,
+    help="linux: take the place of the official supervisor's service opampsupervisor. The host stays the same "
+    "instance, and the official supervisor goes on if Headgate's does not run. It says on the host what stays.",
+)
+@click.option(
     "--deliveries",
     type=click.IntRange(1, 100),
     help="docker, kubernetes: how many hosts the command brings the group's stored secrets to; 1 by default.",
@@ -167,6 +174,7 @@ def install(
       headgate fleet install edge --platform docker --server-name edge-1 --env ENDPOINT=otel:4317
       headgate fleet install edge --name web-1 --label zone=a --label role=gateway
       headgate fleet install edge --platform windows
+      headgate fleet install edge --from-official
     """
     fleet_id = lookup.fleet(api, fleet)
     if platform is None:

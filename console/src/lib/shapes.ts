@@ -845,6 +845,7 @@ export interface InstallRequest {
   deliveries?: number;
   name?: string | null;
   labels?: Record<string, unknown>;
+  from_official?: boolean;
 }
 
 export interface InstalledVersionOut {

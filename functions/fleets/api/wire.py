@@ -41,6 +41,7 @@ _OPTIONS: Final = {
     "arch": ("linux",),
     "root_deploy_path": ("linux", "macos"),
     "systemd": ("linux",),
+    "from_official": ("linux",),
     "deliveries": ("docker", "kubernetes"),
 }
 
@@ -99,6 +100,9 @@ HostName = Annotated[
     str,
     Field(min_length=1, max_length=255, pattern=_LINE, description=_HOST_NAME, json_schema_extra=_BEYOND),
 ]
+_FROM_OFFICIAL: Final = (
+    "Takes the place of the official supervisor's service opampsupervisor, which goes on if the new one does not run"
+)
 LabelKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$")]
 # The supervisor reads them from one variable, with commas between them.
 LabelValue = Annotated[str, StringConstraints(max_length=255, pattern=r"^[^,\x00-\x1f\x7f-\x9f\u2028\u2029]*$")]
@@ -119,6 +123,7 @@ class InstallRequest(Input):
     labels: Annotated[dict[LabelKey, LabelValue], Field(max_length=MOST_LABELS, json_schema_extra=_BEYOND)] = Field(
         default_factory=dict
     )
+    from_official: Annotated[bool, Field(description=_FROM_OFFICIAL, json_schema_extra=_BEYOND)] = False
 
     @model_validator(mode="after")
     def _options_of_the_platform(self) -> Self:

@@ -122,6 +122,7 @@ def linux(
     systemd: bool,
     env: Mapping[str, str],
     stored: StoredVariables | None = None,
+    from_official: bool = False,
 ) -> str:
     """One line that fetches the script by its signed link and runs it, as root if it installs a systemd unit.
 
@@ -139,6 +140,8 @@ def linux(
     fetched = f"{shlex.join(['curl', *_secure(script_url), '-fsSL', script_url])} || echo exit 1"
     words = ["sh", "-s", "--", "--endpoint", connection.endpoint, "--deployment-id", connection.deployment_id]
     words += ["--arch", arch, "--root", root_deploy_path, "--systemd" if systemd else "--no-systemd"]
+    if from_official:
+        words.append("--from-official")
     if systemd:
         words.insert(0, "sudo")
     before = [printed, *(stored.variables("exit 1") if stored else ())]

@@ -8,6 +8,7 @@
 #   --clear-env            drop the variables of the previous install, which are kept otherwise
 #   --systemd              as a service that starts with the host (the default; as root)
 #   --no-systemd           as a process that runs until the host stops
+#   --from-official        takes the place of the official supervisor's service, which goes on if this one does not run
 #
 # Running it again replaces what has changed, and restarts the supervisor only if something has. It lists everything it
 # creates in .headgate-installed in the folder, and --uninstall removes nothing else.
@@ -16,6 +17,8 @@ set -eu
 # @VALUES@
 
 unit=headgate-supervisor
+# As the packages of the OpenTelemetry project name it.
+official=opampsupervisor
 account=headgate-supervisor
 listing=.headgate-installed
 marker="Headgate's installer made what is listed here, and removes nothing else."
@@ -25,13 +28,13 @@ own-metrics.yaml persistent_state.yaml supervisor.log supervisor.log.1 superviso
 
 main() {
   root=/opt/headgate
-  endpoint='' deployment_id='' token='' secrets='' arch='' systemd=yes uninstall=no clear=no names=' ' health=''
+  endpoint='' deployment_id='' token='' secrets='' arch='' systemd=yes uninstall=no clear=no names=' ' health='' takes_over=no gone=no
   # Not the caller's umask: the service's account has to read the programs.
   umask 022
   private=$(mktemp -d)
   variables=$private/variables
   : >"$variables"
-  trap 'rm -rf "$private" "${work:-$private}"' EXIT
+  trap leave EXIT
   # Not every shell runs the EXIT trap on a signal.
   trap 'exit 129' HUP
   trap 'exit 130' INT
@@ -40,6 +43,7 @@ main() {
     case $1 in
       --systemd) systemd=yes; shift; continue ;;
       --no-systemd) systemd=no; shift; continue ;;
+      --from-official) takes_over=yes; shift; continue ;;
       --uninstall) uninstall=yes; shift; continue ;;
       --clear-env) clear=yes; shift; continue ;;
       -h | --help) usage; exit 0 ;;
@@ -89,6 +93,8 @@ fleet install`, or the fleet's page, composes the command.
   --clear-env        drop the variables of the previous install, which are kept otherwise
   --systemd          as a service that starts with the host (the default; as root)
   --no-systemd       as a process that runs until the host stops
+  --from-official    take the place of the official supervisor's service opampsupervisor: the host stays the same instance
+                     and starts with what it received last; if this one does not run, the official one goes on
   --uninstall        remove what an install created, and nothing else
 USAGE
 }
@@ -168,6 +174,7 @@ install() {
   elif [ "$(service_root)" = "$root" ]; then
     fail "a service runs from $root; uninstall it first, or install with systemd"
   fi
+  [ "$takes_over" = no ] || find_official
   if [ -d "$root" ]; then
     alone
     ours || earlier || unused || fail "$root contains files that no install created; give --root an" \
@@ -207,6 +214,7 @@ install() {
   esac
 
   umask 077
+  [ "$takes_over" = no ] || bring
   [ -z "$secrets" ] || unseal
   printf '%s\n' "$token" >"$work/token"
   # The last of two entries counts, so a variable of a configuration never replaces the connection.
@@ -227,11 +235,79 @@ install() {
 
   if [ "$systemd" = yes ]; then
     stop_process
+    [ "$takes_over" = no ] || stop_official
     start_service
+    [ "$takes_over" = no ] || prove
   else
     start_process
   fi
   say "Installed in $root. To remove it: $root/bin/headgate-install --uninstall --root $root"
+}
+
+# Finds the process of the official supervisor's service.
+find_official() {
+  [ "$systemd" = yes ] || fail "--from-official is for a service; leave out --no-systemd"
+  former=$(systemctl show --property MainPID --value "$official" 2>/dev/null || :)
+  case $former in
+    '' | 0) fail "the service $official does not run on this host; start it first, or install without --from-official" ;;
+  esac
+  enabled=$(systemctl is-enabled "$official" 2>/dev/null || :)
+}
+
+# Brings what the official supervisor knows of this host, and says what stays. Its variables are for the collector.
+bring() {
+  "$root/bin/headgate-supervisor" takeover "$former" "$root/var" "$private/brought" ||
+    fail "the official supervisor goes on; nothing was stopped"
+  octal "$private/brought" >"$private/octal"
+  mv "$variables" "$private/given"
+  while IFS= read -r entry; do
+    name=$(printf '%b' "${entry%%\\0075*}")
+    case $names in
+      *" $name "*) say "Does not stay: $name, for which the command has another value" ;;
+      *) printf '%b\0' "$entry" >>"$variables" ;;
+    esac
+  done <"$private/octal"
+  cat "$private/given" >>"$variables"
+}
+
+stop_official() {
+  say "Stopping the official supervisor ..."
+  # The supervisor removes the folder when its collector runs and Headgate has answered it, and signs no message before.
+  rm -rf "$root/var/takeover"
+  mkdir "$root/var/takeover"
+  record tree var/takeover
+  gone=yes changed=yes
+  systemctl disable --now --quiet "$official"
+}
+
+# Waits until the supervisor has proved itself.
+prove() {
+  tries=0
+  while [ -d "$root/var/takeover" ]; do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 240 ] || ! alive; then
+      fail "the collector did not run, or Headgate did not answer it: $(journalctl -u "$unit" -n 50 -o cat --no-pager | reason)"
+    fi
+    pause
+  done
+  gone=no
+  say "The service $official is stopped and disabled. It may be removed, and so may its files."
+}
+
+# Lets the official supervisor go on, if this one has not taken its place.
+leave() {
+  if [ "$gone" = yes ]; then
+    gone=no
+    systemctl disable --now --quiet "$unit" || :
+    rm -rf "$root/var/takeover"
+    [ "$enabled" != enabled ] || systemctl enable --quiet "$official" || :
+    if systemctl start "$official"; then
+      say "headgate: the official supervisor runs again" >&2
+    else
+      say "headgate: the official supervisor could not be started again; see journalctl -u $official" >&2
+    fi
+  fi
+  rm -rf "$private" "${work:-$private}"
 }
 
 # Whether this script installed here: the folder has its list, and only root and this user could have changed that.

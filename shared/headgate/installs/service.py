@@ -27,6 +27,15 @@ UNTRIED: Final = (
     "try one host before you install more"
 )
 
+TAKEOVER: Final = (
+    "The command takes the place of the official supervisor's service opampsupervisor, which it stops and disables",
+    "What stays: the instance, the configuration that it received last, the collector's variables, and the attributes "
+    "of its description as labels",
+    "What does not stay: files in agent::config_files, arguments, its collector, and places outside of the install "
+    "that the collector writes to; the command names them before it stops anything",
+    "The official supervisor goes on if Headgate's does not run and report within two minutes",
+)
+
 
 class NotInstallable(errors.Invalid):
     """The fleet cannot be installed in the way that the request asks for."""
@@ -52,6 +61,7 @@ class Options:
     name: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     feature_gates: Sequence[str] = ()
+    from_official: bool = False
 
     @property
     def variables(self) -> dict[str, str]:
@@ -87,6 +97,8 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
         platforms = "kubernetes" if fleet.on_kubernetes else "docker, linux, windows or macos"
         raise NotInstallable("platform", f"The platform of a {fleet.type} fleet is {platforms}, not {options.platform}")
     group = _group(fleet, options.deployment_id)
+    if options.from_official:
+        _require_takeover(options, group)
     at = clock.now()
     if group.token_expired(fleet, at):
         raise FleetTokenExpired
@@ -124,6 +136,16 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
             f"The secrets among them are delivered to {hosts}; for more, compose the command with `deliveries`"
         )
     return Install(command, connection, link.url(origin), expires_at, notes)
+
+
+def _require_takeover(options: Options, group: Deployment) -> None:
+    if not options.systemd:
+        raise NotInstallable("from_official", "The official supervisor is a service of systemd: leave systemd on")
+    if group.assignment is None:
+        raise NotInstallable(
+            "from_official",
+            "No version is assigned to this group, so that the host's collector would run nothing: assign one first",
+        )
 
 
 def _code(caller: Caller, group: Deployment, options: Options, expires_at: datetime) -> str:
@@ -203,6 +225,7 @@ def _command(
                 arch=options.arch,
                 root_deploy_path=options.root_deploy_path,
                 systemd=options.systemd,
+                from_official=options.from_official,
                 env=options.variables,
                 stored=stored,
             )
@@ -231,6 +254,8 @@ def _notes(options: Options, group: Deployment, connection: FleetConnection) -> 
         notes.append(f"The host needs the image {image}; if no registry has it, {built}")
         name = commands.container(connection, options.server_name)
         notes.append(f"If a container of that name exists, remove it first: docker stop {name} && docker rm {name}")
+    if options.from_official:
+        notes.extend(TAKEOVER)
     if options.platform == "windows":
         notes.append("Run it in a PowerShell that was started as administrator")
     if options.platform in SYSTEMS:

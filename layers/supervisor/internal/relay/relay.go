@@ -47,7 +47,7 @@ type Host interface {
 	Unanswered(message *protobufs.AgentToServer) *protobufs.ServerToAgent
 }
 
-// Signer proves messages to be of this host; see internal/identity.
+// Signer proves messages to be of this host; see internal/identity. A message without a signature goes without the header.
 type Signer interface {
 	Sign(context string, body []byte) string
 	// Renew makes another key, once Headgate has told this host to be another instance.
@@ -271,7 +271,9 @@ func (r *Relay) post(ctx context.Context, body []byte) (answer *http.Response, r
 	outgoing.Header = headers
 	outgoing.Header.Set("Content-Type", "application/x-protobuf")
 	if r.server.Signer != nil {
-		outgoing.Header.Set("X-Host-Signature", r.server.Signer.Sign(context, body))
+		if signature := r.server.Signer.Sign(context, body); signature != "" {
+			outgoing.Header.Set("X-Host-Signature", signature)
+		}
 	}
 	answer, err = r.client.Do(outgoing)
 	return answer, reused, err
