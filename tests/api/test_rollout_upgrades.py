@@ -100,6 +100,25 @@ def test_a_host_that_cannot_be_moved_is_listed_with_the_way_out(group: RollingGr
     assert (older.has_new, known(group, older)["state"]) == (True, "applied")
 
 
+@pytest.mark.parametrize(("platform", "system"), [("windows", "Windows"), ("macos", "macOS")])
+def test_on_other_systems_both_programs_come_by_an_install_which_is_said_before(
+    fleet: Fleet, now: Clock, platform: str, system: str
+) -> None:
+    released.release(FURTHER)
+    fleet.publish(version(2), FURTHER)
+    # Its supervisor has the abilities, but the published programs are for Linux.
+    group = RollingGroup.of(fleet, now, hosts=1, platform=platform, can=UPGRADES)
+    refused = group.asks(version_number=2, upgrade_collector=True)
+    path = f"{API}/fleets/{fleet.id}/instances/{known(group, group.hosts[0])['id']}/upgrade-supervisor"
+    ordered = fleet.member.http.post(path)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "no_host_to_upgrade")
+    assert (ordered.status_code, ordered.json()["code"]) == (409, "order_not_supported")
+    for detail in (refused.json()["detail"], ordered.json()["detail"]):
+        assert f"On {system} an install replaces programs: `headgate fleet install {fleet.id}" in detail
+        assert f"--platform {platform}` prints the command" in detail
+
+
 def test_a_supervisor_is_upgraded_by_an_order_with_its_program(group: RollingGroup) -> None:
     host = group.hosts[0]
     path = f"{API}/fleets/{group.fleet.id}/instances/{known(group, host)['id']}"

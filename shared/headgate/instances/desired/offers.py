@@ -6,7 +6,7 @@ Nothing, if its host cannot be moved to another collector by Headgate: then a pe
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headgate.instances.desired.model import ConfigOutcome, Desired
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from headgate.deployments.programs import Program
     from headgate.deployments.versions import VariablesRevision
     from headgate.instances.model import Instance
+
+_SYSTEMS: Final = {"windows": "Windows", "macos": "macOS"}
 
 
 def offer(instance: Instance, desired: Desired) -> Desired | None:
@@ -78,7 +80,7 @@ def variables_obstacle(instance: Instance, variables: VariablesRevision | None) 
     install = f"`headgate fleet install {instance.fleet_id} --deployment {instance.deployment_id}` prints the command"
     needs = f"Revision {variables.revision} of the group's variables cannot be sealed for this host: "
     host = instance.reported.host
-    if "variables" not in host.can and host.platform in ("windows", "macos"):
+    if "variables" not in host.can and host.platform in _SYSTEMS:
         return f"{needs}Windows and macOS do not tell what a collector runs with. An install changes them: {install}"
     if "variables" not in host.can:
         return f"{needs}its supervisor takes none. Install the host again: {install}"
@@ -96,12 +98,23 @@ def collector_obstacle(instance: Instance, collector: Program | None) -> str | N
     host, description = instance.reported.host, instance.reported.description
     runs = description.collector_version or "a version that is not known"
     needs = f"The version needs collector {collector.version}, and this host runs {runs}. "
+    if by_install := replaced_by_install(instance):
+        return f"{needs}{by_install}, with the default collector of this server"
     if "upgrade_collector" not in host.can:
         return needs + _way_out(instance, collector)
     if description.arch not in collector.files:
         arch = description.arch or "an unknown architecture"
         return needs + f"That collector is not published for {arch}: the operator runs `make publish-install`"
     return None
+
+
+def replaced_by_install(instance: Instance) -> str | None:
+    """The way to other programs on a host of a system for which none are published; None for another host."""
+    platform, install = instance.reported.host.platform, f"headgate fleet install {instance.fleet_id}"
+    if platform not in _SYSTEMS:
+        return None
+    command = f"`{install} --deployment {instance.deployment_id} --platform {platform}` prints the command"
+    return f"On {_SYSTEMS[platform]} an install replaces programs: {command}"
 
 
 def _way_out(instance: Instance, collector: Program) -> str:

@@ -21,6 +21,7 @@ from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.instances import service, store
 from headgate.instances.counting.measuring import departures
+from headgate.instances.desired.offers import replaced_by_install
 from headgate.instances.model import Instance
 from headgate.instances.orders.model import MOVE_ALLOWED_FOR, Override, PendingOrder
 from headgate.instances.reported.host import LARGEST_NAMES, MOST_LABELS, Order
@@ -36,14 +37,16 @@ _HEARD: Final = ("pending_pickup", "applying", "applied", "apply_failed", "idle"
 
 
 class OrderNotSupported(errors.Conflict):
-    """The host's supervisor is too old."""
+    """The host's supervisor is too old, or its system replaces no programs."""
 
     code = "order_not_supported"
 
-    def __init__(self, do: Order, version: str | None) -> None:
+    def __init__(self, do: Order, version: str | None, way_out: str | None = None) -> None:
+        runs = version or "a version that does not report itself"
         super().__init__(
-            f"The supervisor of this host ({version or 'a version that does not report itself'}) does not understand "
-            f"the order to {do.replace('_', ' ')}: install the host again to upgrade it"
+            way_out
+            or f"The supervisor of this host ({runs}) does not understand the order to {do.replace('_', ' ')}: install "
+            "the host again to upgrade it"
         )
 
 
@@ -130,6 +133,8 @@ def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program:
 
     def allow(seen: SeenInstance) -> None:
         host = seen.instance.reported.host
+        if by_install := replaced_by_install(seen.instance):
+            raise OrderNotSupported("upgrade_supervisor", host.supervisor_version, by_install)
         if "upgrade_supervisor" not in host.can or seen.instance.reported.description.arch not in program.files:
             raise OrderNotSupported("upgrade_supervisor", host.supervisor_version)
         if host.supervisor_version == program.version:
