@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ import pytest
 
 from headgate.installs.releases import Artifact
 from headgate_local.releases import cache
-from tests.support.fleet_host import until
+from tests.support.fleet_host import Host, until
 from tests.support.installing import installs, released
 from tests.support.local_service import LocalService
 from tests.support.official_supervisor import go
+from tests.support.ports import free_port
 from tests.support.service import ROOT
-from tests.support.wine import Wine
+from tests.support.wine import Wine, supervisor_for_wine
 
 __all__ = ["installs"]
 
@@ -85,40 +87,63 @@ def test_the_script_for_macos_verifies_the_supervisor_and_gives_it_the_order(
     assert json.loads(values)["platform"] == "macos"
 
 
+@dataclass(kw_only=True)
+class UnderWine(Host):
+    wine: Wine
+
+    @property
+    def output(self) -> Path:
+        return self.wine.disk / "output.jsonl"
+
+    def flowing(self, step: str, **changes: object) -> str:
+        return super().flowing(step, **{"output": "C:/output.jsonl", **changes})
+
+    def log(self) -> str:
+        path = self.root / "var" / "supervisor.log"
+        return path.read_text(errors="replace")[-6_000:] if path.exists() else "there is no log"
+
+
 @pytest.mark.full
-def test_under_wine_the_supervisor_becomes_a_service_and_starts_the_collector(
-    installs: LocalService, tmp_path: Path
-) -> None:
-    """Wine 8 tells no process group to end, so that the supervisor gets no further than its collector's first start."""
-    wine = Wine.started(tmp_path / "wine")
-    programs = {"supervisor-windows-amd64": build("supervisor_build", "supervisor", "amd64", "windows")}
+def test_under_wine_a_host_is_installed_applies_versions_and_goes_back(installs: LocalService, tmp_path: Path) -> None:
+    wine, health = Wine.started(tmp_path / "wine"), free_port()
+    programs = {"supervisor-windows-amd64": supervisor_for_wine(tmp_path)}
     programs["collector-windows-amd64"] = build("building", "--os", "windows", "first", "0.139.0")
+    variables = {"REGION": "eu", "HEADGATE_HEALTH_ENDPOINT": f"127.0.0.1:{health}", "HEADGATE_STOP_TIMEOUT": "2s"}
     with published(installs, programs):
-        made = composed(installs, "windows", env={"REGION": "eu"})
+        made = composed(installs, "windows", env=variables)
         script = installs.client().get(made["install_url"]).text
         values = re.search(r"@'\n(.*)\n'@", script)
         order = re.search(r"-Order '(.*)'$", made["command"])
         assert values
         assert order
-        program = tmp_path / "headgate-supervisor.exe"
-        program.write_bytes(programs["supervisor-windows-amd64"].read_bytes())
+        root = wine.disk / "Program Files" / "Headgate"
+        group = made["connection"]["deployment_id"]
+        host = UnderWine(tmp_path, installs.client(), made["fleet"], group, made["command"], root, health, wine=wine)
         try:
-            given = f"{order[1].replace(chr(39) * 2, chr(39))}\n{values[1]}\n"
-            process = wine.start(program, "install", given=given)
-            root = wine.disk / "Program Files" / "Headgate"
-            log = root / "var" / "supervisor.log"
-            until(
-                lambda: log.exists() and "Everything is ready" in log.read_text(),
-                lambda: log.read_text() if log.exists() else "there is no log",
-                seconds=180,
-            )
-            process.kill()
-            process.wait()
-            service = wine.run("reg.exe", "query", _SERVICE, "/v", "ImagePath").stdout
-            environment = (root / "etc" / "environment").read_text().split("\0")
+            with wine.staying():
+                given = f"{order[1].replace(chr(39) * 2, chr(39))}\n{values[1]}\n"
+                # A program has this name on Windows alone.
+                printed = wine.run(programs["supervisor-windows-amd64"], "install", given=given)
+                assert "Installed in" in printed, f"{printed}\n{host.log()}"
+                service = wine.run("reg.exe", "query", _SERVICE, "/v", "ImagePath")
+                instances = f"/fleets/{host.fleet_id}/instances"
+                until(lambda: bool(host.api.get(instances).json()["items"]), host.log)
+                host.apply(host.flowing("first"))
+                assert host.flows_as("first")
+                second = host.apply(host.flowing("second"))
+                assert host.flows_as("second")
+                broken = host.publish(host.flowing("third", output="C:/nowhere/output.jsonl"))
+                host.assign(broken)
+                failed = host.wait_for("apply_failed", broken)
+                until(lambda: host.instance()["running"]["version_number"] == second, host.log)
+                until(lambda: host.flows_as("second"), host.log)
+                environment = (root / "etc" / "environment").read_text().split("\0")
+                log = (root / "var" / "supervisor.log").read_text(errors="replace")
         finally:
             wine.end()
 
+    assert "nowhere" in failed["state_message"], failed
+    assert "the collector cannot be asked to stop and is killed" in log
     assert r"Headgate\bin\headgate-supervisor.exe" in service, service
     assert {"REGION=eu", "HEADGATE_PLATFORM=windows"} <= set(environment)
 

@@ -3,16 +3,67 @@
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import pytest
+
+from tests.support.official_supervisor import go
+from tests.support.service import ROOT
 
 # Debian keeps the program off the PATH.
 _PATH = f"{os.environ['PATH']}:/usr/lib/wine"
 _NEEDED = ("wine64", "wineserver", "x86_64-w64-mingw32-dlltool", "x86_64-w64-mingw32-ld")
 # Go asks this library for random numbers; Wine has it from version 9 on.
 _FORWARDS = "LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng = advapi32.SystemFunction036\n"
+
+_SUPERVISOR: Final = ROOT / "layers" / "supervisor"
+_OFFICIAL: Final = "github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor"
+_STOPS: Final = """\
+package commander
+
+import (
+	"os"
+	"syscall"
+)
+
+func sendShutdownSignal(process *os.Process) error { return process.Kill() }
+
+func sysProcAttrs() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+"""
+
+
+def supervisor_for_wine(folder: Path) -> Path:
+    """Our supervisor for Windows, but the official code in it ends its collector by force.
+
+    Windows asks a collector to end by the console event CTRL_BREAK. Wine has none, and refuses to send it: the official
+    supervisor then ends at its start. So this is what a host sees whose collectors hang.
+    """
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOOS": "windows", "GOARCH": "amd64", "GOFLAGS": "-mod=mod"}
+
+    def run(*words: str | Path) -> str:
+        command = [go(), *words]
+        done = subprocess.run(command, cwd=_SUPERVISOR, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        return done.stdout.strip()
+
+    copy = folder / "opampsupervisor"
+    shutil.copytree(run("list", "-m", "-f", "{{.Dir}}", _OFFICIAL), copy, copy_function=shutil.copyfile)
+    for path in (copy, *copy.rglob("*")):
+        path.chmod(0o700)
+    (copy / "supervisor" / "commander" / "commander_windows.go").write_text(_STOPS)
+    for name in ("go.mod", "go.sum"):
+        shutil.copy(_SUPERVISOR / name, folder / name)
+    run("mod", "edit", f"-replace={_OFFICIAL}={copy}", folder / "go.mod")
+    program = folder / "headgate-supervisor.exe"
+    flags = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w")
+    run("build", f"-modfile={folder / 'go.mod'}", *flags, "-o", program, ".")
+    return program
 
 
 @dataclass(frozen=True)
@@ -33,8 +84,8 @@ class Wine:
         definition, library = folder / "forwards.def", folder / "forwards.o"
         definition.write_text(_FORWARDS)
         for tool, *words in (
-            ("dlltool", "-d", definition, "-e", library),
-            ("ld", "-shared", "--entry=0", "-o", wine.disk / "windows/system32/bcryptprimitives.dll", library),
+            ("dlltool", "-d", str(definition), "-e", str(library)),
+            ("ld", "-shared", "--entry=0", "-o", f"{wine.disk}/windows/system32/bcryptprimitives.dll", str(library)),
         ):
             subprocess.run([f"x86_64-w64-mingw32-{tool}", *words], check=True)
         return wine
@@ -43,32 +94,38 @@ class Wine:
     def disk(self) -> Path:
         return self.folder / "windows" / "drive_c"
 
-    def run(self, *words: str | Path, given: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a program of Windows, by its path on either side."""
-        return subprocess.run(
-            ["wine64", *words],
-            env=self._environment,
-            input=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=240,
-        )
+    def run(self, *words: str | Path, given: str = "") -> str:
+        """Run a program of Windows, by its path on either side; what it prints."""
+        # Not a pipe: services that it starts would hold that open.
+        with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as typed:
+            typed.write(given)
+            typed.seek(0)
+            subprocess.run(
+                ["wine64", *words],
+                env=self._environment,
+                stdin=typed,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+                timeout=240,
+            )
+            output.seek(0)
+            return output.read()
 
-    def start(self, *words: str | Path, given: str) -> subprocess.Popen[bytes]:
-        """Start a program, and give it this on its standard input."""
-        process = subprocess.Popen(
-            ["wine64", *words],
+    @contextmanager
+    def staying(self) -> Iterator[None]:
+        """Until the block ends, services run: Wine ends them with the last program that was started from here."""
+        with subprocess.Popen(
+            ["wine64", "cmd.exe"],
             env=self._environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-        )
-        assert process.stdin is not None
-        process.stdin.write(given.encode())
-        process.stdin.close()
-        return process
+        ) as program:
+            try:
+                yield
+            finally:
+                program.kill()
 
     def end(self) -> None:
         """End what runs there."""

@@ -1,6 +1,7 @@
 package official
 
 import (
+	"errors"
 	"log"
 	"os"
 	"sync"
@@ -40,17 +41,29 @@ func (e *ending) take() *os.Process {
 	return process
 }
 
-// end stops the collector as the supervisor does, kills it if it has not ended in time, and returns when it has ended.
+// end stops the collector as the supervisor does, kills it if it cannot be asked or has not ended in time, and returns
+// when it has ended. The supervisor would go on with a collector that it cannot ask, and report the new configuration as
+// applied.
 func (e *ending) end() {
 	process := e.take()
 	if process == nil {
 		return
 	}
 	defer func() { _ = process.Release() }()
-	if interrupt(process) != nil || gone(process, e.within) {
+	if ended(process) {
 		return
 	}
-	log.Printf("the collector did not stop within %v and is killed: what it holds in memory is lost", e.within)
+	err := interrupt(process)
+	switch {
+	case errors.Is(err, os.ErrProcessDone):
+		return
+	case err != nil:
+		log.Printf("the collector cannot be asked to stop and is killed: what it holds in memory is lost: %v", err)
+	case gone(process, e.within):
+		return
+	default:
+		log.Printf("the collector did not stop within %v and is killed: what it holds in memory is lost", e.within)
+	}
 	if process.Kill() == nil && !gone(process, e.within) {
 		log.Printf("the collector cannot be killed")
 	}
