@@ -174,3 +174,18 @@ def test_a_bridge_is_offered_nothing_because_it_deletes_what_an_offer_leaves_out
     answers.append(managed.sends())
     assert not any(answer.HasField("remote_config") for answer in answers)
     assert (fleet.state(), fleet.instances()[0]["state_message"]) == ("unhealthy", "Not healthy: ops/audit")
+
+
+def test_a_configuration_is_offered_under_the_name_that_an_agent_gives_its_own(fleet: Fleet, now: Clock) -> None:
+    """A standalone bridge has an agent for each workload, whose configuration it calls by a name of its own."""
+    fleet.assign(1)
+    agent = fleet.agent(host_name="gateway")
+    message = agent.full()
+    del message.effective_config.config_map.config_map[""]
+    message.effective_config.config_map.config_map["collector"].body = b"receivers: {nop: }"
+    offered = [agent.send(message).remote_config]
+    now.moves(seconds=30)
+    fleet.assign(2)
+    offered.append(agent.send(agent.message()).remote_config)
+
+    assert [list(offer.config.config_map) for offer in offered] == [["collector"], ["collector"]]

@@ -373,6 +373,19 @@ def test_an_adopted_configuration_has_variables_for_what_was_redacted(observed: 
     assert json.dumps(adopted)
 
 
+def test_a_component_without_settings_stays_one(observed: Fleet) -> None:
+    """Without a value in a mapping of one line, a component has none: it has no empty text."""
+    agent = without_group(observed, capabilities=EXTENSION)
+    agent.start()
+    text = "receivers: {nop: }\nexporters: {debug: , nop: &n {x: }}\nextensions: {y: *n}\n"
+    _reports(agent, text)
+
+    adopted = observed.member.http.get(f"{_path(observed)}/adoption").json()
+    assert yaml.safe_load(adopted["yaml"]) == yaml.safe_load(text)
+    # The collector takes this for an empty text, and Python does not.
+    assert "! ''" not in adopted["yaml"]
+
+
 def test_an_agent_that_accepts_configurations_is_told_to_be_moved(observed: Fleet) -> None:
     agent = without_group(observed)
     agent.start()

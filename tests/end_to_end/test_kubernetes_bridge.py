@@ -90,7 +90,8 @@ def _runs_pod(cluster: Cluster, name: str, phase: str) -> None:
     assert cluster.asked("PATCH", f"{cluster.path(pod)}/status", status_of, **params).is_success
 
 
-def _until(what: Callable[[], Any], *, seconds: int = 60) -> Any:
+def until(what: Callable[[], Any], *, seconds: int = 60) -> Any:
+    """What is seen as soon as it is something."""
     for _ in range(seconds * 5):
         if seen := what():
             return seen
@@ -117,7 +118,7 @@ def test_a_bridge_reports_the_collectors_of_a_cluster_as_they_come_change_and_go
     _runs_pod(cluster, "ops/audit", "Pending")
     account = cluster.token("headgate", ACCOUNT)
     with bridge(cluster, cli.folder, observed["spec"], str(observed["token"]), account):
-        _until(lambda: _parts(cli).get("shop/gateway"))
+        until(lambda: _parts(cli).get("shop/gateway"))
         (listed,) = cli.run("fleet", "instances", "cluster", "--json").json
         assert (listed["state"], listed["state_message"]) == ("unhealthy", "Not healthy: ops/audit")
         shown = cli.ok("fleet", "configuration", "cluster", str(listed["id"]))
@@ -131,13 +132,13 @@ def test_a_bridge_reports_the_collectors_of_a_cluster_as_they_come_change_and_go
 
         cluster.ok("DELETE", cluster.path(_collector("ops/audit")))
         cluster.apply(_collector("shop/new"))
-        parts = _until(lambda: (seen := _parts(cli)).get("shop/new") and seen)
+        parts = until(lambda: (seen := _parts(cli)).get("shop/new") and seen)
         assert "ops/audit" not in parts
         assert cli.run("fleet", "instances", "cluster", "--json").json[0]["state"] == "running"
         cluster.apply(_collector("shop/edge", replicas=3))
         # The operator would start another pod.
         _runs_pod(cluster, "shop/edge", "Running")
-        shown = _until(
+        shown = until(
             lambda: (
                 (text := cli.ok("fleet", "configuration", "cluster", str(listed["id"])))
                 and "replicas: 3" in text
@@ -180,7 +181,7 @@ def test_a_bridge_has_the_rights_that_are_printed_and_no_others(
             needed = re.findall(r"missing (\w+) permission for (?:([\w.]+)/)?(\w+):", started.log())
             assert set(needed) == rights()
         else:
-            _until(lambda: "forbidden" in started.log())
+            until(lambda: "forbidden" in started.log())
 
 
 def test_what_is_printed_is_refused_by_the_operators_schema_if_a_field_is_wrong(cluster: Cluster) -> None:
@@ -218,7 +219,7 @@ def test_a_bridge_that_accepts_configurations_keeps_every_collector_of_its_clust
         "capabilities": dict.fromkeys(names, True),
     }
     with bridge(cluster, cli.folder, spec, str(connection["token"]), cluster.admin) as started:
-        _until(lambda: cli.run("fleet", "instances", "cluster", "--json").json)
+        until(lambda: cli.run("fleet", "instances", "cluster", "--json").json)
         # It sends its health each second.
         time.sleep(5)
         left = [each["metadata"]["name"] for each in cluster.ok("GET", _COLLECTORS)["items"]]

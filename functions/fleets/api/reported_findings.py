@@ -129,7 +129,8 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
                     continue
                 checked += 1
                 runs = reported.collector_version or version
-                listed = _listed(caller, reported.yaml, runs, to, available, starts=starts, resolved=not name)
+                resolved = not (name or hosts[0].instance.reported.config_name)
+                listed = _listed(caller, reported.yaml, runs, to, available, starts=starts, resolved=resolved)
                 clean += 0 if listed else len(hosts)
                 called = [f"{seen.instance.called} ({name})" if name else seen.instance.called for seen in hosts]
                 for kind in listed:

@@ -222,6 +222,7 @@ KINDS_OF_FLEETS: Final = (
             "effective": checks.mapping,
             "health_tree": checks.mapping,
             "build": checks.mapping,
+            "config_name": LONG,
             "healthy": checks.flag,
             "health_error": LONG,
             "reported_hash": LONG,

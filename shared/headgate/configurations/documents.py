@@ -10,6 +10,7 @@ import yaml
 from headgate.configurations.pipelines import DEEPEST, readable
 from headgate.foundation.yaml_text import SafeDumper, SafeLoader
 
+_NULL: Final = "tag:yaml.org,2002:null"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _OPERATOR: Final = "opentelemetry.io/"
 
@@ -59,7 +60,26 @@ def value_of(mapping: yaml.Node | None, name: str) -> yaml.Node | None:
 
 def serialized(root: yaml.Node) -> str:
     """The text of a node, a line for each value."""
+    for node in _nodes(root):
+        # In a mapping of one line, a value that is not there would be written as an empty text.
+        if isinstance(node, yaml.ScalarNode) and node.tag == _NULL and not node.value:
+            node.value = "null"
     return str(yaml.serialize(root, Dumper=SafeDumper, allow_unicode=True, width=1_000_000))
+
+
+def _nodes(root: yaml.Node) -> Iterator[yaml.Node]:
+    """Every node, each once."""
+    waiting, seen = [root], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        if isinstance(node, yaml.MappingNode):
+            waiting += [part for pair in node.value for part in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
 
 
 def is_collector_resource(root: yaml.Node | None) -> bool:

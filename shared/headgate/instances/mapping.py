@@ -30,7 +30,10 @@ Stored(Contact, unless_default=["conflicts"])
 Stored(
     Reported,
     flat=["description", "health", "config"],
-    unless_default=["accepts_remote_config", "stopped", "uninstalled", "host", "effective", "health_tree", "build"],
+    unless_default=[
+        *("accepts_remote_config", "stopped", "uninstalled", "host", "effective", "health_tree", "build"),
+        "config_name",
+    ],
     forms={"totals": COMPRESSED_JSON},
 )
 Stored(Effective, unless_default=["components"])

@@ -29,6 +29,7 @@ _NAME: Final = 255
 _HASH_BYTES: Final = 64
 _SECTIONS: Final = frozenset({"receivers", "processors", "exporters", "extensions", "connectors"})
 _TYPE: Final = re.compile(r"[a-zA-Z][0-9a-zA-Z_]{0,62}")
+_FILE: Final = re.compile(r"[A-Za-z0-9._/-]{1,253}")
 _MOST_AILING: Final = 5
 # The name of an object of Kubernetes with its namespace, which a bridge calls a part.
 _OBJECT: Final = re.compile(r"[a-z0-9-]{1,63}/[a-z0-9.-]{1,253}")
@@ -53,10 +54,11 @@ class NotOpamp(errors.BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A config to run: its YAML, None for nothing at all, and its hash in hex."""
+    """A config to run: its YAML, None for nothing at all, its hash in hex, and what the agent calls its config."""
 
     config_hash: str
     yaml: str | None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Reply:
             # Present even if it is empty: an empty map is the config of a collector that runs nothing.
             message.remote_config.config.SetInParent()
             if self.offer.yaml is not None:
-                file = message.remote_config.config.config_map[""]
+                file = message.remote_config.config.config_map[self.offer.name]
                 file.body = self.offer.yaml.encode()
                 file.content_type = "text/yaml"
         return message.SerializeToString()
@@ -154,7 +156,7 @@ def decode(body: bytes) -> AgentReport:
     if len(message.instance_uid) != _UID_BYTES or not any(message.instance_uid):
         raise NotOpamp("instance_uid must be 16 bytes, not all zero")
     config = _config(message)
-    description = _description(message)
+    description, files = _description(message), _files(message)
     reports_config = bool(message.capabilities & wire.AgentCapabilities_ReportsRemoteConfig)
     return AgentReport(
         uid=message.instance_uid,
@@ -175,7 +177,8 @@ def decode(body: bytes) -> AgentReport:
         leaves=message.HasField("agent_disconnect"),
         host=_host(message),
         capture=_capture(message),
-        files=_files(message),
+        files=files,
+        config_name=_config_name(files) if files else None,
         available=_available(message) if message.HasField("available_components") else None,
     )
 
@@ -185,6 +188,12 @@ def _files(message: wire.AgentToServer) -> dict[str, bytes] | None:
     if not message.HasField("effective_config"):
         return None
     return {name[:_NAME]: file.body for name, file in message.effective_config.config_map.config_map.items()}
+
+
+def _config_name(files: Mapping[str, bytes]) -> str:
+    """The name of the one file; empty for a name that no agent needs."""
+    name = next(iter(files))
+    return name if len(files) == 1 and _FILE.fullmatch(name) else ""
 
 
 def _available(message: wire.AgentToServer) -> AvailableComponents | None:

@@ -164,7 +164,10 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
     capture = captures.concerned(known, report.capture, at) if known and known.orders.capture else None
     decision = _with_order(decide(known, message, group, at, texts.known, capture), at)
     # Read before anything is written, so that a fault here leaves nothing half done.
-    offer = Offer(decision.offer.config_hash, texts.text_of(decision.offer)) if decision.offer else None
+    offer = None
+    if decision.offer:
+        name = decision.instance.reported.config_name
+        offer = Offer(decision.offer.config_hash, texts.text_of(decision.offer), name)
     signed_offer = decision.offer if sender.key else None
     variables = sealing.variables(decision.instance, signed_offer, group) if signed_offer else None
     if decision.is_stored:

@@ -58,7 +58,8 @@ class AgentReport:
 
     `cause` is why the config in it failed, None if it did not. `files` are its effective configuration as it came,
     which may hold secrets, and `effective` is the same without them. `health_tree` comes with `health`, if at all.
-    `available` is what the program of an agent that is not ours can run.
+    `available` is what the program of an agent that is not ours can run. `config_name` is the name of the one file of
+    its effective configuration, empty if it has none.
     """
 
     uid: bytes
@@ -78,6 +79,7 @@ class AgentReport:
     effective: RedactedText | None = None
     health_tree: HealthTree | None = None
     available: AvailableComponents | None = None
+    config_name: str | None = None
 
     @property
     def quotes(self) -> bool:
@@ -108,7 +110,8 @@ class Reported:
 
     `accepts_remote_config` is what its agent can, `accepts_config` whether it also gets configurations from its group.
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
-    said so; `uninstalled`: a person did that for good. `totals` are its newest ones; they always move, so that they
+    said so; `uninstalled`: a person did that for good. `config_name` is what it calls its configuration, under which
+    it takes another. `totals` are its newest ones; they always move, so that they
     are not compared, and they stay when a message says nothing of its host.
     """
 
@@ -124,6 +127,7 @@ class Reported:
     health_tree: TreeNote | None = None
     build: ReportedBuild | None = None
     accepts_remote_config: bool = False
+    config_name: str = ""
     totals: Totals | None = field(default=None, compare=False)
 
     @property
@@ -185,6 +189,7 @@ class Reported:
             effective=Effective.after(self.effective, report.effective, at) if report.effective else self.effective,
             health_tree=health_tree,
             build=build,
+            config_name=self.config_name if report.config_name is None else report.config_name,
             totals=self._totals(report),
         )
 
