@@ -76,8 +76,6 @@ def test_collectors_of_others_are_observed_adopted_and_managed_where_they_run(
         _collector(extension, token),
     ):
         host.file["agent"]["config_files"] = [str(local)]
-        # Its default of 3 seconds is too short on a busy machine.
-        host.file["agent"]["bootstrap_timeout"] = "30s"
         host.start(**token)
         until(lambda: flows_as("own"), host.log)
 
@@ -105,6 +103,10 @@ def test_collectors_of_others_are_observed_adopted_and_managed_where_they_run(
         group = instances()["takes"]["deployment_id"]
         path = f"/fleets/{fleet}/deployments/{group}"
         assert instances()["takes"]["state"] == "running"
+
+        body = {"configuration_id": configuration, "version_number": 1}
+        warnings = _ask(api, "POST", f"{path}/assignment-check", body)["warnings"]
+        assert [each["message"] for each in warnings if each["code"] == "differs_from_running"] == []
 
         def rolls_out(number: int) -> None:
             strategy = {"steps": [{"percent": 100, "soak_seconds": 5}]}

@@ -11,7 +11,7 @@ import pytest
 from tests.support.fleet_host import FLOWING, LOG, until
 from tests.support.installing import installs
 from tests.support.local_service import LocalService
-from tests.support.official_supervisor import OfficialSupervisor, official_supervisor
+from tests.support.official_supervisor import NEWER, OfficialSupervisor, official_supervisor
 from tests.support.ports import free_port
 
 __all__ = ["installs"]
@@ -63,21 +63,22 @@ class Managed:
         return self.instances()[0]
 
 
-@pytest.fixture(params=["http", "ws"])
+@pytest.fixture(params=["http", "ws", NEWER])
 def managed(installs: LocalService, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Managed]:
-    """A fleet of an organization's own, with the one host, which reports over plain HTTP or WebSocket."""
+    """A fleet of an organization's own, with the one host, which reports over plain HTTP or WebSocket, or is newer."""
+    newer = request.param == NEWER
     api = installs.client()
     fleet = api.post("/fleets", json={"label": f"official-{request.param}", "type": "server-supervisor"}).json()["id"]
     install = api.post(f"/fleets/{fleet}/install", json={"platform": "linux", "root_deploy_path": "/opt/x"}).json()
     connection = install["connection"]
     server = {
-        "endpoint": connection["endpoint"].replace("http", request.param, 1),
+        "endpoint": connection["endpoint"].replace("http", "ws" if request.param == "ws" else "http", 1),
         "headers": {
             "Authorization": "Bearer ${HEADGATE_FLEET_TOKEN}",
             "X-Deployment-Id": connection["deployment_id"],
         },
     }
-    with official_supervisor(tmp_path, server) as host:
+    with official_supervisor(tmp_path, server, newer=newer) as host:
         host.start(HEADGATE_FLEET_TOKEN=connection["token"])
         yield Managed(api, fleet, connection["deployment_id"], host, connection["token"])
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from tests.support.service import ROOT
 
 _MODULE = ROOT / "layers" / "supervisor"
 _PACKAGE = "github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor"
+NEWER = "0.158.0"
+"""A later version, which wants a collector of about its own version."""
 CAPABILITIES = {"accepts_remote_config": True, "reports_remote_config": True}
 """What a managed fleet needs of it; the file that its packages install turns the same two on."""
 
@@ -30,11 +33,7 @@ def built() -> Path:
     total = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         total.update((_MODULE / name).read_bytes())
-    program = (
-        Path(os.environ.get("HEADGATE_CACHE") or Path(os.environ["HEADGATE_COLLECTORS_DIR"]).parent)
-        / "opampsupervisor"
-        / total.hexdigest()[:24]
-    )
+    program = _cache() / total.hexdigest()[:24]
     if not program.is_file():
         program.parent.mkdir(parents=True, exist_ok=True)
         part = program.with_suffix(f".{os.getpid()}")
@@ -42,6 +41,33 @@ def built() -> Path:
         subprocess.run([go(), "build", "-o", part, _PACKAGE], cwd=_MODULE, env=environment, check=True)
         part.rename(program)
     return program
+
+
+def built_newer() -> Path:
+    """The program of NEWER, which the supervisor's go.mod does not have."""
+    program = _cache() / NEWER
+    if not program.is_file():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod -buildvcs=false"}
+        with tempfile.TemporaryDirectory() as module:
+            (Path(module) / "tools.go").write_text(f'//go:build tools\n\npackage tools\n\nimport _ "{_PACKAGE}"\n')
+            part = program.with_suffix(f".{os.getpid()}")
+            for words in (
+                ("mod", "init", "official"),
+                ("get", f"{_PACKAGE}@v{NEWER}"),
+                # Modules that only its own tests need are missing from the proxy.
+                ("mod", "tidy", "-e"),
+                ("build", "-o", str(part), _PACKAGE),
+            ):
+                subprocess.run([go(), *words], cwd=module, env=environment, check=True)
+        part.rename(program)
+    return program
+
+
+def _cache() -> Path:
+    return (
+        Path(os.environ.get("HEADGATE_CACHE") or Path(os.environ["HEADGATE_COLLECTORS_DIR"]).parent) / "opampsupervisor"
+    )
 
 
 def go() -> str:
@@ -63,6 +89,7 @@ class OfficialSupervisor:
 
     folder: Path
     file: Mapping[str, Any]
+    program: Path
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -74,7 +101,7 @@ class OfficialSupervisor:
         config.write_text(yaml.safe_dump(dict(self.file)))
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [built(), "--config", config],
+                [self.program, "--config", config],
                 env={"PATH": os.environ["PATH"], **environment},
                 stdout=log,
                 stderr=log,
@@ -92,15 +119,25 @@ class OfficialSupervisor:
 
 
 @contextmanager
-def official_supervisor(folder: Path, server: object, **capabilities: bool) -> Iterator[OfficialSupervisor]:
-    """A host that is not started yet, and is stopped when the block ends."""
+def official_supervisor(
+    folder: Path, server: object, *, newer: bool = False, **capabilities: bool
+) -> Iterator[OfficialSupervisor]:
+    """A host that is not started yet, and is stopped when the block ends; `newer` has NEWER and its collector."""
+    collector = Path(os.environ["HEADGATE_COLLECTORS_DIR"]) / NEWER / "otelcol-contrib"
+    agent = {
+        "executable": str(collector if newer else cached_programs()["otelcol-contrib"]),
+        # Its default of 3 seconds is too short on a busy machine.
+        "bootstrap_timeout": "30s",
+        # Another collector of this machine may serve its metrics on 8888.
+        "args": ["--set=service.telemetry.metrics.level=none"],
+    }
     file = {
         "server": server,
         "capabilities": CAPABILITIES | capabilities,
-        "agent": {"executable": str(cached_programs()["otelcol-contrib"]), "bootstrap_timeout": "20s"},
+        "agent": agent,
         "storage": {"directory": str(folder / "storage")},
     }
-    host = OfficialSupervisor(folder, file)
+    host = OfficialSupervisor(folder, file, built_newer() if newer else built())
     try:
         yield host
     finally:
