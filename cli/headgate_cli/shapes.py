@@ -671,6 +671,7 @@ class GroupEventOut(TypedDict):
     message: str | None
     before: NamedVersionOut | None
     assigned: NamedVersionOut | None
+    variables_revision: int | None
     reach: NotRequired[ReachOut | None]
 
 
@@ -1948,6 +1949,7 @@ class VariableOut(TypedDict):
 class VariablesChangeOut(TypedDict):
     revision: int
     before: int | None
+    names: list[str]
 
 
 class Verdict(TypedDict):

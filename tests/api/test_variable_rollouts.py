@@ -63,8 +63,14 @@ def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(
     assert (before["newest"], before["rolled_out"], before["running"]) == (2, None, [{"revision": None, "hosts": 2}])
 
     rollout = group.starts(revision)
-    assert rollout["variables"] == {"revision": 2, "before": None}
+    assert rollout["variables"] == {"revision": 2, "before": None, "names": ["API_KEY", "LEVEL", "ZONE"]}
     ended = group.ends(rollout)
+    listed = group.fleet.member.http.get(f"{group.path}/history").json()["items"]
+    assert [one["variables_revision"] for one in listed] == [2, None]
+    third = group.starts(group.stores(secrets={"API_KEY": "third"}, variables={"LEVEL": "warn"}))
+    assert third["variables"] == {"revision": 3, "before": 2, "names": ["API_KEY"]}
+    group.fleet.member.http.post(f"{group.path}/rollouts/{third['id']}/abort")
+    group.ends(third)
 
     assert (ended["status"], ended["hosts"]["applied"]) == ("completed", 2)
     for host in group.hosts:
@@ -140,7 +146,10 @@ def test_an_earlier_revision_is_rolled_out_again_and_six_are_stored_beside_the_n
 
     ended = group.ends(group.starts(5))
 
-    assert (ended["status"], ended["variables"]) == ("completed", {"revision": 5, "before": None})
+    assert (ended["status"], ended["variables"]) == (
+        "completed",
+        {"revision": 5, "before": None, "names": ["API_KEY", "ZONE"]},
+    )
     (host,) = group.hosts
     assert host.environment["API_KEY"] == "value 5"
     for refused in (2, 10):

@@ -161,6 +161,7 @@ ENTRIES: Final = {
     "env_names": MAX_VARIABLES,
     "EnvOut.items": VARIABLES,
     "EnvOut.removed": MOST_REMOVED,
+    "VariablesChangeOut.names": VARIABLES + MOST_REMOVED,
     "VersionTestsOut.items": MAX_TESTS,
     "EvidenceOut.tests": MAX_TESTS,
     "evidence": MAX_EVIDENCE,

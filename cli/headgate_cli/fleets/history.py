@@ -41,7 +41,7 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
         {
             "TIME (UTC)": lambda event: minute(event["at"]),
             "EVENT": lambda event: event["event"],
-            "ASSIGNED": lambda event: _version(event["assigned"]),
+            "ASSIGNED": lambda event: _version(event["assigned"]) + _variables(event),
             "REACH": lambda event: reached(event["reach"]) if event["reach"] else "",
             "BEFORE": lambda event: _version(event["before"]),
             "WHO": lambda event: event["by"]["name"],
@@ -57,6 +57,12 @@ def _print_then(then: AssignedThenOut, *, as_json: bool) -> None:
     who = f", by {then['event']['by']['name']}" if then["event"] else ""
     assigned = _version(then["assigned"]) or "nothing"
     print_result(one_line(f"{assigned}, since {minute(then['since'])} UTC{who}"))
+
+
+def _variables(event: GroupEventOut) -> str:
+    """Returns the revision, empty if there is none or the server is older."""
+    revision = event.get("variables_revision")
+    return f", variables {revision}" if revision else ""
 
 
 def _version(named: NamedVersionOut | None) -> str:

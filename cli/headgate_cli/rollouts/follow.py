@@ -80,7 +80,8 @@ def show(rollout: RolloutOut, *, as_json: bool) -> None:
     if variables := rollout.get("variables"):
         revision = variables["before"]
         before = "those of each install" if revision is None else f"revision {revision}"
-        print_result(f"  variables revision {variables['revision']}  before: {before}")
+        names = ", ".join(map(one_line, variables.get("names", [])))
+        print_result(f"  variables revision {variables['revision']}{f' ({names})' if names else ''}  before: {before}")
     for host in rollout["not_moved"]:
         print_result(f"  not moved: {one_line(host['name'])}: {quoted(host['message'])}")
     for note in rollout["notes"]:

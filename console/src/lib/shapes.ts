@@ -763,6 +763,7 @@ export interface GroupEventOut {
   message: string | null;
   before: NamedVersionOut | null;
   assigned: NamedVersionOut | null;
+  variables_revision: number | null;
   reach?: ReachOut | null;
 }
 
@@ -2300,6 +2301,7 @@ export interface VariableOut {
 export interface VariablesChangeOut {
   revision: number;
   before: number | null;
+  names: string[];
 }
 
 export interface Verdict {

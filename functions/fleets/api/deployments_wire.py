@@ -261,6 +261,7 @@ class GroupEventOut(Answer):
     """An event of a group: `before` was assigned until then, and `assigned` from then on; null is nothing.
 
     `reach` counts the collectors that run what was assigned; null for nothing, and in the history of a deleted group.
+    `variables_revision` is the revision that a rollout brought together with it.
     """
 
     at: Time
@@ -269,6 +270,7 @@ class GroupEventOut(Answer):
     message: str | None
     before: NamedVersionOut | None
     assigned: NamedVersionOut | None
+    variables_revision: int | None
     reach: ReachOut | None = None
 
 

@@ -242,10 +242,14 @@ class UpgradeOut(Answer):
 
 
 class VariablesChangeOut(Answer):
-    """The revision of the group's variables that a rollout brings, and the one before, null for each install's."""
+    """The revision of the group's variables that a rollout brings, and the one before, null for each install's.
+
+    `names` are the variables that it sets, changes or removes, never their values.
+    """
 
     revision: int
     before: int | None
+    names: list[str]
 
 
 class NotMovedOut(Answer):

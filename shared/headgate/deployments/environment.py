@@ -55,6 +55,19 @@ class Environment:
             for name, variable in self.variables.items()
         }
 
+    def changed_since(self, before: Environment) -> list[str]:
+        """The names of the variables that have another value than before, or that one of both lacks.
+
+        A secret that was set again counts, since nobody compares the values of secrets.
+        """
+        names = {*self.variables, *self.removed, *before.variables}
+        removed = {*self.removed} - {*before.removed}
+        return sorted(name for name in names if name in removed or self._content(name) != before._content(name))
+
+    def _content(self, name: str) -> tuple[str | None, bytes | None] | None:
+        variable = self.variables.get(name)
+        return (variable.value, variable.secret) if variable else None
+
     @property
     def of_install(self) -> list[str]:
         """The names that hosts take from an install alone: a supervisor reads them at its start, or the loader does."""

@@ -23,7 +23,8 @@ LONGEST_MESSAGE: Final = 1_000
 class GroupEvent:
     """A change of what a group is assigned. `revision` is the group's, `message` why it was made, if somebody said so.
 
-    `before` was assigned until then, since `before_since`.
+    `before` was assigned until then, since `before_since`. `variables_revision` is what hosts were moved to with the
+    assigned version, None for the variables of their install.
     """
 
     fleet_id: str
@@ -36,6 +37,7 @@ class GroupEvent:
     before: NamedVersion | None
     before_since: datetime | None
     assigned: NamedVersion | None
+    variables_revision: int | None = None
 
     @classmethod
     def of(
@@ -51,4 +53,6 @@ class GroupEvent:
         """The event of a change from `before` to `after`; `before` is None for a new group."""
         was, now = versions
         since = before.assigned_at if before else None
-        return cls(after.fleet_id, after.id, after.revision, after.updated_at, kind, by, message, was, since, now)
+        variables = after.variables.revision if now and after.variables else None
+        event = (after.fleet_id, after.id, after.revision, after.updated_at, kind, by, message, was, since, now)
+        return cls(*event, variables)

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
     from headgate.storage.table import Write
 
-_EVENTS: Final = Stored(GroupEvent, names={"kind": "event", "revision": "number", "by": "actor"})
+_EVENTS: Final = Stored(
+    GroupEvent,
+    names={"kind": "event", "revision": "number", "by": "actor"},
+    absent={"variables_revision": None},
+)
 Stored(NamedVersion, flat=["assignment"])
 # Above the sort keys of all events of a time, and below those of the next millisecond.
 _LAST_OF_A_TIME: Final = "~"

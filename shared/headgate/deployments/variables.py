@@ -140,8 +140,13 @@ def change(
 def of_group(group: Deployment, pinned: VariablesRevision | None = None) -> Environment:
     """Returns that revision, or the one of the group's last rollout, or else the newest; one read, or two."""
     pinned = pinned or group.variables
-    revision = variable_store.revision(group.fleet_id, group.id, pinned.revision) if pinned else None
+    revision = stored_revision(group, pinned.revision) if pinned else None
     return revision or variable_store.get(group.fleet_id, group.id)
+
+
+def stored_revision(group: Deployment, n: int) -> Environment | None:
+    """A revision that hosts were moved to; one read. None if it is not stored any more."""
+    return variable_store.revision(group.fleet_id, group.id, n)
 
 
 def revision(group: Deployment, n: int) -> Environment:
@@ -150,7 +155,7 @@ def revision(group: Deployment, n: int) -> Environment:
     Raises RevisionNotStored.
     """
     newest = variable_store.get(group.fleet_id, group.id)
-    environment = newest if newest.revision == n else variable_store.revision(group.fleet_id, group.id, n)
+    environment = newest if newest.revision == n else stored_revision(group, n)
     if environment is None or n == 0:
         raise RevisionNotStored(n, newest.revision)
     return environment

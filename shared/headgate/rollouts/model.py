@@ -149,10 +149,14 @@ class Upgrade:
 
 @dataclass(frozen=True, slots=True)
 class VariablesChange:
-    """The revision of the group's variables that a rollout brings, and the one before; None is that of each install."""
+    """The revision of the group's variables that a rollout brings, and the one before; None is that of each install.
+
+    `names` are the variables that it sets, changes or removes; after an install, all that the revision has or removed.
+    """
 
     revision: int
     before: int | None
+    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from headgate.deployments import variables as stored
+from headgate.deployments.environment import Environment
 from headgate.foundation import clock, errors
 from headgate.installs import releases
 from headgate.instances import service as instances
@@ -17,7 +18,6 @@ from headgate.rollouts.model import Upgrade, VariablesChange
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from headgate.deployments.environment import Environment
     from headgate.deployments.model import Deployment
     from headgate.deployments.programs import Program
     from headgate.instances.model import Instance
@@ -93,5 +93,7 @@ def upgrade(group: Deployment, collector: Program) -> Upgrade:
 
 
 def change(group: Deployment, environment: Environment) -> VariablesChange:
-    """The same of its variables."""
-    return VariablesChange(environment.revision, group.variables.revision if group.variables else None)
+    """The same of its variables; a read if hosts were moved to others before."""
+    before = group.variables.revision if group.variables else None
+    known = stored.stored_revision(group, before) if before is not None else None
+    return VariablesChange(environment.revision, before, environment.changed_since(known or Environment()))

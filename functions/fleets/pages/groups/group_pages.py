@@ -275,6 +275,8 @@ def _of_rollout(path: str, rollout: Rollout) -> Iterator[Entry]:
 
 def _event(caller: Caller, event: GroupEvent) -> Html:
     before, assigned = (_linked(caller, change) for change in (event.before, event.assigned))
+    if event.variables_revision:
+        assigned = html("{assigned} with variables revision {n}", assigned=assigned, n=event.variables_revision)
     what = {
         "created": html("Created with {assigned}", assigned=assigned),
         "assigned": html("{assigned} assigned; before: {before}", assigned=assigned, before=before),

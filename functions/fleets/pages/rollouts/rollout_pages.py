@@ -67,7 +67,7 @@ _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /
 <a href="{group_path}">{group}</a></p>
 <div id="live" data-live="{live}"><h1>{version} {status}</h1>
-<p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{message}
+<p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{variables}{message}
 {reason}{progress}{failures}{gates}{notes}{not_moved}{hosts}{steps}</div>"""
 _STEPS: Final = '<div class="card"><h2>Steps</h2>{table}</div>'
 _STEP_COLUMNS: Final = ("Step", "Up to", "Then wait", "")
@@ -75,6 +75,7 @@ _HOSTS: Final = '<div class="card" id="hosts"><h2>Collectors</h2><p class="soft 
 _HOST: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
 _HOST_COLUMNS: Final = (Column("Host", "host"), Column("Step", "step"), Column("Status", "status"))
 _MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
+_VARIABLES: Final = "<p>It moves hosts to variables revision {revision}, from {before}. {names}</p>"
 _UPGRADE: Final = "<p>It moves collectors to {version}, from {before}.</p>"
 _NOT_MOVED: Final = """\
 <div class="card"><h2>Collectors that a person has to upgrade</h2><p class="soft small">{count} of them</p>
@@ -157,6 +158,14 @@ def _rollout_page(
             before=rollout.upgrade.before or "what was installed on each host",
         )
         if rollout.upgrade
+        else NOTHING,
+        variables=html(
+            _VARIABLES,
+            revision=rollout.variables.revision,
+            before=rollout.variables.before or "those of each install",
+            names=", ".join(rollout.variables.names),
+        )
+        if rollout.variables
         else NOTHING,
         not_moved=_not_moved(rollout, collectors),
         message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
