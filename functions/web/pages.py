@@ -125,17 +125,17 @@ async def _person(request: Request, who: Visit) -> Session:
 Person = Annotated[Session, Depends(_person)]
 
 
-def _member(request: Request, organization_id: str, session: Person) -> Caller:
-    request.state.caller = caller = sessions.caller(session, organization_id)
+async def _member(request: Request, organization_id: str, session: Person) -> Caller:
+    request.state.caller = caller = await in_thread(sessions.caller, session, organization_id)
     return caller
 
 
 Member = Annotated[Caller, Depends(_member)]
 
 
-def _counted(request: Request, who: Visit) -> None:
+async def _counted(request: Request, who: Visit) -> None:
     if who.session is None:
-        credentials.admit_anonymous(request)
+        await in_thread(credentials.admit_anonymous, request)
 
 
 Counted = Depends(_counted)
@@ -157,7 +157,11 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _not_found)
 
 
-def _not_found(request: Request, error: Exception) -> Response:
+async def _not_found(request: Request, error: Exception) -> Response:
+    return await in_thread(_unknown_address, request, error)
+
+
+def _unknown_address(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     from_program = request.url.path.startswith(("/api/", "/v1/"))
     if error.status_code == 404 and not from_program:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Final
 
+import pytest
 from fastapi import APIRouter
 
+from headgate.foundation.errors import Gone
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.routing import Threaded
 from headgate.http.threads import in_thread
@@ -35,6 +37,29 @@ def test_a_request_on_lambda_is_answered_without_a_thread() -> None:
     answer = lambda_handler(create_app("Test", [router]))(_EVENT, None)
 
     assert answer["body"] == str(threading.get_ident())
+
+
+@pytest.mark.parametrize(("path", "status"), [("/absent", 404), ("/where?n=x", 422), ("/where?n=0", 410)])
+def test_an_error_on_lambda_is_answered_without_a_thread(
+    path: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def where(n: int) -> None:
+        raise Gone(f"{n} is not there any more")
+
+    router = APIRouter(route_class=Threaded)
+    router.add_api_route("/where", where)
+    handler = lambda_handler(create_app("Test", [router]))
+
+    def refuse(_: threading.Thread) -> None:
+        raise AssertionError("a thread is started")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+    path, _, query = path.partition("?")
+    context = {"http": {"method": "GET", "path": path, "sourceIp": "127.0.0.1"}, "stage": "$default"}
+    answer = handler(_EVENT | {"rawQueryString": query, "requestContext": context}, None)
+
+    assert answer["statusCode"] == status
 
 
 def test_where_requests_share_an_event_loop_a_function_that_waits_runs_in_a_thread() -> None:

@@ -1,11 +1,11 @@
 """Errors as RFC 9457 problem responses. `headgate.http.statuses` has their statuses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError, ResponseValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
@@ -121,14 +121,27 @@ def retry_after(error: Exception) -> dict[str, str]:
 
 def install(app: FastAPI) -> None:
     """Make `app` answer every error with a problem."""
-    app.add_exception_handler(errors.HeadgateError, _domain_error)
-    app.add_exception_handler(RequestValidationError, _request_invalid)
-    app.add_exception_handler(HTTPException, framework_error)
-    app.add_exception_handler(ClientDisconnect, _disconnected)
-    app.add_exception_handler(BotoCoreError, _aws_fault)
-    app.add_exception_handler(ClientError, _aws_fault)
-    app.add_exception_handler(ResponseValidationError, _defect)
-    app.add_exception_handler(Exception, _defect)
+    handlers: Mapping[type[Exception], Callable[[Request, Exception], JSONResponse]] = {
+        errors.HeadgateError: _domain_error,
+        RequestValidationError: _request_invalid,
+        HTTPException: framework_error,
+        ClientDisconnect: _disconnected,
+        BotoCoreError: _aws_fault,
+        ClientError: _aws_fault,
+        ResponseValidationError: _defect,
+        Exception: _defect,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, _at_once(handler))
+
+
+def _at_once(handler: Callable[[Request, Exception], JSONResponse]) -> Callable[..., Coroutine[None, None, Response]]:
+    """The handler as a coroutine: Starlette would start a thread for any other one, and none of ours waits."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        return handler(request, error)
+
+    return handle
 
 
 def _domain_error(request: Request, error: Exception) -> JSONResponse:
