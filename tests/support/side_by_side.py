@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -108,10 +109,12 @@ def _work(session: pytest.Session, modules: Modules, turns: int, folder: Path, s
 def _leave_what_was_forked(config: pytest.Config, folder: Path) -> None:
     """Print nothing, and have files of its own where output is captured and temporary folders are made."""
     config.pluginmanager.unregister(name="terminalreporter")
-    capture: Any = config.pluginmanager.get_plugin("capturemanager")
-    capture.stop_global_capturing()
-    capture.start_global_capturing()
-    capture.suspend_global_capture()
+    capture: Any = vars(config.pluginmanager.get_plugin("capturemanager"))["_global_capturing"]
+    for captured in (capture.out, capture.err):
+        # The same streams, since log handlers hold them from the collection on, over a file of this worker.
+        if captured is not None:
+            with TemporaryFile(buffering=0) as own:
+                os.dup2(own.fileno(), captured.tmpfile.fileno(), inheritable=False)
     factory = _temporary(config)
     factory._given_basetemp, factory._basetemp = folder, None
 
