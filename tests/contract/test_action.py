@@ -164,6 +164,7 @@ def test_what_uploads_wheels_has_no_other_right() -> None:
     assert [job["permissions"] for job in uploading] == [{"id-token": "write"}]
 
 
+@pytest.mark.full
 def test_a_change_that_is_right_passes_and_is_compared(repository: Path) -> None:
     git(repository, "checkout", "--quiet", "-b", "change")
     edge = repository / "configurations" / "edge.yaml"

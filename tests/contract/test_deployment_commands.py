@@ -17,7 +17,7 @@ import pytest
 
 from scripts import deploy, protection, runner_image, stack
 from scripts.stack import Stop
-from tests.support import operators_machine, sizes
+from tests.support import operators_machine
 from tests.support.operators_machine import (
     ROOT,
     VERSION,
@@ -176,8 +176,8 @@ def test_the_image_holds_the_layers_collectors_on_the_digest_that_was_looked_up(
 DIGESTS_NOT_TO_BE_HAD = ["", "gcr.io/distroless/static-debian12@sha256:short", "<no value>"]
 
 
-@pytest.mark.sized
-@pytest.mark.parametrize("said", sizes.turn(DIGESTS_NOT_TO_BE_HAD, 1))
+@pytest.mark.full
+@pytest.mark.parametrize("said", DIGESTS_NOT_TO_BE_HAD)
 def test_an_image_whose_digest_is_not_to_be_had_is_built_on_the_tag_and_that_is_said(
     machine: Machine, said: str
 ) -> None:
@@ -279,6 +279,7 @@ def test_a_first_change_set_that_nobody_agreed_to_is_not_a_stack(machine: Machin
     assert "There is no stack headgate" in done.stderr
 
 
+@pytest.mark.full
 def test_after_a_deployment_that_was_undone_every_function_is_published_again(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -325,6 +326,7 @@ def test_a_stack_that_takes_no_update_is_left_alone(
     assert not machine.calls.exists()
 
 
+@pytest.mark.full
 def test_without_a_container_engine_it_says_what_will_not_work(machine: Machine) -> None:
     machine.has("docker", more="sys.exit(1)")
 
@@ -337,8 +339,8 @@ def test_without_a_container_engine_it_says_what_will_not_work(machine: Machine)
     assert machine.order()[-1] == "sam deploy"
 
 
-@pytest.mark.sized
-@pytest.mark.parametrize("failing", sizes.turn(["build", "deploy"], 1))
+@pytest.mark.full
+@pytest.mark.parametrize("failing", ["build", "deploy"])
 def test_what_fails_ends_it_and_a_later_run_goes_on(machine: Machine, failing: str) -> None:
     whole = (machine.programs / "sam").read_text()
     (machine.programs / "sam").write_text(
@@ -397,6 +399,7 @@ def test_removal_asks_for_the_name_and_tells_what_stays(machine: Machine) -> Non
     assert "There is no stack headgate" in machine.make("destroy").stderr
 
 
+@pytest.mark.full
 def test_logs_are_those_of_the_function_asked_for(machine: Machine) -> None:
     make_stack()
     logs = boto3.client("logs")

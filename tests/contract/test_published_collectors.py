@@ -314,6 +314,7 @@ def run_the_test_runner(run: Run, folder: Path) -> tuple[CollectorOutcome, str]:
     return left.outcome, left.stderr
 
 
+@pytest.mark.full
 def test_the_test_runner_fetches_the_runs_collector(here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish_the_real_one(here, tmp_path, monkeypatch)
 

@@ -92,6 +92,7 @@ def service(site: Path, home: Path) -> Iterator[httpx.Client]:
         process.communicate()
 
 
+@pytest.mark.full
 def test_packing_the_same_build_again_gives_the_same_bytes(
     source: CheckoutSource,
     built: Programs,
@@ -180,6 +181,7 @@ def at_hand(cache: Path, **where: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.full
 def test_make_dev_starts_on_a_wheel_of_this_build(release: dict[str, Path], tmp_path: Path) -> None:
     done = at_hand(tmp_path, HEADGATE_FIND_LINKS=str(release["headgate"].parent))
     default = (ROOT / "layers/collector/versions/DEFAULT").read_text().strip()

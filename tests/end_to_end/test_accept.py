@@ -70,6 +70,7 @@ def failed(report: dict[str, Any]) -> dict[str, str]:
     return {one["id"]: one["message"] for one in report["checks"] if one["status"] == "failed"}
 
 
+@pytest.mark.full
 def test_nothing_is_wrong_with_this_service_and_nothing_is_left(operator: Operator, tmp_path: Path) -> None:
     done = operator.accept("--report", str(tmp_path))
     (report,) = done.json

@@ -34,6 +34,7 @@ def host(service: LocalService, tmp_path: Path) -> Iterator[Host]:
         yield one
 
 
+@pytest.mark.full
 def test_a_production_sample_becomes_a_test_that_passes(service: LocalService, host: Host, tmp_path: Path) -> None:
     cli = Cli(tmp_path, service.base_url, service.read_write_token)
     refused = cli.run("capture", "start", "servers", "--group", "Default", "--pipeline", "logs", "--component", "otlp")

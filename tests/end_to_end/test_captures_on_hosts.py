@@ -159,6 +159,7 @@ def test_what_matches_is_captured_and_none_of_its_secrets_leaves_the_host(
     assert "REDACTED" in sample
 
 
+@pytest.mark.full
 def test_a_reader_that_stalls_and_one_that_is_killed_cost_the_main_pipeline_nothing(
     host: SupervisedHost, backend: Backend
 ) -> None:

@@ -166,6 +166,7 @@ def test_the_version_is_the_packages() -> None:
     assert f"@v{VERSION}" in (ROOT / "docs" / "ci.md").read_text()
 
 
+@pytest.mark.full
 def test_the_hooks_keep_a_wrong_configuration_out_of_a_commit(cli: Cli, package: Path, tmp_path: Path) -> None:
     pre_commit = [sys.executable, "-m", "pre_commit"]
     manifest = run([*pre_commit, "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")], cli.folder)

@@ -38,6 +38,7 @@ def fleet(api: httpx.Client) -> dict[str, Any] | None:
     return next(iter(api.get("/fleets", params={"name": FLEET}).json()["items"]), None)
 
 
+@pytest.mark.full
 def test_a_demo_fills_an_organization_and_is_taken_away_again_also_after_a_crash(cli: Cli) -> None:
     process = PROCESS.search(cli.ok("demo", "--detach"))
     assert process is not None

@@ -88,6 +88,7 @@ def test_fix_leaves_warnings_and_files_without_errors(cli: Cli) -> None:
     assert "--fix changes files" in _locally(cli, "validate", "--fix", "-").err
 
 
+@pytest.mark.full
 def test_on_host_ends_by_what_a_host_makes_of_it(cli: Cli) -> None:
     cli.write("region.yaml", text_of("86-aws-region-from-environment"))
     cli.write("token.yaml", text_of("74-header-crlf-token"))

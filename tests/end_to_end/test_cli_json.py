@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.support.cli_support import Cli
 
 YAML = """\
@@ -19,6 +21,7 @@ RULES = "logs:\n  rules:\n    - {name: some, condition: 'true'}\n"
 RUN = "test run edge --pipeline logs --sample sample.log --duration 1 --trace"
 
 
+@pytest.mark.full
 def test_what_commands_print_as_json_is_what_is_described(cli: Cli) -> None:
     cli.write("edge.yaml", YAML)
     cli.write("rules.yaml", RULES)

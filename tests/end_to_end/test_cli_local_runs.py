@@ -215,6 +215,7 @@ def drifting(side: str) -> str:
     return text.replace("NAMES", ", ".join(["transform", *FAILING]))
 
 
+@pytest.mark.full
 def test_a_local_comparison_on_two_collectors_says_what_the_service_says(cli: Cli) -> None:
     tests = [{"name": f"small-{n}", **LOG} for n in range(3)]
     tests.append({"name": "large", **LOG, "sample": "".join(f"line {n} of many that differ\n" for n in range(600))})
@@ -232,6 +233,7 @@ def test_a_local_comparison_on_two_collectors_says_what_the_service_says(cli: Cl
     assert asked["result"]["tests"][-1]["differences"]["left_out"] > 0
 
 
+@pytest.mark.full
 def test_a_local_coverage_says_what_the_service_says(cli: Cli) -> None:
     passes = {"name": "passes", **LOG, "rules": [{"name": "team", "condition": 'log.attributes["team"] == "edge"'}]}
     body = {
@@ -266,6 +268,7 @@ ALL_UPGRADES = [
 UPGRADES = sizes.either(ALL_UPGRADES[::2], ALL_UPGRADES)
 
 
+@pytest.mark.full
 def test_a_local_upgrade_check_says_what_the_service_says(cli: Cli) -> None:
     costly = "a: &a [" + "x, " * 30 + "]\n" + "".join(f"{n}: &{n} [{', '.join(['*a'] * 30)}]\n" for n in "bcdefgh")
     for name, text in {**FILES, "upgraded.yaml": UPGRADED, "costly.yaml": costly, "empty.yaml": ""}.items():

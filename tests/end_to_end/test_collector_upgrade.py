@@ -58,6 +58,7 @@ def having(group: Hosts, component: str) -> list[Any]:
     return found
 
 
+@pytest.mark.full
 def test_collector_and_version_come_together_and_go_back_together(group: Hosts) -> None:
     installed = group.hosts[group.canary].root / "bin" / "otelcol-contrib"
     with fleet_host.taken_port() as taken:

@@ -56,6 +56,7 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
+@pytest.mark.full
 def test_each_page_shows_itself_as_soon_as_it_can(person: Visit, tmp_path: Path) -> None:
     made = person.make("meanwhile", EDGE)
     home, components, policies, editor = (person.another_page() for _ in range(4))

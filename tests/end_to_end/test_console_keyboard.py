@@ -51,6 +51,7 @@ def choose(page: Page, name: str, beginning: str) -> None:
     page.keyboard.type(beginning)
 
 
+@pytest.mark.full
 def test_a_version_is_written_tested_published_and_assigned_by_keyboard(
     console_browser: Browser, service: LocalService
 ) -> None:

@@ -180,6 +180,7 @@ def test_a_captured_sample_is_run_through_the_version_of_its_host(here: Visit, s
     expect(steps.get_by_role("row").nth(2)).to_contain_text("✕ dropped")
 
 
+@pytest.mark.full
 def test_tests_run_and_say_in_the_text_what_they_do_not_notice(here: Visit, service: LocalService) -> None:
     page = here.page
     made = with_a_test(here, "Covered")

@@ -39,6 +39,7 @@ def walked(printed: str) -> Mapping[str, object]:
     return answer
 
 
+@pytest.mark.full
 def test_a_generated_python_client_creates_reads_publishes_and_is_told_an_error(
     service: LocalService, founder: Founder, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.end_to_end
 WRITTEN = transcript(section("docs/gitops.md", "## The first folder"))
 
 
+@pytest.mark.full
 def test_the_first_folder_is_applied_as_it_is_written(cli: Cli) -> None:
     shown = shell([command for command, _ in WRITTEN], cli.url, cli.token, cli.folder)
 

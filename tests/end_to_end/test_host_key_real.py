@@ -26,6 +26,7 @@ def composed(host: Host) -> dict[str, object]:
     return answer
 
 
+@pytest.mark.full
 def test_an_installed_host_signs_moves_with_its_key_and_gets_secrets_sealed(host: Host, installs: LocalService) -> None:
     connection = composed(host)["connection"]
     host.install()

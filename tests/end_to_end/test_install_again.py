@@ -75,6 +75,7 @@ def test_what_somebody_put_beside_an_install_stays(host: Host) -> None:
     assert f"{host.root} contains files that no install created" in refused(host.command)
 
 
+@pytest.mark.full
 def test_a_host_of_the_script_before_is_upgraded_and_uninstalled(host: Host) -> None:
     host.install()
     n = host.apply(host.flowing("earlier"))

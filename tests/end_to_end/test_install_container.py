@@ -110,6 +110,7 @@ def test_the_entry_point_of_the_image_runs_as_the_docker_line_has_it(service: Lo
     assert words[words.index("--hostname") + 1] == "web-1"
 
 
+@pytest.mark.full
 def test_the_script_of_a_docker_link_builds_the_image_of_what_was_published(
     service: LocalService, tmp_path: Path
 ) -> None:

@@ -95,6 +95,7 @@ def test_its_help_names_every_option() -> None:
     assert {option for option in taken if option not in done.stdout} == {"--help"}
 
 
+@pytest.mark.full
 def test_a_supervisor_that_does_not_start_says_why(host: Host) -> None:
     said = refused(host.command.replace("--no-systemd", "--no-systemd --env HEADGATE_STOP_TIMEOUT=never"))
 
@@ -168,6 +169,7 @@ def test_a_second_run_stands_back_while_the_first_is_at_work(host: Host, tmp_pat
     assert f"supervisor-{MACHINE} could not be fetched" in failed
 
 
+@pytest.mark.full
 def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
     host.install()
     # Its supervisor does not hold on to the root.
@@ -216,6 +218,7 @@ def storing(host: Host) -> str:
     return storage + host.flowing("kept").replace("service:\n", "service:\n  extensions: [file_storage]\n")
 
 
+@pytest.mark.full
 def test_a_state_that_a_full_disk_emptied_costs_nothing_and_the_collector_is_asked_without_its_port(
     host: Host, tmp_path: Path
 ) -> None:

@@ -146,6 +146,7 @@ def test_rules_that_are_added_at_the_same_time_are_all_kept(service: LocalServic
     assert set(stored(service, made)) == {"by the API", *(f"rule {n}" for n in range(4))}
 
 
+@pytest.mark.full
 def test_a_mount_is_added_and_removed(page: Page, service: LocalService, made: Made) -> None:
     page.goto(made.home)
     page.get_by_role("button", name="Menu").click()

@@ -51,6 +51,7 @@ _METRICS = '    metrics: {readers: [{pull: {exporter: {prometheus: {host: 127.0.
 _OTLP = "exporters: [otlphttp]"
 
 
+@pytest.mark.full
 def test_no_text_hides_from_the_gates_what_its_version_loses(group: Hosts) -> None:
     before = group.running()[group.canary]
     off = ((_METRICS, "    metrics: {level: none}"),)
