@@ -134,6 +134,8 @@ def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(
     assert composed["endpoint"].startswith("ws" if transport == "websocket" else "http")
     assert ("on AWS, a collector" in str(composed["notes"])) == (transport == "websocket")
     assert "HEADGATE_FLEET_TOKEN" in composed["text"]
+    # A list of values replaces the chart's, whose probes need this extension.
+    assert ("extensions: [health_check, opamp]" in composed["text"]) == (client == "chart")
 
 
 def test_a_managed_fleet_is_not_observed(fleet: Fleet) -> None:

@@ -184,6 +184,17 @@ def test_a_bridge_has_the_rights_that_are_printed_and_no_others(
             until(lambda: "forbidden" in started.log())
 
 
+def test_a_collector_of_the_operator_takes_what_is_printed_for_it(cli: Cli, cluster: Cluster) -> None:
+    cli.ok("fleet", "create", "cluster", "--type", "kubernetes", "--mode", "observed")
+    (composed,) = cli.run("fleet", "observe", "cluster", "--client", "operator", "--json").json
+    printed, collector = yaml.safe_load(str(composed["text"]))["spec"], _collector("shop/edge")
+    config = printed["config"]
+    config["service"] |= _CONFIG["service"]
+    (applied,) = cluster.apply({**collector, "spec": {**collector["spec"], **printed, "config": _CONFIG | config}})
+    assert applied["spec"]["config"]["extensions"] == config["extensions"]
+    assert applied["spec"]["env"] == printed["env"]
+
+
 def test_what_is_printed_is_refused_by_the_operators_schema_if_a_field_is_wrong(cluster: Cluster) -> None:
     spec = {"endpoint": "https://headgate.example.com/v1/opamp", "capabilities": {"ReportsHealth": True}}
     thing = {

@@ -4,6 +4,7 @@ The API server validates, admits and authorizes. There is no kubelet: no pod run
 """
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -122,3 +123,20 @@ def test_the_printed_command_installs_upgrades_and_what_is_wrong_is_refused(cli:
     workload["spec"]["template"]["spec"]["restartPolicy"] = "Never"
     refused = cluster.sent(workload, dry_run=True)
     assert (refused.status_code, "restartPolicy" in refused.text) == (422, True)
+
+
+@pytest.mark.skipif("HEADGATE_HELM_CHARTS" not in os.environ, reason="the official chart is in another repository")
+@pytest.mark.parametrize("mode", ["daemonset", "deployment", "statefulset"])
+def test_the_official_chart_takes_the_printed_values(cli: Cli, cluster: Cluster, mode: str) -> None:
+    cli.ok("fleet", "create", "cluster", "--type", "kubernetes", "--mode", "observed")
+    (composed,) = cli.run("fleet", "observe", "cluster", "--client", "chart", "--json").json
+    file = cli.folder / "values.yaml"
+    file.write_text(str(composed["text"]))
+    chart = Path(os.environ["HEADGATE_HELM_CHARTS"]) / "charts/opentelemetry-collector"
+    more = ["--set", f"mode={mode}", "--set", "image.repository=otel/opentelemetry-collector-contrib"]
+    things = helm.rendered(["official", chart, "--namespace", "observed", "--values", file, *more], cli.folder)
+    for thing in things:
+        thing["metadata"].setdefault("namespace", "observed")
+    cluster.apply(*things, dry_run=True)
+    (config,) = [thing for thing in things if thing["kind"] == "ConfigMap"]
+    assert yaml.safe_load(config["data"]["relay"])["service"]["extensions"] == ["health_check", "opamp"]

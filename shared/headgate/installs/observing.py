@@ -34,7 +34,7 @@ extensions:
         endpoint: {endpoint}
         headers: {{Authorization: "Bearer ${{env:{variable}}}"}}
 service:
-  extensions: [opamp]
+  extensions: [{extensions}]
 """
 _SUPERVISOR: Final = """\
 server:
@@ -180,7 +180,9 @@ def compose(caller: Caller, fleet_id: str, client: Client, transport: Transport 
 def _text(client: Client, endpoint: str) -> str:
     quoted = json.dumps(endpoint)
     protocol = "ws" if endpoint.startswith("ws") else "http"
-    extension = _EXTENSION.format(protocol=protocol, endpoint=quoted, variable=VARIABLE)
+    # A list in a chart's values replaces the default, without which the chart refuses to be installed.
+    names = "health_check, opamp" if client == "chart" else "opamp"
+    extension = _EXTENSION.format(protocol=protocol, endpoint=quoted, variable=VARIABLE, extensions=names)
     env = _ENV.format(variable=VARIABLE, secret=_IN_KUBERNETES)
     match client:
         case "extension":

@@ -75,7 +75,7 @@ def differing(group: Deployment, known: UnsuitedHosts, version: Version) -> Sequ
     listed = [
         _unsuited(host, differs)
         for sha256, each in texts[:MOST_TEXTS]
-        if (differs := difference(effective.text(group.fleet_id, sha256), version.yaml or ""))
+        if (differs := _difference_to(each[0], effective.text(group.fleet_id, sha256), version.yaml or ""))
         for host in each
     ]
     unknown = "its configuration is not known, because it reported none"
@@ -96,12 +96,17 @@ def _unsuited(host: Instance, difference: str) -> Unsuited:
     return _of_hosts(f"The version is not what {host.called} runs: {difference}")
 
 
-def difference(running: str | None, version: str) -> str:
-    """The places that differ, in words; empty if there are none."""
+def _difference_to(host: Instance, running: str | None, version: str) -> str:
+    # An agent that names its file reports what somebody wrote.
+    return difference(running, version, resolved=not host.reported.config_name)
+
+
+def difference(running: str | None, version: str, *, resolved: bool = True) -> str:
+    """The places that differ, in words; empty if there are none. `resolved`: `running` has values for references."""
     if running is None:
         return "the text that it reported is not stored any more"
     try:
-        before, after = _settings(adopting.managed(running, resolved=True)[0]), _settings(version)
+        before, after = _settings(adopting.managed(running, resolved=resolved)[0]), _settings(version)
     except (Unreadable, adopting.NotAdoptable, _TooMany):
         return "the texts could not be compared"
     parts = [
