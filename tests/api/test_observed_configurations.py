@@ -116,6 +116,13 @@ _PLACES: Final = (
     "connectors: {x: {secret: {value: §}}}",
     "x: &a {password: §}\ny: *a\nz: {<<: *a}",
     "x:\n  password: |-\n    §",
+    "x: &a §\nreceivers: {mysql: {password: *a}}",
+    "receivers: {mysql: {password: '${env:PASSWORD:-§}'}}",
+    "x: &a §\nexporters: {datadog: {api: {key: *a}}}",
+    "x: &a {key: §}\nexporters: {datadog: {api: *a}}",
+    "x: !<§> {password: §}",
+    "x: &a [§]\nexporters: {splunk_hec: {token: *a}}",
+    "receivers: {mysql: {password: '${env:USER}§${env:HOST}'}}",
 )
 
 

@@ -40,6 +40,15 @@ _MOST_KNOWN: Final = 16
 _PLAIN: Final = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("null", "bool"))
 _NUMBERS: Final = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float"))
 _TEXT: Final = "tag:yaml.org,2002:str"
+_DEFAULT_TAGS: Final = {
+    yaml.ScalarNode: _TEXT,
+    yaml.MappingNode: "tag:yaml.org,2002:map",
+    yaml.SequenceNode: "tag:yaml.org,2002:seq",
+}
+# Any other tag is text that somebody wrote.
+_TAGS: Final = {*_PLAIN, *_NUMBERS, *_DEFAULT_TAGS.values()} | {
+    f"tag:yaml.org,2002:{kind}" for kind in ("merge", "value", "timestamp", "binary")
+}
 # A variable alone says nothing of its value; one with a default does.
 _REFERENCE: Final = re.compile(r"\$\{(?:env:)?[A-Za-z_][A-Za-z0-9_]{0,200}\}")
 # Settings that name where a secret is, or what it is like.
@@ -81,7 +90,7 @@ def _redacted(files: Mapping[str, bytes]) -> RedactedText:
             components |= _components(configuration_in(root))
             walk.visit(root, (), hides=False)
         except (Unreadable, UnicodeDecodeError):
-            return RedactedText(None, "The configuration is not YAML, or nests too deeply")
+            return RedactedText(None, "The configuration is not YAML, nests too deeply, or has too many settings")
         if root is not None:
             text = serialized(root)
             title = secret_forms.without_secrets(name.replace("\n", " "))
@@ -116,18 +125,24 @@ def _components(root: yaml.Node | None) -> set[str]:
 
 
 class _Walk:
-    """Replaces values in the nodes of one configuration, each node once."""
+    """Replaces values in the nodes of one configuration, each node once under the names that say if it is secret."""
 
     def __init__(self) -> None:
         # The nodes themselves: the numbers of a file's nodes are given to those of the next once it is gone.
-        self._seen: set[tuple[yaml.Node, bool]] = set()
+        self._seen: set[tuple[yaml.Node, bool, tuple[str, ...]]] = set()
         self._ends = time.thread_time() + MOST_SECONDS
 
     def visit(self, node: yaml.Node | None, path: tuple[str, ...], *, hides: bool) -> None:
         """`hides` is whether all that is within is secret. Raises Unreadable for too many nodes."""
-        if node is None or (node, hides) in self._seen:
+        if node is None:
             return
-        self._seen.add((node, hides))
+        # An alias is the same node in another place.
+        place = (node, hides, path[-2:])
+        if place in self._seen:
+            return
+        self._seen.add(place)
+        if node.tag not in _TAGS:
+            node.tag = _DEFAULT_TAGS[type(node)]
         if len(self._seen) > MOST_NODES:
             raise Unreadable
         if isinstance(node, yaml.MappingNode):
