@@ -89,6 +89,8 @@ def test_the_errors_of_a_collector_that_never_started_are_errors(observed: Fleet
     for started in (True, False):
         findings = _asked(observed, f"{_running(observed, healthy=False, started=started)}/findings")
         assert set(_LOST).isdisjoint(_places(findings["result"]["findings"], severity="error")) is started
+    now.moves(hours=1)
+    assert _places(_asked(observed, f"{API}/fleets/{observed.id}/findings")["items"], severity="error") == []
 
 
 def test_a_draft_has_what_runs_and_says_what_the_report_leaves_out(observed: Fleet, now: Clock) -> None:

@@ -248,6 +248,8 @@ def test_a_state_that_a_full_disk_emptied_costs_nothing_and_the_collector_is_ask
 
 def test_a_host_that_is_installed_again_takes_the_renewed_token(host: Host, installs: LocalService) -> None:
     host.install()
+    # Nobody's own token for the API is left to the host's configurations.
+    assert b"sv_of-a-person" not in Path(f"/proc/{host.pid}/environ").read_bytes()
     n = host.apply(host.flowing("renewed"))
     before = host.instance()["id"]
     admin = Admin(installs)

@@ -422,7 +422,9 @@ def _summarize(outcomes: Sequence[Mapping[str, object]], checked: _Checked, *, f
     if any(_named(checked, "variable")):
         say("--env NAME=VALUE and --env-file FILE give values for the check")
     if created:
-        say("Next: `headgate config edit NAME` for what is left; for `headgate apply -f FOLDER`, get the files with")
+        done = valid == len(outcomes)
+        first = "`headgate config publish NAME`" if done else "`headgate config edit NAME` for what is left"
+        say(f"Next: {first}; for `headgate apply -f FOLDER`, get the files with")
         say("      `headgate config pull --all --to FOLDER/configurations`")
 
 

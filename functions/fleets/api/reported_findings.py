@@ -37,6 +37,7 @@ MOST_NAMES: Final = 5
 # The answer must come before API Gateway gives up.
 _SECONDS: Final = 16.0
 _LONGEST: Final = 500
+_GONE: Final = ("silent", "stale", "stopped")
 _LEFT_OUT: Final = "The report leaves out or changes what is at {places}: take it from the file on the host"
 _NOT_CHECKED: Final = "The draft was not checked for what the report leaves out: {detail}"
 _ORDER: Final = ("error", "warning", "note")
@@ -99,9 +100,10 @@ def _of_adoption(caller: Caller, proposed: Adoption, to: str | None) -> Findings
 def _starts(hosts: Sequence[SeenInstance]) -> bool:
     """True if one of the hosts has started its collector with what it reports; at most a read.
 
-    The collector has accepted its configuration then, also if a component of it is not healthy.
+    The collector has accepted its configuration then, also if a component of it is not healthy. One that is gone was
+    stopped: who goes on reporting without a collector is a supervisor.
     """
-    if any(seen.instance.reported.is_healthy for seen in hosts):
+    if any(seen.instance.reported.is_healthy or seen.state in _GONE for seen in hosts):
         return True
     first = hosts[0].instance
     tree = health_tree.tree(first.fleet_id, first.id) if first.reported.health_tree else None

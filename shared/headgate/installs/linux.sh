@@ -658,6 +658,8 @@ start_process() {
   stop_process
   [ ! -f "$root/var/supervisor.log" ] || replace "$root/var/supervisor.log" var/supervisor.log.1
   umask 077
+  # The person's own, which a configuration could send anywhere. A service has no environment of a person.
+  unset SERVICE_API_TOKEN HEADGATE_READ_TOKEN
   nohup /bin/sh -c "$watch" headgate-watchdog "$root/bin/headgate-supervisor" "$root/etc/environment" \
     "$root/var/supervisor.pid" </dev/null >>"$root/var/supervisor.log" 2>&1 9<&- &
   umask 022

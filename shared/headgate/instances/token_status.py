@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headgate.deployments.model import Deployment
     from headgate.fleets.model import Fleet
     from headgate.foundation.caller import Caller
+    from headgate.instances.model import Instance
     from headgate.instances.service import SeenInstance
 
 MOST_HOSTS: Final = 100
@@ -47,8 +48,13 @@ def of_fleet(caller: Caller, fleet_id: str) -> TokenStatus:
     Raises FleetNotFound.
     """
     fleet = fleets.get(caller, fleet_id)
-    groups = {group.id for group in deployments.each(fleet_id) if not group.token_generation}
-    return _status(fleet, fleet, fleet.token_expires_at, groups)
+    own = {group.id for group in deployments.each(fleet_id) if group.token_generation}
+
+    def uses(instance: Instance) -> bool:
+        # Also one that came by the fleet's token to a group that has had one of its own since.
+        return instance.deployment_id not in own or instance.identity.scope == fleet_id
+
+    return _status(fleet, fleet, fleet.token_expires_at, uses)
 
 
 def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> TokenStatus:
@@ -56,22 +62,25 @@ def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> TokenStatus:
     fleet, group = fleets.get(caller, fleet_id), deployments.of_fleet(fleet_id, deployment_id)
     if not group.token_generation:
         raise NoOwnToken
-    return _status(fleet, group, group.token_expires_at, {group.id})
+    return _status(fleet, group, group.token_expires_at, lambda instance: instance.deployment_id == group.id)
 
 
-def _status(fleet: Fleet, holder: Fleet | Deployment, expires_at: datetime | None, groups: set[str]) -> TokenStatus:
+def _status(
+    fleet: Fleet, holder: Fleet | Deployment, expires_at: datetime | None, uses: Callable[[Instance], bool]
+) -> TokenStatus:
     at = clock.now()
-    seen = service.those(fleet, lambda instance: instance.deployment_id in groups, at)
-    former = [each for each in seen if each.token_current is False]
+    present = tokens.current_id(holder.id, holder.token_generation)
+    seen = service.those(fleet, uses, at)
+    former = [each for each in seen if each.instance.identity.token_id not in (None, present)]
     ends_at = holder.previous_token_ends_at
     valid = ends_at is not None and ends_at > at
     return TokenStatus(
-        token_id=tokens.current_id(holder.id, holder.token_generation),
+        token_id=present,
         expires_at=expires_at,
         previous_ends_at=ends_at if valid else None,
         previous_while_used=valid and holder.previous_while_used,
-        current=sum(each.token_current is True for each in seen),
+        current=sum(each.instance.identity.token_id == present for each in seen),
         former=len(former),
-        unknown=sum(each.token_current is None for each in seen),
+        unknown=sum(each.instance.identity.token_id is None for each in seen),
         hosts=former[:MOST_HOSTS],
     )
