@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import Header, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.status import HTTP_304_NOT_MODIFIED
 
 from headgate.foundation.caller import Access, Role
@@ -16,6 +16,7 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Anonymous, Reader
 from headgate.http.parameters import accepts_gzip, matches
 from headgate.http.routing import router as group
+from headgate.http.wire import beyond
 
 router = group("", "Identity")
 
@@ -26,7 +27,7 @@ class Identity(BaseModel):
     organization_id: str
     organization_name: str
     kind: PrincipalKind
-    id: Annotated[str, Field(json_schema_extra={"x-extension": True})]
+    id: Annotated[str, beyond()]
     name: str
     role: Role
     access: Access

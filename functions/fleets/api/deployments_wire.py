@@ -1,10 +1,9 @@
 """Requests and answers of the endpoints of deployment groups."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
-from pydantic.config import JsonDict
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from fleets.api.wire import AssignmentOut, InstancesOut, LabelKey, LabelValue
@@ -13,7 +12,7 @@ from headgate.deployments.events import LONGEST_MESSAGE, EventKind
 from headgate.deployments.model import Role, VolumeMount
 from headgate.deployments.selectors import MOST_LABELS
 from headgate.fleets import tokens
-from headgate.http.wire import Answer, ConfigurationId, ManagedBy, PrincipalOut, at
+from headgate.http.wire import Answer, ConfigurationId, ManagedBy, PrincipalOut, at, beyond
 from headgate.instances.counting.fleets import CountedGroup
 from headgate.instances.reported.suitability import Unsuited
 from headgate.rollouts.reach import ReachState
@@ -28,11 +27,10 @@ Namespace = Annotated[
     StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", max_length=63),
     refused_as("This must be 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends"),
 ]
-_BEYOND: Final[JsonDict] = {"x-extension": True}
 Message = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_MESSAGE),
-    Field(description="Why the version is assigned", json_schema_extra=_BEYOND),
+    beyond("Why the version is assigned"),
 ]
 
 
@@ -58,10 +56,7 @@ class PatchDeployment(Patch):
     reads_configurations: Annotated[
         bool | None,
         PRESENT,
-        Field(
-            description="Whether configurations that observed collectors report are stored, without secrets",
-            json_schema_extra=_BEYOND,
-        ),
+        beyond("Whether configurations that observed collectors report are stored, without secrets"),
     ] = None
     message: Annotated[Message | None, PRESENT] = Field(default=None)
     managed_by: ManagedBy = None
@@ -109,43 +104,26 @@ class DeploymentOut(Answer):
     replicas: int | None
     namespace: str | None
     configuration_id: str | None
-    configuration_name: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
+    configuration_name: Annotated[str | None, beyond()]
     version_number: int | None
     volume_mounts: list[VolumeMountOut]
-    assigned_at: Annotated[Time | None, Field(json_schema_extra=_BEYOND)]
+    assigned_at: Annotated[Time | None, beyond()]
     goes_back_to: Annotated[
         AssignmentOut | None,
-        Field(
-            description="The last version before the assigned one that a host of the group ran healthily for a time",
-            json_schema_extra=_BEYOND,
-        ),
+        beyond("The last version before the assigned one that a host of the group ran healthily for a time"),
     ]
-    selector: Annotated[
-        dict[str, str], Field(description="Hosts with these labels belong to it", json_schema_extra=_BEYOND)
-    ]
-    token_id: Annotated[str | None, Field(description="Names its own token, if it has one", json_schema_extra=_BEYOND)]
-    token_expires_at: Annotated[Time | None, Field(json_schema_extra=_BEYOND)]
+    selector: Annotated[dict[str, str], beyond("Hosts with these labels belong to it")]
+    token_id: Annotated[str | None, beyond("Names its own token, if it has one")]
+    token_expires_at: Annotated[Time | None, beyond()]
     collector_version: Annotated[
-        str | None,
-        Field(
-            description="The collector that a rollout moved its hosts to; null for what was installed on each",
-            json_schema_extra=_BEYOND,
-        ),
+        str | None, beyond("The collector that a rollout moved its hosts to; null for what was installed on each")
     ]
     variables_revision: Annotated[
-        int | None,
-        Field(
-            description="The revision of the stored variables that its hosts were moved to; null for those of each",
-            json_schema_extra=_BEYOND,
-        ),
+        int | None, beyond("The revision of the stored variables that its hosts were moved to; null for those of each")
     ]
-    captures_allowed: Annotated[
-        bool, Field(description="Whether an Admin has allowed captures", json_schema_extra=_BEYOND)
-    ]
-    reads_configurations: Annotated[
-        bool, Field(description="Whether observed collectors' configurations are stored", json_schema_extra=_BEYOND)
-    ]
-    instances: Annotated[InstancesOut, Field(json_schema_extra=_BEYOND)]
+    captures_allowed: Annotated[bool, beyond("Whether an Admin has allowed captures")]
+    reads_configurations: Annotated[bool, beyond("Whether observed collectors' configurations are stored")]
+    instances: Annotated[InstancesOut, beyond()]
     created_at: Time
     updated_at: Time
     managed_by: ManagedBy

@@ -12,13 +12,12 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
-from pydantic.config import JsonDict
 
 from headgate.deployments.deliveries import MOST as MOST_DELIVERIES
 from headgate.deployments.versions import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetMode, FleetType, Grace
-from headgate.http.wire import Answer, ManagedBy, PrincipalOut
+from headgate.http.wire import Answer, ManagedBy, PrincipalOut, beyond
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.observing import Client, Transport
@@ -80,10 +79,8 @@ RootPath = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_p
 Environment = Annotated[dict[str, Text], Field(max_length=MAX_VARIABLES), AfterValidator(_environment)]
 
 
-# Not in the specification of the API.
-_BEYOND: Final[JsonDict] = {"x-extension": True}
 _MODE: Final = "Whether Headgate configures the fleet's collectors, or lists those that others install and configure"
-Mode = Annotated[FleetMode, Field(description=_MODE, json_schema_extra=_BEYOND)]
+Mode = Annotated[FleetMode, beyond(_MODE)]
 
 
 class CreateFleet(Input):
@@ -98,7 +95,7 @@ _HOST_NAME: Final = "What people call the host, instead of its host name"
 _LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 HostName = Annotated[
     str,
-    Field(min_length=1, max_length=255, pattern=_LINE, description=_HOST_NAME, json_schema_extra=_BEYOND),
+    beyond(_HOST_NAME, min_length=1, max_length=255, pattern=_LINE),
 ]
 _FROM_OFFICIAL: Final = (
     "Takes the place of the official supervisor's service opampsupervisor, which goes on if the new one does not run"
@@ -118,12 +115,10 @@ class InstallRequest(Input):
     root_deploy_path: RootPath = "/opt/headgate"
     systemd: bool = True
     env: Environment = Field(default_factory=dict)
-    deliveries: Annotated[int, Field(ge=1, le=MOST_DELIVERIES, json_schema_extra=_BEYOND)] = 1
+    deliveries: Annotated[int, beyond(ge=1, le=MOST_DELIVERIES)] = 1
     name: HostName | None = None
-    labels: Annotated[dict[LabelKey, LabelValue], Field(max_length=MOST_LABELS, json_schema_extra=_BEYOND)] = Field(
-        default_factory=dict
-    )
-    from_official: Annotated[bool, Field(description=_FROM_OFFICIAL, json_schema_extra=_BEYOND)] = False
+    labels: Annotated[dict[LabelKey, LabelValue], beyond(max_length=MOST_LABELS)] = Field(default_factory=dict)
+    from_official: Annotated[bool, beyond(_FROM_OFFICIAL)] = False
 
     @model_validator(mode="after")
     def _options_of_the_platform(self) -> Self:
@@ -138,11 +133,8 @@ class InstallRequest(Input):
 
 
 class ObserveRequest(Input):
-    client: Annotated[Client, Field(description="What reports to the fleet", json_schema_extra=_BEYOND)] = "extension"
-    transport: Annotated[
-        Transport,
-        Field(description="`websocket` stays connected, to the local service alone", json_schema_extra=_BEYOND),
-    ] = "http"
+    client: Annotated[Client, beyond("What reports to the fleet")] = "extension"
+    transport: Annotated[Transport, beyond("`websocket` stays connected, to the local service alone")] = "http"
 
 
 class ObserveOut(Answer):
@@ -189,11 +181,9 @@ class FleetOut(Answer):
     type: FleetType
     expires_in: ExpiresIn
     token_expires_at: Time | None
-    token_id: Annotated[str, Field(description="Tells the fleet's tokens apart", json_schema_extra=_BEYOND)]
+    token_id: Annotated[str, beyond("Tells the fleet's tokens apart")]
     instances: InstancesOut
-    hosts_without_key: Annotated[
-        int, Field(description="Collectors whose hosts do not sign their messages", json_schema_extra=_BEYOND)
-    ]
+    hosts_without_key: Annotated[int, beyond("Collectors whose hosts do not sign their messages")]
     created_by: PrincipalOut
     created_at: Time
     managed_by: ManagedBy
@@ -336,7 +326,7 @@ class InstanceOut(Answer):
     os: str | None
     arch: str | None
     collector_version: str | None
-    distribution: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
+    distribution: Annotated[str | None, beyond()]
     state: InstanceState
     state_message: str | None
     assigned: AssignmentOut
@@ -346,9 +336,9 @@ class InstanceOut(Answer):
     exits: int | None
     last_exits: list[str]
     counters: CountersOut | None
-    token_id: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
-    token_current: Annotated[bool | None, Field(json_schema_extra=_BEYOND)]
-    host_key: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
+    token_id: Annotated[str | None, beyond()]
+    token_current: Annotated[bool | None, beyond()]
+    host_key: Annotated[str | None, beyond()]
     last_seen_at: Time
     first_seen_at: Time
 

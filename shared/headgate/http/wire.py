@@ -12,6 +12,11 @@ from headgate.foundation.principal import PrincipalKind
 from headgate_engine.wire.inputs import refused_as
 
 
+def beyond(description: str | None = None, **bounds: Any) -> Any:
+    """A field that the specification of the API does not have."""
+    return Field(description=description, json_schema_extra={"x-extension": True}, **bounds)
+
+
 @contextmanager
 def ids_in_body(**fields: type[NotFound]) -> Iterator[None]:
     """A NotFound inside the block names the field of the body: `with ids_in_body(fleet_id=FleetNotFound)`."""
@@ -36,7 +41,7 @@ _Managing = Annotated[
     StringConstraints(pattern=r"^[!-~]([ -~]{0,98}[!-~])?$"),
     refused_as("This must be 1 to 100 ASCII letters, digits, signs and spaces, without a space at the ends"),
 ]
-ManagedBy = Annotated[_Managing | None, Field(json_schema_extra={"x-extension": True})]
+ManagedBy = Annotated[_Managing | None, beyond()]
 
 
 def at(*path: str) -> Any:
