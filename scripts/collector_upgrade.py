@@ -175,7 +175,7 @@ def _do(run: Raise, *, regenerate: bool) -> None:
     if not run.step("build", lambda: _build(run)):
         run.skip(_AFTER_THE_FOLDER[1:], "there is no binary")
         return
-    run.step("whole", lambda: whole(checker.describe(run.version, asker=_ASKER)))
+    run.step("whole", lambda: whole(checker.COLLECTORS.describe(run.version, asker=_ASKER)))
     run.step("Go tests", lambda: _go_tests(run))
     run.step("contract tests", lambda: _pytest(run, "contract-tests", "tests/contract"))
     proven = run.folder / PROVEN.name
@@ -271,7 +271,7 @@ def pytest_outcome(status: int, result: Path) -> UpgradeOutcome:
 
 
 def _changes(run: Raise) -> UpgradeOutcome:
-    before, after = (checker.describe(version, asker=_ASKER) for version in (run.default, run.version))
+    before, after = (checker.COLLECTORS.describe(version, asker=_ASKER) for version in (run.default, run.version))
     reports = {}
     slugs = gallery_upgrade.slugs()
     for number, slug in enumerate(slugs, start=1):

@@ -12,9 +12,9 @@ _SEVERITIES: Final = {"error": "error", "warning": "warning", "info": "informati
 
 def listed(version: str) -> str:
     """The policies of that collector: a table, and a section for each one."""
-    policies = checker.call("policy_list", {}, asker=Asker("org_of_the_page", "tok_of_the_page"), version=version)[
-        "policies"
-    ]
+    policies = checker.COLLECTORS.call(
+        "policy_list", {}, asker=Asker("org_of_the_page", "tok_of_the_page"), version=version
+    )["policies"]
     assert isinstance(policies, list)
     return "\n".join(_lines(policies)) + "\n"
 

@@ -80,8 +80,8 @@ def raising(error: Exception) -> Callable[..., Any]:
 def test_an_outage_of_the_checker_counts_by_its_cause(
     error: Exception, expected: tuple[int, str], told: Told, join: JoinWith, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, "call", raising(error))
-    monkeypatch.setattr(checker, "validate_plainly", raising(error))
+    monkeypatch.setattr(checker.COLLECTORS, "call", raising(error))
+    monkeypatch.setattr(checker.COLLECTORS, "validate_plainly", raising(error))
 
     join([validation_router]).http.post(f"{API}/validate", json={"yaml": "a: b"})
 
@@ -96,7 +96,7 @@ def test_an_outage_of_the_checker_counts_by_its_cause(
 def test_what_is_wrong_with_a_request_is_not_a_server_error(
     error: Exception, status: int, told: Told, join: JoinWith, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, "call", raising(error))
+    monkeypatch.setattr(checker.COLLECTORS, "call", raising(error))
 
     join([validation_router]).http.post(f"{API}/validate", json={"yaml": "a: b", "version": "0.0.1"})
 
@@ -209,7 +209,7 @@ def test_a_text_that_ends_the_collectors_function_is_its_senders_affair(
     with running(lambda *_: Answer(payload, function_error="Unhandled")) as served:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", served.url)
         aws.forget_clients()
-        monkeypatch.setattr(checker, "call", CheckerFunction("checker").call)
+        monkeypatch.setattr(checker.COLLECTORS, "call", CheckerFunction("checker").call)
         with pytest.raises(validation.NotChecked) as caught:
             validation.validate("a: b", asker=ASKER)
     aws.forget_clients()

@@ -118,7 +118,7 @@ ASKING: dict[str, Callable[[Member], Any]] = {
 def test_whatever_asks_the_collector_is_429_when_too_many_are_under_way(
     what: str, ann: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, "call", lambda *_, **__: pytest.fail("the collector was asked"))
+    monkeypatch.setattr(checker.COLLECTORS, "call", lambda *_, **__: pytest.fail("the collector was asked"))
 
     answer = ASKING[what](ann)
 
@@ -139,7 +139,7 @@ def test_what_asks_nothing_goes_on(ann: Member) -> None:
 @pytest.mark.usefixtures("full")
 def test_another_credential_is_not_held_up(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> None:
     bob = join(ROUTERS, "bob")
-    monkeypatch.setattr(checker, "call", busy)
+    monkeypatch.setattr(checker.COLLECTORS, "call", busy)
 
     assert ASKING["lint"](bob).json()["detail"] == "asked; nothing was checked"
 
@@ -148,7 +148,7 @@ def test_another_credential_is_not_held_up(join: JoinWith, monkeypatch: pytest.M
 def test_a_request_that_fails_gives_its_place_back(
     ann: Member, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, "call", busy)
+    monkeypatch.setattr(checker.COLLECTORS, "call", busy)
     for _ in range(LIMIT + 1):
         assert ASKING["lint"](ann).status_code == 503
 

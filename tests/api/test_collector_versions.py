@@ -71,13 +71,13 @@ def member(collectors: Path, join: JoinWith) -> Member:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
     """The operations that the checker was asked, each with its version."""
     questions: list[tuple[str, str | None]] = []
-    call = checker.call
+    call = checker.COLLECTORS.call
 
     def recorded(op: str, *args: Any, version: str | None = None, **more: Any) -> dict[str, object]:
         questions.append((op, version))
         return call(op, *args, version=version, **more)
 
-    monkeypatch.setattr(checker, "call", recorded)
+    monkeypatch.setattr(checker.COLLECTORS, "call", recorded)
     return questions
 
 
@@ -188,7 +188,7 @@ def test_what_a_reduced_build_lacks_is_not_checked(member: Member, monkeypatch: 
     def asked(*_: object, **__: object) -> None:
         raise AssertionError("the plain command was asked, which would call the component unknown")
 
-    monkeypatch.setattr(checker, "validate_plainly", asked)
+    monkeypatch.setattr(checker.COLLECTORS, "validate_plainly", asked)
     for path in ("validate", "ottl/lint"):
         assert_not_in_build(member.http.post(f"{API}/{path}", json={"yaml": NEEDS_MORE, "version": REDUCED}))
 

@@ -209,7 +209,7 @@ def test_a_collector_that_cannot_be_asked_is_an_outage(
     def busy(*_: object, **__: object) -> None:
         raise CheckerBusy("All are taken")
 
-    monkeypatch.setattr(checker, "call", busy)
+    monkeypatch.setattr(checker.COLLECTORS, "call", busy)
     assert get(ann, path, 503, version="0.148.0")["detail"].startswith("All are taken")
 
 
@@ -327,6 +327,6 @@ def test_what_is_known_is_not_asked_for_again(ann: Member, monkeypatch: pytest.M
     def asked(*_: object, **__: object) -> None:
         raise AssertionError("the collector was asked again")
 
-    monkeypatch.setattr(checker, "call", asked)
+    monkeypatch.setattr(checker.COLLECTORS, "call", asked)
     get(ann, "/components/receiver/otlp")
     assert builds.build(settings().collector_version).components

@@ -56,7 +56,7 @@ class Collector:
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
     scripted = Collector()
-    monkeypatch.setattr(checker, "call", scripted.call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", scripted.call)
     return scripted
 
 
@@ -244,7 +244,7 @@ def test_what_the_collector_says_of_a_hostile_text_is_cut(ann: Member, monkeypat
     def call(*_: object, **__: object) -> dict[str, Any]:
         return {"valid": False, "errors": [BAD | {"message": "x" * 900_000}], "warnings": [], "environment": []}
 
-    monkeypatch.setattr(checker, "call", call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", call)
     cfg.create(ann, yaml="a: 1")
 
     assert [len(one["reason"]) for one in told(ann, check="true")] == [500]

@@ -54,7 +54,7 @@ def evil(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             return packed
         return ottl if fields else {"components": [{"component": "evil", "kind": EVIL, "contexts": ["log", EVIL]}]}
 
-    monkeypatch.setattr(checker, "call", call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", call)
     builds.forget()
     yield
     builds.forget()

@@ -122,7 +122,7 @@ def test_what_is_too_costly_is_named_by_what_the_request_says_of_it(
 
     http = join([router, rules_router, configurations_router]).http
     created = http.post(f"{API}/configurations", json={"name": "c", "yaml": VALID["yaml"]}).json()["id"]
-    monkeypatch.setattr(checker, "call", refuse)
+    monkeypatch.setattr(checker.COLLECTORS, "call", refuse)
     of_text = http.post(f"{API}/testing/runs", json=VALID).json()
     stored = {name: value for name, value in VALID.items() if name != "yaml"}
     stored |= {"configuration_id": created, "version_number": 1}

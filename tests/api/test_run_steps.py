@@ -52,8 +52,8 @@ class Collector:
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
     scripted = Collector()
-    monkeypatch.setattr(checker, "call", scripted.call)
-    monkeypatch.setattr(checker, "describe", scripted.describe)
+    monkeypatch.setattr(checker.COLLECTORS, "call", scripted.call)
+    monkeypatch.setattr(checker.COLLECTORS, "describe", scripted.describe)
     return scripted
 
 

@@ -139,7 +139,7 @@ def test_a_run_does_not_end_before_its_values_are_gone(
 
 
 def test_a_run_that_cannot_be_launched_leaves_no_values(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, "call", lambda *_, **__: PREPARED)
+    monkeypatch.setattr(checker.COLLECTORS, "call", lambda *_, **__: PREPARED)
     monkeypatch.setattr(turns, "enter", _down)
     response = ann.http.post(f"{API}/testing/runs", json={**VALID, "env": {"TOKEN": SECRET}})
 
@@ -152,7 +152,7 @@ def test_values_are_nowhere_but_in_their_own_objects_while_a_run_is_under_way(
     ann: Member, versions: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(checker, "call", lambda _op, request, **_: asked.append(request) or PREPARED)
+    monkeypatch.setattr(checker.COLLECTORS, "call", lambda _op, request, **_: asked.append(request) or PREPARED)
     monkeypatch.setattr(turns, "enter", lambda _run: None)
     body = {**VALID, "env": {"TOKEN": SECRET}, "skip": ["a"], "attributes": {"b": {"k": 1.0, "n": 5, "t": True}}}
     answer = ann.http.post(f"{API}/testing/runs", json=body, headers={"Idempotency-Key": "x"})

@@ -63,7 +63,7 @@ def test_the_program_carries_the_texts_of_its_modules(version: str) -> None:
 
 @pytest.mark.parametrize("version", versions_in_turn(2))
 def test_the_components_are_those_that_the_binary_describes(version: str) -> None:
-    described = checker.describe(version, asker=Asker("o", "c"))["components"]
+    described = checker.COLLECTORS.describe(version, asker=Asker("o", "c"))["components"]
     assert isinstance(described, list)
 
     assert [(one.kind, one.type, one.module) for one in reference.matching(version)] == sorted(

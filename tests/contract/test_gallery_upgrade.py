@@ -42,7 +42,7 @@ def reports() -> dict[str, Report]:
 @pytest.fixture(scope="module")
 def renamed() -> set[tuple[str, str]]:
     """The old and the new name of each component that the newer collector itself calls renamed."""
-    described = checker.describe(NEWER, asker=ASKER)
+    described = checker.COLLECTORS.describe(NEWER, asker=ASKER)
     components = described["components"]
     assert isinstance(components, list)
     return {(one["deprecated_type"], one["type"]) for one in components if one["deprecated_type"]}

@@ -96,13 +96,13 @@ def test_a_pause_in_typing_is_one_question_and_one_mistake_one_finding(
     ann: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    call = checker.call
+    call = checker.COLLECTORS.call
 
     def recorded(op: str, *arguments: Any, **named: Any) -> dict[str, object]:
         asked.append(op)
         return call(op, *arguments, **named)
 
-    monkeypatch.setattr(checker, "call", recorded)
+    monkeypatch.setattr(checker.COLLECTORS, "call", recorded)
     path = f"{API}/validate?lint=true&policies=true&graph=true"
     answer = ann.http.post(path, json={"yaml": MISTYPED}).json()
 

@@ -61,7 +61,7 @@ def one_of_each_kind(second: None) -> dict[str, str]:
 def test_what_the_build_lacks_is_not_checked_whoever_answers(
     kind: str, dies: bool, one_of_each_kind: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call = checker.call
+    call = checker.COLLECTORS.call
 
     def dying(op: str, *args: Any, **more: Any) -> dict[str, object]:
         if op == "validate":
@@ -69,7 +69,7 @@ def test_what_the_build_lacks_is_not_checked_whoever_answers(
         return call(op, *args, **more)
 
     if dies:
-        monkeypatch.setattr(checker, "call", dying)
+        monkeypatch.setattr(checker.COLLECTORS, "call", dying)
     type_ = one_of_each_kind[kind]
     with pytest.raises(ComponentNotInBuild) as raised:
         validation.validate(a_text_with(kind, type_), SECOND, asker=ASKER)
@@ -86,8 +86,10 @@ def test_what_no_build_has_is_unknown_whoever_answers(monkeypatch: pytest.Monkey
         raise CheckerFailed("It died on this text")
 
     with monkeypatch.context() as patch:
-        call = checker.call
-        patch.setattr(checker, "call", lambda op, *a, **m: dying() if op == "validate" else call(op, *a, **m))
+        call = checker.COLLECTORS.call
+        patch.setattr(
+            checker.COLLECTORS, "call", lambda op, *a, **m: dying() if op == "validate" else call(op, *a, **m)
+        )
         by_command = validation.validate(text, SECOND, asker=ASKER)
 
     assert [(error.component_path, error.code) for error in by_check.errors] == [

@@ -150,8 +150,8 @@ def test_a_downgrade_says_that_the_older_version_does_not_know_the_new_names_and
 
 @needs_second_version
 def test_a_component_that_the_reduced_build_lacks_is_not_checked_and_the_rest_is() -> None:
-    has = checker.describe(OLDER, asker=ASKER)["components"]
-    lacks = checker.describe(NEWER, asker=ASKER)["lacks"]
+    has = checker.COLLECTORS.describe(OLDER, asker=ASKER)["components"]
+    lacks = checker.COLLECTORS.describe(NEWER, asker=ASKER)["lacks"]
     assert isinstance(has, list)
     assert isinstance(lacks, list)
     known = {one["type"] for one in has if one["kind"] == "receiver"}

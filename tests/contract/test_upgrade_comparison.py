@@ -61,7 +61,7 @@ def version(
 
 @pytest.fixture(autouse=True)
 def _of_the_real_collector(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, "call", scripted_collectors.compared)
+    monkeypatch.setattr(checker.COLLECTORS, "call", scripted_collectors.compared)
 
 
 def compared(before: VersionAnswers, after: VersionAnswers) -> Report:

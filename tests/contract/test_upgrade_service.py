@@ -131,7 +131,7 @@ def test_a_version_that_was_busy_with_the_other_question_is_asked_again(
             collectors.answers[OLD, "inspect"] = next(once)
         return call(op, request, version=version, **more)
 
-    monkeypatch.setattr(checker, "call", busy_once)
+    monkeypatch.setattr(checker.COLLECTORS, "call", busy_once)
 
     assert check().source == OLD
     assert collectors.asked.count((OLD, "inspect")) == 2
@@ -161,7 +161,7 @@ def test_a_version_that_hangs_is_an_outage_in_time(
             went_on.set()
         return answer(*arguments, **more)
 
-    monkeypatch.setattr(checker, "describe" if op == "describe" else "call", hangs)
+    monkeypatch.setattr(checker.COLLECTORS, "describe" if op == "describe" else "call", hangs)
     with pytest.raises(NotChecked, match=rf"^Collector {slow} could not be asked: the check took too long"):
         check()
 

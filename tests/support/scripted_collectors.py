@@ -81,8 +81,8 @@ def compared(op: str, request: Mapping[str, Any], **_: object) -> Any:
 def scripted(monkeypatch: pytest.MonkeyPatch, default: str, usual: Mapping[str, Any]) -> Collectors:
     """Collectors in the place of this process's checker. `default` is the default version."""
     collectors = Collectors(usual)
-    monkeypatch.setattr(checker, "call", collectors.call)
-    monkeypatch.setattr(checker, "describe", collectors.describe)
+    monkeypatch.setattr(checker.COLLECTORS, "call", collectors.call)
+    monkeypatch.setattr(checker.COLLECTORS, "describe", collectors.describe)
     monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", default)
     settings.cache_clear()
     return collectors

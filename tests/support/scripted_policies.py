@@ -85,5 +85,5 @@ Answering = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Engine:
     engine = Engine()
-    monkeypatch.setattr(checker, "call", engine.call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", engine.call)
     return engine

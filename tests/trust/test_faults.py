@@ -172,7 +172,7 @@ ASKING: Final = [row for row in ROWS if asks_checker(row) and not any(word in ro
 def test_a_checker_that_fails_at_any_question_leaves_nothing_half_saved(row: Row, outage: str, bench: Bench) -> None:
     asked: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checker, "call", counting(asked, None, ""))
+        patch.setattr(checker.COLLECTORS, "call", counting(asked, None, ""))
         anew(bench, row)
         assert bench.send(row).status_code == row.status
         clean_changes = bench.changed()
@@ -181,7 +181,7 @@ def test_a_checker_that_fails_at_any_question_leaves_nothing_half_saved(row: Row
 
         for at in range(count):
             asked.clear()
-            patch.setattr(checker, "call", counting(asked, at, outage))
+            patch.setattr(checker.COLLECTORS, "call", counting(asked, at, outage))
             anew(bench, row)
             response = bench.send(row)
 
@@ -221,7 +221,7 @@ def anew(bench: Bench, row: Row) -> None:
 
 
 def counting(asked: list[str], at: int | None, outage: str) -> Callable[..., dict[str, object]]:
-    """`checker.call`, which meets the outage at the question number `at`."""
+    """`checker.COLLECTORS.call`, which meets the outage at the question number `at`."""
     call = CALL
 
     def counted(op: str, request: Mapping[str, object], **more: Any) -> dict[str, object]:
@@ -238,4 +238,4 @@ def counting(asked: list[str], at: int | None, outage: str) -> Callable[..., dic
     return counted
 
 
-CALL: Final = checker.call
+CALL: Final = checker.COLLECTORS.call

@@ -119,7 +119,7 @@ def asked_of(monkeypatch: pytest.MonkeyPatch, answer: Mapping[str, Any] | Except
             raise answer
         return answer if op == "check" and not isinstance(answer, Exception) else {"asked": op}
 
-    monkeypatch.setattr(checker, "call", call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", call)
     asker, ends = together.asked(QUESTION, ("lint", "policies"), "0.139.0", asker=ASKER)
     return asker, ends, operations
 

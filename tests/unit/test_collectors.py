@@ -151,7 +151,7 @@ def test_an_outage_is_not_an_empty_list(monkeypatch: pytest.MonkeyPatch) -> None
     def busy(**_: object) -> None:
         raise CheckerBusy("All are taken")
 
-    monkeypatch.setattr(checker, "described", busy)
+    monkeypatch.setattr(checker.COLLECTORS, "described", busy)
 
     with pytest.raises(CheckerBusy):
         collectors.installed(asker=ASKER)

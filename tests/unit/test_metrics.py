@@ -66,8 +66,8 @@ def test_a_fallback_of_the_checker_is_counted(
     def decide(*_: object, **__: object) -> PlainVerdict:
         return PlainVerdict(valid=True, message="")
 
-    monkeypatch.setattr(checker, "call", fail)
-    monkeypatch.setattr(checker, "validate_plainly", decide)
+    monkeypatch.setattr(checker.COLLECTORS, "call", fail)
+    monkeypatch.setattr(checker.COLLECTORS, "validate_plainly", decide)
 
     assert validation.validate("a: secret", asker=ASKER).valid
     lines = counted(capsys)

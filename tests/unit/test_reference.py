@@ -75,7 +75,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
         made.asked.append((op, fields, version, asker))
         return made.answer(op, fields)
 
-    monkeypatch.setattr(checker, "call", call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", call)
     monkeypatch.setattr("headgate_engine.collectors.service.lacks", lambda *_, **__: frozenset())
     builds.forget()
     yield made

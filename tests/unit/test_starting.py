@@ -40,7 +40,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: dict[str, object] | Excep
             raise answer
         return answer
 
-    monkeypatch.setattr(checker, "call", call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", call)
     return asked
 
 
@@ -137,7 +137,7 @@ def test_no_question_is_asked_when_the_time_of_a_check_is_over(monkeypatch: pyte
         given.append(timeout)
         return {}
 
-    monkeypatch.setattr(checker, "call", call)
+    monkeypatch.setattr(checker.COLLECTORS, "call", call)
     asker = ASKER.until(time.monotonic() + 1_000)
     for timeout in (10, None):
         asker.ask("start", {}, timeout=timeout)

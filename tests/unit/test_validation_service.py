@@ -65,7 +65,7 @@ def no_plain_command(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(*_: object, **__: object) -> PlainVerdict:
         raise AssertionError("the plain command was asked")
 
-    monkeypatch.setattr(checker, "validate_plainly", asked)
+    monkeypatch.setattr(checker.COLLECTORS, "validate_plainly", asked)
 
 
 @pytest.mark.usefixtures("no_plain_command")
@@ -92,7 +92,7 @@ def test_an_official_release_is_not_given_one_either(monkeypatch: pytest.MonkeyP
             raise NoChecker("This collector has no check command")
         raise Refused("too_costly", "on command")
 
-    monkeypatch.setattr(checker, "call", official)
+    monkeypatch.setattr(checker.COLLECTORS, "call", official)
 
     with pytest.raises(TooCostly, match="on command"):
         validation.validate("fine", asker=ASKER)

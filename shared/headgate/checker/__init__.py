@@ -2,7 +2,7 @@
 
 On AWS they are in a function of their own, which this asks.
 
-    answer = checker.call("lint", {"yaml": text}, asker=Asker.of(caller))
+    answer = Asker.of(caller).ask("lint", {"yaml": text})
 
 The processes of a version start at its first question, or at `warm()`.
 """
@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from headgate.checker.fetched import Fetched, Source
 from headgate.foundation import metrics
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from headgate.checker.function import CheckerFunction
 
 __all__ = [
+    "COLLECTORS",
     "Asker",
     "Checker",
     "CheckerBusy",
@@ -59,15 +60,10 @@ __all__ = [
     "Refused",
     "Unusable",
     "build_of",
-    "call",
     "close",
-    "describe",
-    "described",
-    "installed",
     "is_whole",
     "of_this_process",
     "using",
-    "validate_plainly",
     "warm",
     "whole_build",
 ]
@@ -84,7 +80,7 @@ class _Authenticated(Protocol):
 
 
 class _Asked:
-    """The collectors that this process asks, by its settings."""
+    """The collectors of this deployment, as its settings are at each question; see `engine.Collectors`."""
 
     @property
     def default_version(self) -> str:
@@ -99,7 +95,7 @@ class _Asked:
         version: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, object]:
-        return call(op, fields, asker=asker, version=version, timeout=timeout)
+        return _asked().call(op, fields, asker=asker, version=version, timeout=timeout)
 
     def validate_plainly(
         self,
@@ -110,26 +106,29 @@ class _Asked:
         version: str | None = None,
         timeout: float | None = None,
     ) -> PlainVerdict:
-        return validate_plainly(yaml, env, asker=asker, version=version, timeout=timeout)
+        return _asked().validate_plainly(yaml, env, asker=asker, version=version, timeout=timeout)
 
     def installed(self, *, asker: engine.Asker) -> tuple[str, ...]:
-        return installed(asker=asker)
+        return _asked().installed(asker=asker)
 
     def describe(self, version: str, *, asker: engine.Asker) -> dict[str, object]:
-        return describe(version, asker=asker)
+        return _asked().describe(version, asker=asker)
 
     def described(self, *, asker: engine.Asker) -> tuple[Described, ...]:
-        return described(asker=asker)
+        return _asked().described(asker=asker)
 
     def fell_back(self) -> None:
         metrics.count("CheckerFallbacks")
+
+
+COLLECTORS: Final = _Asked()
 
 
 @dataclass(frozen=True, slots=True)
 class Asker(engine.Asker):
     """Returns the checker of this deployment's collectors."""
 
-    collectors: engine.Collectors = field(default_factory=_Asked, repr=False, compare=False)
+    collectors: engine.Collectors = field(default=COLLECTORS, repr=False, compare=False)
 
     @classmethod
     def of(cls, caller: _Authenticated) -> Self:
@@ -151,40 +150,6 @@ def _checker() -> Checker:
     checker = Checker(installed, settings().collector_version, default_limits())
     atexit.register(checker.close)
     return checker
-
-
-def call(
-    op: str,
-    request: Mapping[str, object],
-    *,
-    asker: engine.Asker,
-    version: str | None = None,
-    timeout: float | None = None,
-) -> dict[str, object]:
-    """The result of one operation; see `Collectors.call` for what it raises."""
-    return _asked().call(op, request, asker=asker, version=version, timeout=timeout)
-
-
-def validate_plainly(
-    yaml: str, env: dict[str, str], *, asker: engine.Asker, version: str | None = None, timeout: float | None = None
-) -> PlainVerdict:
-    """The verdict of that version's own `validate` command; see `Checker.validate_plainly` for what it raises."""
-    return _asked().validate_plainly(yaml, env, asker=asker, version=version, timeout=timeout)
-
-
-def installed(*, asker: engine.Asker) -> tuple[str, ...]:
-    """The installed versions, oldest first. Raises Unavailable."""
-    return _asked().installed(asker=asker)
-
-
-def describe(version: str, *, asker: engine.Asker) -> dict[str, object]:
-    """Describe the build of that version, as its binary does; raises what `Checker.describe` raises."""
-    return _asked().describe(version, asker=asker)
-
-
-def described(*, asker: engine.Asker) -> tuple[Described, ...]:
-    """The installed versions with what their binaries say of themselves, oldest first. Raises Unavailable."""
-    return _asked().described(asker=asker)
 
 
 def build_of(version: str) -> str:
