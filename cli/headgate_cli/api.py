@@ -19,7 +19,7 @@ import click
 from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.http import Http, Unanswered
-from headgate_cli.responses import MOST_LINKED_BYTES, Answer
+from headgate_cli.responses import MOST_LINKED_BYTES, HttpAnswer
 from headgate_cli.untrusted import harmless, one_line, quoted
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Api(ABC):
         self.url = url
 
     @abstractmethod
-    def _answer(self, request: ApiRequest) -> Answer:
+    def _answer(self, request: ApiRequest) -> HttpAnswer:
         """Raises ServerError, NotAuthenticated, Unreachable."""
 
     def close(self) -> None:  # noqa: B027 -- most have nothing to end
@@ -256,17 +256,17 @@ class Api(ABC):
         answer = self._answer(request)
         return self._entity(answer), answer.headers.get("ETag", "")
 
-    def _entity(self, answer: Answer) -> Entity:
+    def _entity(self, answer: HttpAnswer) -> Entity:
         entity = answer.entity()
         if entity is None:
             raise Unreachable(f"{self.url} does not answer like a Headgate server: check the address")
         return entity
 
-    def _sent_or_linked(self, path: str, parameters: Mapping[str, str | int]) -> Answer:
+    def _sent_or_linked(self, path: str, parameters: Mapping[str, str | int]) -> HttpAnswer:
         answer = self._answer(ApiRequest("GET", path, parameters=parameters, may_redirect=True))
         return self._linked(answer.leads_to) if answer.leads_to else answer
 
-    def _linked(self, url: str) -> Answer:
+    def _linked(self, url: str) -> HttpAnswer:
         """Fetch a signed link that the server gave, without the credential: that is for the server only."""
         if self.url.startswith("https://") and not url.startswith("https://"):
             raise Unreachable(f"{self.url} redirects to an address without https://, which is not followed")
@@ -301,7 +301,7 @@ class HttpApi(Api):
         except ValueError as error:
             raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
 
-    def _answer(self, request: ApiRequest) -> Answer:
+    def _answer(self, request: ApiRequest) -> HttpAnswer:
         repeatable = request.method in ("GET", "PUT") or "Idempotency-Key" in request.headers
         for tries_left in range(_RETRIES, -1, -1):
             self.requests += 1
@@ -336,13 +336,13 @@ def _if_match(etag: str) -> dict[str, str]:
     return {"If-Match": etag} if etag else {}
 
 
-def _retry_after(answer: Answer) -> float | None:
+def _retry_after(answer: HttpAnswer) -> float | None:
     """The seconds that the answer asks to wait, at most 120; None if it does not say."""
     seconds = answer.retry_after
     return None if seconds is None else min(seconds, _LONGEST_WAIT)
 
 
-def _wait(answer: Answer) -> None:
+def _wait(answer: HttpAnswer) -> None:
     asked = _retry_after(answer)
     seconds = _PAUSE_IF_LIMITED if asked is None else asked
     # Not every 429 is about the requests of a minute: too many checks or runs under way are others.
@@ -352,12 +352,12 @@ def _wait(answer: Answer) -> None:
     time.sleep(seconds)
 
 
-def _code(answer: Answer) -> str:
+def _code(answer: HttpAnswer) -> str:
     """The code of a problem; empty if the answer is none or has none."""
     return _field(answer, "code")
 
 
-def _field(answer: Answer, name: str) -> str:
+def _field(answer: HttpAnswer, name: str) -> str:
     return str((answer.entity() or {}).get(name) or "")
 
 
@@ -374,7 +374,7 @@ def _unreached(url: str, error: Exception) -> str:
     return f"cannot reach {url}: {reason}. Check the address and whether the server runs"
 
 
-def _refusal(url: str, answer: Answer, source: str, named: Mapping[str, str]) -> Failed:
+def _refusal(url: str, answer: HttpAnswer, source: str, named: Mapping[str, str]) -> Failed:
     problem = answer.entity() or {}
     if "detail" not in problem:
         return Unreachable(

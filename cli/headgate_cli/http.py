@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
 from headgate_cli.errors import Unreachable
-from headgate_cli.responses import MOST_BYTES, Answer, Headers
+from headgate_cli.responses import MOST_BYTES, Headers, HttpAnswer
 
 if TYPE_CHECKING:
     import ssl
@@ -73,7 +73,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         parameters: Mapping[str, str | int] | None = None,
         most: int = MOST_BYTES,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """The answer to a request. Parameters take the place of the path's query.
 
         Raises Unanswered, and Unreachable for an answer out of bounds.
@@ -95,7 +95,7 @@ class Http:
             response = connection.getresponse()
             received = self._read(response, most)
             complete = True
-            return Answer(response.status, Headers(response.getheaders()), received)
+            return HttpAnswer(response.status, Headers(response.getheaders()), received)
         except (OSError, http.client.HTTPException) as error:
             raise Unanswered(str(error), cut=isinstance(error, _CUT)) from error
         finally:

@@ -34,7 +34,7 @@ class Headers(Mapping[str, str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """An answer that was received completely."""
 
     status: int

@@ -21,7 +21,7 @@ from headgate_cli.accept.run import Result
 from headgate_cli.accept.run import run as run_checks
 from headgate_cli.api import HttpApi
 from headgate_cli.login.credentials import Credential
-from headgate_cli.responses import Answer as Answered
+from headgate_cli.responses import HttpAnswer as Answered
 from scripts.accept_endpoints import MODULE, module
 from tests.support import cli_in_process
 from tests.support.answering import Answer, Server, serving

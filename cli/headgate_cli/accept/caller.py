@@ -14,7 +14,7 @@ from headgate_cli.accept.errors import CheckSkipped
 from headgate_cli.accept.redaction import SecretRedaction
 from headgate_cli.errors import Unreachable
 from headgate_cli.http import Http, Unanswered
-from headgate_cli.responses import Answer
+from headgate_cli.responses import HttpAnswer
 
 PUBLIC: Final = "/api/v1/public"
 # What a run makes and has to take away.
@@ -40,7 +40,7 @@ class Record:
         self.made: list[str] = []
         self.by_endpoint: dict[str, list[float]] = defaultdict(list)
 
-    def take(self, method: str, path: str, answer: Answer, seconds: float) -> None:
+    def take(self, method: str, path: str, answer: HttpAnswer, seconds: float) -> None:
         self._redaction.learn(answer)
         route = _NUMBER.sub("/versions/{n}", _ID.sub("/{id}", path.partition("?")[0]))
         with self._lock:
@@ -75,7 +75,7 @@ class Requester:
         headers: Mapping[str, str] | None = None,
         waits: bool = True,
         base: str = PUBLIC,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """The answer, whatever its status; one for too many requests only if it does not wait.
 
         A read whose answer is 503 with `Retry-After` is sent up to three times.
@@ -105,14 +105,14 @@ class Requester:
             # A server that asks to wait for 0 s is not asked without end.
             time.sleep(max(seconds, 1))
 
-    def get(self, path: str) -> Answer:
+    def get(self, path: str) -> HttpAnswer:
         return self.send("GET", path)
 
-    def post(self, path: str, body: Mapping[str, object] | None = None) -> Answer:
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> HttpAnswer:
         return self.send("POST", path, body)
 
-    def patch(self, path: str, body: Mapping[str, object]) -> Answer:
+    def patch(self, path: str, body: Mapping[str, object]) -> HttpAnswer:
         return self.send("PATCH", path, body)
 
-    def put(self, path: str, body: Mapping[str, object]) -> Answer:
+    def put(self, path: str, body: Mapping[str, object]) -> HttpAnswer:
         return self.send("PUT", path, body)

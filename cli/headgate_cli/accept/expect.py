@@ -7,7 +7,7 @@ from typing import Final
 
 from headgate_cli.accept.errors import Broken
 from headgate_cli.api import Entity
-from headgate_cli.responses import Answer
+from headgate_cli.responses import HttpAnswer
 
 _MOST_LETTERS: Final = 300
 
@@ -28,13 +28,13 @@ def equal(what: str, actual: object, expected: object) -> None:
     that(actual == expected, f"{what} is {shown(actual)}, not {shown(expected)}")
 
 
-def status(answer: Answer, *statuses: int) -> None:
+def status(answer: HttpAnswer, *statuses: int) -> None:
     detail = (answer.entity() or {}).get("detail", answer.content[:_MOST_LETTERS])
     expected = " or ".join(map(str, statuses))
     that(answer.status in statuses, f"the answer is {answer.status}, not {expected}: {shown(detail)}")
 
 
-def entity(answer: Answer, *statuses: int) -> Entity:
+def entity(answer: HttpAnswer, *statuses: int) -> Entity:
     """The JSON object of an answer with that status, by default 200."""
     status(answer, *(statuses or (200,)))
     answered = answer.entity()
@@ -43,7 +43,7 @@ def entity(answer: Answer, *statuses: int) -> Entity:
     return answered
 
 
-def problem(answer: Answer, expected: int, *, code: str = "", detail: str = "") -> Entity:
+def problem(answer: HttpAnswer, expected: int, *, code: str = "", detail: str = "") -> Entity:
     """A problem of RFC 9457 with that status, and that code and message if they are given."""
     answered = entity(answer, expected)
     kind = answer.headers.get("Content-Type", "").partition(";")[0]

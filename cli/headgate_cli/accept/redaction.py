@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from headgate_cli.responses import Answer
+    from headgate_cli.responses import HttpAnswer
 
 HIDDEN: Final = "[credential]"
 # Credentials of this service, wherever they come from, also the beginning of one that was cut; and links' signatures.
@@ -37,7 +37,7 @@ class SecretRedaction:
         for secret in secrets:
             self._add(secret)
 
-    def learn(self, answer: Answer) -> None:
+    def learn(self, answer: HttpAnswer) -> None:
         """Remember the secrets in an answer, in whichever fields it has them."""
         learned = {match[0] for match in _SHAPED.finditer(answer.content.decode(errors="replace"))}
         learned |= {secret for secret in _secrets(answer.entity()) if len(secret) >= _PART}

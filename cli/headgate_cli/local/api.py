@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from headgate_cli.api import Api, ApiRequest, Entity, ServerError
 from headgate_cli.local import collectors
-from headgate_cli.responses import Answer
+from headgate_cli.responses import HttpAnswer
 from headgate_cli.untrusted import one_line
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ class LocalApi(Api):
 
         return Asker("local", "local", checker)
 
-    def _answer(self, request: ApiRequest) -> Answer:
+    def _answer(self, request: ApiRequest) -> HttpAnswer:
         path, _, query = request.path.partition("?")
         parameters = {**dict(parse_qsl(query)), **{name: str(value) for name, value in request.parameters.items()}}
         if request.method == "GET" and path in self._stored:
-            return Answer(200, {}, self._stored[path])
+            return HttpAnswer(200, {}, self._stored[path])
         asker = self._asker
         # Imported once there is a collector: the models take 0.14 s.
         from headgate_cli.local import requests
@@ -73,7 +73,7 @@ class LocalApi(Api):
             answer = requests.answer(request.method, path, parameters, body, asker, self._stored)
         if answer is None:
             raise ServerError(404, "not_found", "this needs a server: leave out --local", [])
-        return Answer(200, {}, answer)
+        return HttpAnswer(200, {}, answer)
 
 
 @contextmanager

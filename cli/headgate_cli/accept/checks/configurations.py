@@ -8,7 +8,7 @@ from typing import Final
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import EDGE, Bench
 from headgate_cli.accept.model import check
-from headgate_cli.responses import Answer
+from headgate_cli.responses import HttpAnswer
 
 _AT_ONCE: Final = 8
 _WRITERS: Final = 4
@@ -16,11 +16,11 @@ _WRITERS: Final = 4
 _BYTES: Final = "# größe\r\na:\t1   # 東京 \U0001f680\n\n\n# end"
 
 
-def _publish(bench: Bench, path: str) -> Answer:
+def _publish(bench: Bench, path: str) -> HttpAnswer:
     return bench.write.post(f"{path}/publish")
 
 
-def _edit(bench: Bench, path: str, etag: str, number: int) -> Answer:
+def _edit(bench: Bench, path: str, etag: str, number: int) -> HttpAnswer:
     return bench.write.send("PATCH", path, {"yaml": f"a: {number}"}, headers={"If-Match": etag})
 
 

@@ -12,7 +12,7 @@ from headgate_cli.accept.checks.identity import WRITE_CLAIM
 from headgate_cli.accept.endpoints import ENDPOINTS
 from headgate_cli.accept.errors import Broken
 from headgate_cli.accept.model import check
-from headgate_cli.responses import Answer
+from headgate_cli.responses import HttpAnswer
 
 _AT_ONCE: Final = 6
 _NONE: Final = "0" * 26
@@ -50,7 +50,7 @@ class _Endpoint:
     def body(self) -> Mapping[str, object] | None:
         return _BODY if self.has_body else None
 
-    def is_answered(self, answer: Answer) -> None:
+    def is_answered(self, answer: HttpAnswer) -> None:
         """Check the answer to a credential that may use the endpoint. Raises Broken."""
         if self.has_body:
             expect.names_field(expect.problem(answer, 422), "headgate-accept")

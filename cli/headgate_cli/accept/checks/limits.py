@@ -10,14 +10,14 @@ from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.caller import Requester
 from headgate_cli.accept.errors import CheckSkipped
 from headgate_cli.accept.model import check
-from headgate_cli.responses import Answer
+from headgate_cli.responses import HttpAnswer
 
 _AT_ONCE: Final = 8
 # Reaching a higher limit takes too long.
 _HIGHEST: Final = 600
 
 
-def _number(answer: Answer, name: str) -> int:
+def _number(answer: HttpAnswer, name: str) -> int:
     said = answer.headers.get(name, "")
     expect.that(said.isascii() and said.isdigit(), f"{name} is {said!r}, not a whole number")
     return int(said)
