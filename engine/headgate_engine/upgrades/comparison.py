@@ -19,7 +19,7 @@ def compare(
 ) -> Report:
     """The report of an upgrade from `source` to `target`, which may be the same version; it fits into an answer.
 
-    Raises what `checker.call` raises, and ValidationError for an answer of an unknown form.
+    Raises what `Collectors.call` raises, and ValidationError for an answer of an unknown form.
     """
     request: dict[str, object] = {
         "from": to_jsonable_python(source),
