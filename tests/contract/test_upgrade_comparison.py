@@ -10,11 +10,11 @@ from headgate_engine.upgrades.comparison import compare
 from headgate_engine.upgrades.model import (
     BuildDescription,
     ChangedDefault,
-    ComponentNotInBuild,
     ComponentType,
     GateOfVersion,
     InspectedComponent,
     Inspection,
+    LackingComponent,
     LogLine,
     Renaming,
     Report,
@@ -47,7 +47,7 @@ def version(
     *components: InspectedComponent,
     errors: Sequence[Finding] = (),
     warnings: Sequence[Finding] = (),
-    lacking: Sequence[ComponentNotInBuild] = (),
+    lacking: Sequence[LackingComponent] = (),
     gates: Sequence[GateOfVersion] = (),
     lacks: Sequence[ComponentType] = (),
     types: Sequence[ComponentType] = (TAIL, BATCH, HOSTS),
@@ -216,7 +216,7 @@ def test_what_another_component_logs_is_not_known() -> None:
 
 
 def test_components_that_a_build_lacks_are_named_with_its_version() -> None:
-    lacking = ComponentNotInBuild("receivers::hosts", 7, 3, "receiver", "hosts")
+    lacking = LackingComponent("receivers::hosts", 7, 3, "receiver", "hosts")
     report = compared(version("1.0.0"), version("2.0.0", lacking=[lacking]))
     back = compared(version("2.0.0", lacking=[lacking]), version("1.0.0"))
 
@@ -226,7 +226,7 @@ def test_components_that_a_build_lacks_are_named_with_its_version() -> None:
 
 
 def test_with_the_same_version_twice_nothing_is_new() -> None:
-    lacking = ComponentNotInBuild("receivers::hosts", 7, 3, "receiver", "hosts")
+    lacking = LackingComponent("receivers::hosts", 7, 3, "receiver", "hosts")
     same = version(
         "1.0.0",
         component(defaults={"a": 1}, logs=[LogLine("warn", "old")]),

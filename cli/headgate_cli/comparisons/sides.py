@@ -26,7 +26,7 @@ _NOT_COMPARED: Final = ("rules", "expected")
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedSide:
+class SideToCompare:
     """One side. `request` is that of the API; `test_fields` are the tests of a file, by their names."""
 
     label: str
@@ -37,7 +37,7 @@ class ComparedSide:
     def is_stored(self) -> bool:
         return "configuration_id" in self.request
 
-    def on(self, collector_version: str | None) -> ComparedSide:
+    def on(self, collector_version: str | None) -> SideToCompare:
         """The side on that collector version, if there is one."""
         if not collector_version:
             return self
@@ -49,8 +49,8 @@ class Pair:
     """A comparison. `problem` says why it is none; `note` what is to be said of a file that is not compared."""
 
     label: str
-    left: ComparedSide
-    right: ComparedSide
+    left: SideToCompare
+    right: SideToCompare
     tests: Sequence[FileTest] = ()
     names: Sequence[str] = ()
     problem: str = ""
@@ -116,14 +116,14 @@ def body_of(test: FileTest) -> dict[str, object]:
     return {"name": test.name, **{field: value for field, value in fields.items() if field not in _NOT_COMPARED}}
 
 
-def _side(api: Api, argument: str, *, alone: bool) -> ComparedSide:
+def _side(api: Api, argument: str, *, alone: bool) -> SideToCompare:
     if not targets.names_file(argument):
         stored = targets.stored(api, argument)
-        return ComparedSide(stored.label, {"configuration_id": stored.configuration_id, "version_number": stored.n})
+        return SideToCompare(stored.label, {"configuration_id": stored.configuration_id, "version_number": stored.n})
     content = read(argument)
     # An expected output need not be there: it is not compared with.
     tests = [] if alone else files.beside(Path(argument), content, may_await=True)
-    return ComparedSide(name(argument), {"yaml": content}, tests)
+    return SideToCompare(name(argument), {"yaml": content}, tests)
 
 
 def _with_tests(path: str) -> list[str]:
@@ -149,8 +149,8 @@ def _changed(
 ) -> Iterator[Pair]:
     for configuration in configurations:
         path = checkout.path(configuration)
-        before = ComparedSide(base, {})
-        after = ComparedSide(_NOW, {})
+        before = SideToCompare(base, {})
+        after = SideToCompare(_NOW, {})
         blob = then.get(configuration)
         try:
             if not Path(path).is_file():
@@ -168,7 +168,7 @@ def _changed(
             if not tests:
                 yield Pair(path, before, after, note="changed, without a test" + (" of that name" if names else ""))
                 continue
-            before = ComparedSide(base, {"yaml": left}).on(collector_version)
-            yield Pair(path, before, ComparedSide(_NOW, {"yaml": right}).on(collector_version), tests)
+            before = SideToCompare(base, {"yaml": left}).on(collector_version)
+            yield Pair(path, before, SideToCompare(_NOW, {"yaml": right}).on(collector_version), tests)
         except Failed as error:
             yield Pair(path, before, after, problem=error.message)

@@ -10,7 +10,7 @@ from headgate_cli.api import Api, Entity
 from headgate_cli.comparisons import report
 from headgate_cli.comparisons.run import Compared
 from headgate_cli.comparisons.run import run as compare
-from headgate_cli.comparisons.sides import ComparedSide, Pair
+from headgate_cli.comparisons.sides import Pair, SideToCompare
 from headgate_cli.safe_files import STDIN_NAME
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, UpgradeReport
@@ -27,7 +27,9 @@ def compared(api: Api, target: UpgradeTarget, answer: UpgradeReport) -> Compared
     tests = _tests(target)
     if target.is_file and not tests:
         return None
-    side = ComparedSide(target.label, {"yaml": target.content} if target.is_file else _stored(api, target.named), tests)
+    side = SideToCompare(
+        target.label, {"yaml": target.content} if target.is_file else _stored(api, target.named), tests
+    )
     pair = Pair(target.label, side.on(answer["from"]), side.on(answer["to"]), tests)
     return compare(api, [pair], ())[0]
 

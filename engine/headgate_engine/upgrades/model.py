@@ -49,7 +49,7 @@ class InspectedComponent:
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentNotInBuild:
+class LackingComponent:
     """A component of the text that this build lacks and the official release has."""
 
     component_path: str
@@ -70,7 +70,7 @@ class Inspection:
     errors: Sequence[Finding]
     warnings: Sequence[Finding]
     components: Sequence[InspectedComponent]
-    not_in_build: Sequence[ComponentNotInBuild]
+    not_in_build: Sequence[LackingComponent]
     incomplete: bool
 
     @property
