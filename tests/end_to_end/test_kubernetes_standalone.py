@@ -52,8 +52,9 @@ def _config_map(cluster: Cluster) -> str:
     return str(cluster.ok("GET", "/api/v1/namespaces/shop/configmaps/gateway-config")["data"]["collector.yaml"])
 
 
+@pytest.mark.parametrize("transport", [(), ("--websocket",)], ids=["http", "websocket"])
 def test_a_workload_behind_a_standalone_bridge_is_adopted_rolled_out_to_and_goes_back(
-    cli: Cli, cluster: Cluster
+    cli: Cli, cluster: Cluster, transport: tuple[str, ...]
 ) -> None:
     rbac, group = "rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io"
     labels = {"app": "gateway"}
@@ -74,7 +75,7 @@ def test_a_workload_behind_a_standalone_bridge_is_adopted_rolled_out_to_and_goes
     ready = {**workload, "status": {"replicas": 2, "readyReplicas": 2, "updatedReplicas": 2, "availableReplicas": 2}}
     cluster.ok("PATCH", f"{cluster.path(workload)}/status", ready, fieldManager="controller", force="true")
     cli.ok("fleet", "create", "workloads", "--mode", "observed")
-    (composed,) = cli.run("fleet", "observe", "workloads", "--client", "supervisor", "--json").json
+    (composed,) = cli.run("fleet", "observe", "workloads", "--client", "supervisor", *transport, "--json").json
     names = ("ReportsStatus", "ReportsHealth", "ReportsEffectiveConfig", "AcceptsRemoteConfig", "ReportsRemoteConfig")
     config = {"collector": {"kind": "configmap", "name": "gateway-config", "key": "collector.yaml"}}
     spec = {
