@@ -154,7 +154,7 @@ import inspect
 from headgate.storage import aws
 
 for name, opened in inspect.getmembers(aws, inspect.isfunction):
-    if hasattr(getattr(aws, f"_{name}", None), "cache_clear"):
+    if name != "s3_in" and str(inspect.signature(opened).return_annotation).endswith("Client"):
         print(opened().meta.service_model.service_name)
 """
 
