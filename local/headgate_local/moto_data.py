@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 
@@ -13,6 +13,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table as MotoTable
 from moto.s3.models import FakeBucket, FakeKey, S3Backend, s3_backends
 
+from headgate_local import moto_reads
 from headgate_local.database import DatabaseChange, Json
 from headgate_local.errors import CannotStart
 from headgate_local.template import TableTemplate, TemplateBucket
@@ -57,9 +58,13 @@ class MotoData:
 
     def item(self, table_name: str, key: str) -> DatabaseChange:
         """The item at that key now."""
-        table = self.dynamodb.tables[table_name]
-        item = table.get_item(*_moto_key(table, json.loads(key)))
-        return DatabaseChange(f"table/{table_name}", key, None if item is None else _item_value(item))
+        item = self._stored(table_name, key)
+        value = None if item is None else moto_reads.value(item, _item_value)
+        return DatabaseChange(f"table/{table_name}", key, value)
+
+    def forget(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Compute anew what the items at those keys of tables are: a call may change them where they are."""
+        moto_reads.forget([self._stored(*key) for key in keys])
 
     def object(self, bucket_name: str, key: str) -> DatabaseChange:
         """The object at that key now."""
@@ -110,6 +115,10 @@ class MotoData:
                     for expiry in bucket.expiries
                 ):
                     yield DatabaseChange(f"bucket/{bucket.name}", key, None)
+
+    def _stored(self, table_name: str, key: str) -> Item | None:
+        table = self.dynamodb.tables[table_name]
+        return table.get_item(*_moto_key(table, json.loads(key)))
 
     def _apply_item(self, table: MotoTable, change: DatabaseChange) -> None:
         hash_key, range_key = _moto_key(table, json.loads(change.key))

@@ -31,6 +31,7 @@ from moto.core.common_models import BaseModel
 from moto.core.request import Request
 from moto.core.responses import ActionResult
 from moto.core.utils import method_names_from_class
+from moto.dynamodb import responses as dynamodb_responses
 from moto.dynamodb.comparisons import ConditionExpressionParser, get_comparison_func
 from moto.dynamodb.exceptions import ItemSizeTooLarge
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
@@ -40,7 +41,7 @@ from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
 from moto.s3.responses import S3Response
 
-from headgate_local import streams
+from headgate_local import moto_reads, streams
 from headgate_local.database import DatabaseChange
 from headgate_local.moto_data import Attributes, MotoData
 
@@ -89,6 +90,8 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
         (_NODES.Node, "__deepcopy__", _copied),
         (ConditionExpressionParser, "_lex_condition_expression", _lexed_once()),
         (Item, "__init__", _measured_once),
+        (Item, "size", moto_reads.size),
+        (dynamodb_responses, "dynamo_to_dict", moto_reads.plain),
     ]
     originals: list[Patch] = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, replacement in patches:
@@ -200,7 +203,10 @@ def _dynamodb(data: MotoData, save: Save) -> list[Patch]:
         except UnknownWrite as error:
             return _error(400, "ValidationException", str(error))
         before = [data.item(*key) for key in keys]
+        data.forget(keys)
         response = _undone_on_error(data, before, lambda: original(handler))
+        # Also what was computed while they were changed.
+        data.forget(keys)
         if response[0] >= 300:
             return response
         after = [data.item(*key) for key in keys]

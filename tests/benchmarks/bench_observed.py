@@ -34,7 +34,7 @@ HEAD = (
     f"{'longest':>8} {'processor':>9} {'ms each':>7} {'MB':>5} {'load':>5}"
 )
 TRANSPORTS = {"http": "http", "websocket": "ws"}
-SILENT_SECONDS = 30
+SILENT_SECONDS = 5
 DEAF_SECONDS = 30
 
 
@@ -49,7 +49,8 @@ class Generator:
 
     def figures(self, name: str) -> None:
         """Print what happened since the last time. `processor` is the part of one that the service had."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         seen: Mapping[str, Any] = json.loads(self.process.stdout.readline())
@@ -82,23 +83,27 @@ def main() -> None:
         print(f"A message every {DEAF_SECONDS if chosen.deaf else chosen.interval} s of each agent\n{HEAD}", flush=True)
         for transport in chosen.transport.split(",") if not chosen.no_baseline else ():
             with reference(program) as (pid, address):
-                load(program, pid, f"{TRANSPORTS[transport]}://{address}/v1/opamp", "", f"baseline, {transport}", chosen)
-        with running_service(
-            Path(temporary) / "data",
-            as_people_do=True,
-            HEADGATE_FLEET_HEARTBEAT_SECONDS=str(chosen.interval),
-            HEADGATE_INSTANCE_LIMIT="100000",
-            HEADGATE_NEW_INSTANCES_PER_MINUTE="100000",
-        ) as running:
-            with running.client() as client:
-                made = {"label": "Observed", "type": "server-supervisor", "mode": "observed"}
-                fleet = client.post("/fleets", json=made).raise_for_status().json()["id"]
-                token = client.post(f"/fleets/{fleet}/observe", json={"client": "extension"}).raise_for_status().json()
-                for transport in chosen.transport.split(","):
-                    url = token["endpoint"].replace("http", TRANSPORTS[transport], 1)
-                    load(program, running.pid, url, token["token"], f"Headgate, {transport}", chosen)
-                    counts = client.get("/fleets").raise_for_status().json()["items"][0]["instances"]
-                    print(f"  listed: { {state: n for state, n in counts.items() if n} }", flush=True)
+                load(
+                    program, pid, f"{TRANSPORTS[transport]}://{address}/v1/opamp", "", f"baseline, {transport}", chosen
+                )
+        with (
+            running_service(
+                Path(temporary) / "data",
+                as_people_do=True,
+                HEADGATE_FLEET_HEARTBEAT_SECONDS=str(chosen.interval),
+                HEADGATE_INSTANCE_LIMIT="100000",
+                HEADGATE_NEW_INSTANCES_PER_MINUTE="100000",
+            ) as running,
+            running.client() as client,
+        ):
+            made = {"label": "Observed", "type": "server-supervisor", "mode": "observed"}
+            fleet = client.post("/fleets", json=made).raise_for_status().json()["id"]
+            token = client.post(f"/fleets/{fleet}/observe", json={"client": "extension"}).raise_for_status().json()
+            for transport in chosen.transport.split(","):
+                url = token["endpoint"].replace("http", TRANSPORTS[transport], 1)
+                load(program, running.pid, url, token["token"], f"Headgate, {transport}", chosen)
+                counts = client.get("/fleets").raise_for_status().json()["items"][0]["instances"]
+                print(f"  listed: { {state: n for state, n in counts.items() if n} }", flush=True)
     money(chosen.agents, chosen.interval)
 
 
@@ -167,7 +172,10 @@ def money(agents: int, interval: int) -> None:
     use = bill.MeasuredUse(hosts=agents)
     for seconds in sorted({DEAF_SECONDS, interval}):
         month = bill.bill(replace(use, interval=seconds), stack, prices)
-        print(f"{agents:,} hosts on AWS, every {seconds} s: ${month.total:,.0f} a month, {month.messages / 1e6:,.0f} million messages")
+        print(
+            f"{agents:,} hosts on AWS, every {seconds} s: ${month.total:,.0f} a month, "
+            f"{month.messages / 1e6:,.0f} million messages"
+        )
 
 
 if __name__ == "__main__":
