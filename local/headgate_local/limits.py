@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import random
 import time
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
 from typing import Final
 
@@ -24,6 +26,11 @@ SECONDS: Final = 29
 """The functions' timeout; API Gateway would give up a second later."""
 A_SECOND: Final = 200
 AT_ONCE: Final = 500
+_SECONDS_OF_REQUEST: Final = 0.05
+"""Of one in the place of those that were measured, at the start."""
+_WEIGHT: Final = 0.05
+"""Of a request among those that were measured before it."""
+_OVERLOADED: Final = "overloaded"
 _TEXT: Final = (b"text/", b"application/json", b"application/problem+json")
 # Beside a body, an event has its headers twice at most, and some 700 bytes of API Gateway.
 _ENVELOPE: Final = 2 * MOST_HEADERS + 1_024
@@ -46,6 +53,36 @@ class Throttle:
         return True
 
 
+class _Turns:
+    """So many requests at once, the others in the order in which they came."""
+
+    def __init__(self, at_once: int, clock: Callable[[], float]) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._at_once = at_once
+        self._clock = clock
+        self._waiting = 0
+        self._seconds = _SECONDS_OF_REQUEST
+
+    def wait(self) -> float:
+        """The seconds that a request which comes now would wait, by how long those before it took."""
+        return self._waiting * self._seconds / self._at_once
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for the turn, which ends with the `async with` block."""
+        self._waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._seconds += (self._clock() - began - self._seconds) * _WEIGHT
+            self._free.release()
+
+
 class _TooLarge(Exception):
     """The request's body does not fit into an event."""
 
@@ -54,7 +91,8 @@ class Limited:
     """ASGI middleware: a function behind API Gateway's and Lambda's limits.
 
     With `environments` it handles so many requests at once, as a function with as many execution environments does;
-    others wait for their turn. With `throttle` what is too much is refused, as the stage does. `sends_files`: it sends
+    others wait for their turn. With `patience`, who would wait for more seconds is refused at once, with the time of
+    their turn. With `throttle` what is too much is refused, as the stage does. `sends_files`: it sends
     programs as they are read from the disk; on AWS it redirects to S3, which has no such limits.
     """
 
@@ -63,13 +101,15 @@ class Limited:
         application: ASGIApp,
         *,
         environments: int | None = None,
+        patience: float = math.inf,
         throttle: Throttle | None = None,
         sends_files: bool = False,
         seconds: float = SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._application = application
-        self._turns = asyncio.Semaphore(environments) if environments else None
+        self._turns = _Turns(environments, clock) if environments else None
+        self._patience = patience
         self._throttle = throttle
         self._sends_files = sends_files
         self._seconds = seconds
@@ -82,6 +122,8 @@ class Limited:
             await _refuse(send, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         elif self._throttle is not None and not self._throttle.lets_in(self._clock()):
             await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS)
+        elif self._turns is not None and (wait := self._turns.wait()) > self._patience:
+            await _refuse_for(send, wait)
         else:
             await self._invoke(scope, receive, send)
 
@@ -110,7 +152,7 @@ class Limited:
         try:
             async with AsyncExitStack() as stack:
                 if self._turns is not None:
-                    await stack.enter_async_context(self._turns)
+                    await stack.enter_async_context(self._turns.turn())
                 async with asyncio.timeout(None if self._sends_files else self._seconds):
                     await self._application(scope, receive_within, hold)
         except _TooLarge:
@@ -150,9 +192,29 @@ def _answer_bytes(messages: list[Message]) -> int:
     return grows(body) + sum(len(name) + len(value) + 6 for name, value in headers) + 64
 
 
+async def _refuse_for(send: Send, wait: float) -> None:
+    # Spread, so that they do not come back together.
+    seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  not a secret
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    problem = {
+        "type": f"urn:headgate:problem:{_OVERLOADED}",
+        "title": status.phrase,
+        "status": status,
+        "detail": f"The service has more messages than it can answer; send this one again in {seconds} s",
+        "code": _OVERLOADED,
+    }
+    await _answer(send, status, problem, b"application/problem+json", (b"retry-after", str(seconds).encode()))
+
+
 async def _refuse(send: Send, status: HTTPStatus) -> None:
     """Refuse in API Gateway's own words."""
-    content = json.dumps({"message": status.phrase.title()}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    await _answer(send, status, {"message": status.phrase.title()}, b"application/json")
+
+
+async def _answer(
+    send: Send, status: HTTPStatus, body: Mapping[str, object], content_type: bytes, *more: tuple[bytes, bytes]
+) -> None:
+    content = json.dumps(body).encode()
+    headers = [(b"content-type", content_type), (b"content-length", str(len(content)).encode()), *more]
     await send({"type": "http.response.start", "status": int(status), "headers": headers})
     await send({"type": "http.response.body", "body": content})

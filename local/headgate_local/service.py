@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import math
 import os
 import signal
 import socket
@@ -43,6 +44,10 @@ _SECONDS_TO_FINISH: Final = 10
 # Longer than proxies usually hold an idle connection, 60 s.
 _SECONDS_IDLE: Final = 75
 _PING_SECONDS: Final = 20.0
+# One process answers no more by more threads; those that wait have none.
+_MESSAGES_AT_ONCE: Final = 8
+_PATIENCE_SECONDS: Final = 5.0
+"""A host whose message would wait longer is told when to send it again."""
 
 
 def run() -> None:
@@ -93,11 +98,12 @@ def functions(template: Template) -> ASGIApp:
     limited: dict[str, ASGIApp] = {}
     for route in template.routes():
         # The template gives the fleet service a throttle of its own, of 4,000 messages a second.
-        throttle = None if route.path == OPAMP_PATH else stage
+        of_hosts = route.path == OPAMP_PATH
         function = Limited(
             application_of(route),
-            environments=int(environments) if environments else None,
-            throttle=throttle,
+            environments=int(environments) if environments else _MESSAGES_AT_ONCE if of_hosts else None,
+            patience=_PATIENCE_SECONDS if of_hosts else math.inf,
+            throttle=None if of_hosts else stage,
             sends_files=route.function.logical_id == "InstallFunction",
         )
         limited.setdefault(route.function.logical_id, function)

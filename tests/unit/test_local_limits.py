@@ -143,3 +143,29 @@ def test_what_counts_of_a_text_is_what_the_runtime_client_sends(text: str) -> No
     really = len(json.dumps(sent, ensure_ascii=False).encode())
     assert really - 80 < counted < really + 80
     assert counted < MOST_PAYLOAD
+
+
+def test_a_request_whose_turn_is_far_off_is_refused_at_once_with_a_time_and_those_before_it_are_answered() -> None:
+    async def asked() -> tuple[list[int], list[int]]:
+        free = asyncio.Event()
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            await free.wait()
+            await answering()(scope, receive, send)
+
+        limited = Limited(application, environments=2, patience=1.0, clock=lambda: 0.0)
+        requests = [asyncio.ensure_future(_ask(limited)) for _ in range(200)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        refused = [request.result() for request in requests if request.done()]
+        seconds = [int(json.loads(body)["detail"].split()[-2]) for _, body in refused]
+        assert {status for status, _ in refused} == {429}
+        free.set()
+        return seconds, [status for status, _ in await asyncio.gather(*requests)]
+
+    seconds, statuses = asyncio.run(asked())
+
+    waiting = statuses.count(200)
+    assert 20 < waiting < 100
+    assert statuses == [200] * waiting + [429] * (200 - waiting)
+    assert set(seconds) <= {2, 3}
