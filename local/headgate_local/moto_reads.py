@@ -49,8 +49,9 @@ def value(item: Item, make: Callable[[Item], _Form]) -> _Form:
 def forget(items: Iterable[Item | None]) -> None:
     """Compute it again: these items may be changed where they are."""
     for item in items:
-        for form in _FORMS if item is not None else ():
-            _known.pop((id(item.attrs), form), None)
+        if item is not None:
+            for form in _FORMS:
+                _known.pop((id(item.attrs), form), None)
 
 
 def _once(attributes: LimitedSizeDict, form: str, make: Callable[[LimitedSizeDict], _Form]) -> _Form:
