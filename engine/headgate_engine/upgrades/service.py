@@ -55,15 +55,17 @@ class UpgradedText:
     feature_gates: tuple[str, ...] = ()
 
 
-def check(text: UpgradedText, target: str, source: str | None = None, *, asker: Asker) -> Report:
+def check(
+    text: UpgradedText, target: str, source: str | None = None, *, asker: Asker, ends: float | None = None
+) -> Report:
     """Compare `source` (the text's own version without one) with `target` for the text; nothing is saved.
 
     With the same version twice, only the renames and deprecations that are due already. Raises
     CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
-    NotChecked if one of the versions could not be asked.
+    NotChecked if one of the versions could not be asked. No question begins after `ends`, by the monotonic clock.
     """
     source = source or text.collector_version or asker.default_version
-    ends = time.monotonic() + _SECONDS
+    ends = ends or time.monotonic() + _SECONDS
     questions = _Questions(text, target, "to", ends, asker)
     asking = Threads(max_workers=2, thread_name_prefix="upgrade")
     try:

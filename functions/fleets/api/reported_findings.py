@@ -62,6 +62,45 @@ class _Having:
     hosts: list[str] = field(default_factory=list)
 
 
+@dataclass
+class _FleetCheck:
+    """The checks of a fleet's texts, which end together."""
+
+    caller: Caller
+    to: str | None
+    ends: float
+    checked: int = 0
+    problem: Unavailable | None = None
+
+    @property
+    def may_go_on(self) -> bool:
+        return self.checked < MOST_CHECKED and time.monotonic() < self.ends
+
+    def of_text(
+        self,
+        reported: str,
+        version: str | None,
+        available: frozenset[str] | None,
+        *,
+        starts: bool,
+        resolved: bool,
+    ) -> tuple[set[FindingKind], bool]:
+        """The findings of a text, and whether it was checked: there may be no time for it, or no collector."""
+        if not self.may_go_on:
+            return set(), False
+        try:
+            yaml = adopting.managed(reported, resolved=resolved)[0]
+            checked = _checked(self.caller, yaml, version, self.to, available, self.ends, starts=starts and resolved)
+            listed = set(kinds(checked))
+        except Unavailable as problem:
+            self.problem = problem
+            return {_not_checked(problem.detail)}, False
+        except (adopting.NotAdoptable, TooCostly) as problem:
+            listed = {_not_checked(problem.detail)}
+        self.checked += 1
+        return listed, True
+
+
 def of_host(
     caller: Caller, fleet_id: str, instance_id: str, to: str | None, collector: str | None = None
 ) -> FindingsOut:
@@ -113,39 +152,43 @@ def _starts(hosts: Sequence[SeenInstance]) -> bool:
 def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
     """Check each configuration that hosts of a fleet report once for each version, and group what is found.
 
-    A query for each megabyte of instances, and a read and a check for each configuration. Raises FleetNotFound.
+    A query for each megabyte of instances, and a read and a check for each configuration. Raises FleetNotFound, and
+    NotChecked if no collector could be asked about any of them.
     """
-    ends, having_by_kind = time.monotonic() + _SECONDS, defaultdict[FindingKind, _Having](_Having)
-    checked = left_out = clean = 0
+    having_by_kind = defaultdict[FindingKind, _Having](_Having)
+    check = _FleetCheck(caller, to, time.monotonic() + _SECONDS)
+    left_out = clean = 0
     with checks.under_way(caller):
         builds = observed.by_build(caller, fleet_id)
         lists = components.known(fleet_id) if any(build.components for build, _ in builds) else {}
         for (sha256, version, components_hash), hosts in builds:
-            if checked >= MOST_CHECKED or time.monotonic() > ends:
-                left_out += len(hosts)
-                continue
+            texts = _texts(fleet_id, sha256) if check.may_go_on else {}
             available, starts = lists.get(components_hash or ""), _starts(hosts)
-            for name, reported in _texts(fleet_id, sha256).items():
-                if time.monotonic() > ends:
-                    left_out += len(hosts)
-                    continue
-                checked += 1
-                runs = reported.collector_version or version
+            # A bridge has several texts, and is one host.
+            names_by_kind, whole = defaultdict[FindingKind, list[str]](list), bool(texts)
+            for name, reported in texts.items():
                 resolved = not (name or hosts[0].instance.reported.config_name)
-                listed = _listed(caller, reported.yaml, runs, to, available, starts=starts, resolved=resolved)
-                clean += 0 if listed else len(hosts)
-                called = [f"{seen.instance.called} ({name})" if name else seen.instance.called for seen in hosts]
+                runs = reported.collector_version or version
+                listed, was_checked = check.of_text(reported.yaml, runs, available, starts=starts, resolved=resolved)
+                whole = whole and was_checked
                 for kind in listed:
-                    having = having_by_kind[kind]
-                    having.count += len(hosts)
-                    having.hosts += called[: MOST_NAMES - len(having.hosts)]
+                    names_by_kind[kind].append(f" ({name})" if name else "")
+            for kind, names in names_by_kind.items():
+                having = having_by_kind[kind]
+                having.count += len(hosts)
+                called = [f"{seen.instance.called}{name}" for name in names for seen in hosts]
+                having.hosts += called[: MOST_NAMES - len(having.hosts)]
+            clean += len(hosts) if whole and not names_by_kind else 0
+            left_out += 0 if whole else len(hosts)
+    if check.problem is not None and check.checked == 0:
+        raise check.problem
     entries = sorted(having_by_kind.items(), key=lambda each: (_ORDER.index(each[0].severity), -each[1].count, each[0]))
     return FleetFindingsOut(
         items=[
             FleetFindingOut(**kind._asdict(), count=having.count, hosts=having.hosts)
             for kind, having in entries[:MOST_FINDINGS]
         ],
-        checked=checked,
+        checked=check.checked,
         without_findings=clean,
         not_checked=left_out,
         left_out=max(0, len(entries) - MOST_FINDINGS),
@@ -159,21 +202,8 @@ def _texts(fleet_id: str, sha256: str) -> Mapping[str, adopting.ReportedText]:
         return {"": adopting.ReportedText("")}
 
 
-def _listed(
-    caller: Caller,
-    reported: str,
-    version: str | None,
-    to: str | None,
-    available: frozenset[str] | None,
-    *,
-    starts: bool,
-    resolved: bool,
-) -> set[FindingKind]:
-    try:
-        text = adopting.managed(reported, resolved=resolved)[0]
-        return set(kinds(_checked(caller, text, version, to, available, starts=starts and resolved)))
-    except (adopting.NotAdoptable, TooCostly) as error:
-        return {FindingKind("warning", "collector", "not_checked", error.detail, "", "")}
+def _not_checked(reason: str) -> FindingKind:
+    return FindingKind("warning", "collector", "not_checked", reason, "", "")
 
 
 def _checked(
@@ -182,6 +212,7 @@ def _checked(
     reported: str | None,
     to: str | None,
     available: frozenset[str] | None,
+    ends: float | None = None,
     *,
     starts: bool,
 ) -> FindingsOut:
@@ -190,7 +221,7 @@ def _checked(
 
     def check(text: str) -> ValidationResult:
         request = CheckRequest(yaml=text, version=version, env={})
-        return ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True)))
+        return ValidationResult.of(checking.check(caller, request, Parts(lint=True, policies=True), ends))
 
     if starts and version == reported:
         yaml, result = reported_gaps.closed(yaml, check)
@@ -201,7 +232,7 @@ def _checked(
     upgrade = None
     if to is not None:
         text = UpgradedText(yaml, {}, ("query", "to"), version)
-        compared = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller)))
+        compared = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller), ends=ends))
         upgrade = reported_gaps.without_gaps(compared, reported_gaps.places(result))
     return FindingsOut(
         version=version,

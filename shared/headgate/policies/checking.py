@@ -35,12 +35,15 @@ def check_all(
             yield problem
 
 
-def check(caller: Caller, request: CheckRequest, parts: Parts, *, remember: bool = True) -> CheckResult:
+def check(
+    caller: Caller, request: CheckRequest, parts: Parts, ends: float | None = None, *, remember: bool = True
+) -> CheckResult:
     """Return the verdict and the parts that are asked for; with policies one read. Raises what `validate` does.
 
-    Lists show a verdict that is remembered, which costs a put.
+    No part begins after `ends`, by the monotonic clock, if that is sooner than for one text. Lists show a verdict that
+    is remembered, which costs a put.
     """
-    return _check(caller, request, parts, _settings(caller, parts), None, remember=remember)
+    return _check(caller, request, parts, _settings(caller, parts), ends, remember=remember)
 
 
 def _settings(caller: Caller, parts: Parts) -> PolicyChoices:
