@@ -27,10 +27,13 @@ SECONDS: Final = 29
 A_SECOND: Final = 200
 AT_ONCE: Final = 500
 _SECONDS_OF_REQUEST: Final = 0.05
-"""Of one in the place of those that were measured, at the start."""
+"""The time of a request until some were measured."""
 _WEIGHT: Final = 0.05
-"""Of a request among those that were measured before it."""
-_OVERLOADED: Final = "overloaded"
+"""The part that the last request has in the mean of those that were measured."""
+OVERLOADED: Final = "overloaded"
+"""The code of what is refused because it would wait too long."""
+WAITS: Final = "waits_for_its_turn"
+"""Set in the state of a request that is not refused for that: there are no more of them than open connections."""
 _TEXT: Final = (b"text/", b"application/json", b"application/problem+json")
 # Beside a body, an event has its headers twice at most, and some 700 bytes of API Gateway.
 _ENVELOPE: Final = 2 * MOST_HEADERS + 1_024
@@ -53,7 +56,7 @@ class Throttle:
         return True
 
 
-class _Turns:
+class Turns:
     """So many requests at once, the others in the order in which they came."""
 
     def __init__(self, at_once: int, clock: Callable[[], float]) -> None:
@@ -108,7 +111,7 @@ class Limited:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._application = application
-        self._turns = _Turns(environments, clock) if environments else None
+        self._turns = Turns(environments, clock) if environments else None
         self._patience = patience
         self._throttle = throttle
         self._sends_files = sends_files
@@ -122,7 +125,11 @@ class Limited:
             await _refuse(send, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         elif self._throttle is not None and not self._throttle.lets_in(self._clock()):
             await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS)
-        elif self._turns is not None and (wait := self._turns.wait()) > self._patience:
+        elif (
+            self._turns is not None
+            and (wait := self._turns.wait()) > self._patience
+            and not scope.get("state", {}).get(WAITS)
+        ):
             await _refuse_for(send, wait)
         else:
             await self._invoke(scope, receive, send)
@@ -197,11 +204,11 @@ async def _refuse_for(send: Send, wait: float) -> None:
     seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  not a secret
     status = HTTPStatus.TOO_MANY_REQUESTS
     problem = {
-        "type": f"urn:headgate:problem:{_OVERLOADED}",
+        "type": f"urn:headgate:problem:{OVERLOADED}",
         "title": status.phrase,
         "status": status,
         "detail": f"The service has more messages than it can answer; send this one again in {seconds} s",
-        "code": _OVERLOADED,
+        "code": OVERLOADED,
     }
     await _answer(send, status, problem, b"application/problem+json", (b"retry-after", str(seconds).encode()))
 

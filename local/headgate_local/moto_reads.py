@@ -1,4 +1,4 @@
-"""What moto computes of an item with each read, computed once until the item is written.
+"""Forms of an item that moto computes with each read, computed once until the item is written.
 
 The token and the group of a fleet are read with every message of its hosts. Call it with moto's lock held.
 """
@@ -16,7 +16,7 @@ from moto.dynamodb.models.utilities import bytesize, dynamo_to_dict
 _Form = TypeVar("_Form")
 
 _MOST: Final = 1_000
-"""Forms of items; those of all items would take more memory than the items."""
+"""The forms that are held; those of all items would take more memory than the items."""
 
 # By the identity of the item's attributes, which are in the entry, so that nothing else gets that identity meanwhile.
 _known: Final[OrderedDict[tuple[int, str], tuple[LimitedSizeDict, Any]]] = OrderedDict()

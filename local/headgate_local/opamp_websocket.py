@@ -23,7 +23,7 @@ from headgate.installs.commands import OPAMP_PATH
 from headgate.instances.counting import admission
 from headgate.instances.model import instance_id
 from headgate.opamp import messages
-from headgate_local import callers, streams
+from headgate_local import callers, limits, streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,6 +169,12 @@ class WithWebSocket:
         """Answer a message. Returns the code and reason to close with, 0 to go on."""
         body = messages.unframed(frame)
         answer = await self._ask(scope, body)
+        if answer.problem.get("code") == limits.OVERLOADED:
+            if messages.is_heartbeat(body):
+                # It says nothing that could be lost, and a connection that ends now would cost more than it.
+                await send({"type": "websocket.send", "bytes": messages.framed(_refusal(answer))})
+                return 0, ""
+            answer = await self._ask(scope, body, waits=True)
         if answer.status == HTTPStatus.TOO_MANY_REQUESTS and answer.retry_after <= _LONGEST_WAIT:
             await asyncio.sleep(answer.retry_after)
             answer = await self._ask(scope, body)
@@ -180,16 +186,14 @@ class WithWebSocket:
                 connection.agents.add(uid)
             await send({"type": "websocket.send", "bytes": messages.framed(answer.body)})
             return 0, ""
-        detail = str(answer.problem.get("detail", "The message was not accepted"))
-        refusal = messages.refusal(detail, answer.retry_after)
-        await send({"type": "websocket.send", "bytes": messages.framed(refusal)})
+        await send({"type": "websocket.send", "bytes": messages.framed(_refusal(answer))})
         if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             return _REFUSED, "The token is not accepted"
         # A client that comes back reports everything: nothing is lost if it forgets the message.
         return (_LATER, "Come back later") if answer.retry_after else (0, "")
 
-    async def _ask(self, scope: Scope, body: bytes) -> _Answer:
-        """Ask the fleet service over HTTP about a message."""
+    async def _ask(self, scope: Scope, body: bytes, *, waits: bool = False) -> _Answer:
+        """Ask the fleet service over HTTP about a message, which `waits` for its turn however long that takes."""
         passed = [(name, value) for name, value in scope["headers"] if name in _PASSED_ON]
         inner = {
             **scope,
@@ -197,7 +201,7 @@ class WithWebSocket:
             "method": "POST",
             "scheme": "https" if scope["scheme"] == "wss" else "http",
             "headers": [*passed, (b"content-type", b"application/x-protobuf")],
-            "state": {},
+            "state": {limits.WAITS: waits},
         }
         status, headers, parts = 0, {}, []
 
@@ -227,6 +231,11 @@ class WithWebSocket:
             concerned = kind != "instance" or entry in map(instance_id, list(connection.agents))
             if partition == f"fleet#{connection.fleet_id}" and concerned:
                 connection.loop.call_soon_threadsafe(connection.wake.set)
+
+
+def _refusal(answer: _Answer) -> bytes:
+    detail = str(answer.problem.get("detail", "The message was not accepted"))
+    return messages.refusal(detail, answer.retry_after)
 
 
 class _Ended(Exception):

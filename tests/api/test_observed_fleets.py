@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from headgate.foundation import clock
+from headgate.foundation.settings import settings
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, ann, fleet, make_fleet, now
 from tests.support.fleets import create
@@ -120,8 +121,10 @@ def test_a_kubernetes_fleet_can_be_observed(ann: Member) -> None:
 @pytest.mark.parametrize("transport", ["http", "websocket"])
 @pytest.mark.parametrize("client", ["extension", "supervisor", "bridge", "chart", "operator"])
 def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(
-    observed: Fleet, client: str, transport: str
+    observed: Fleet, client: str, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HEADGATE_FLEET_HEARTBEAT_SECONDS", "60")
+    settings.cache_clear()
     body = {"client": client, "transport": transport}
     response = observed.member.http.post(f"{API}/fleets/{observed.id}/observe", json=body)
     assert response.status_code == 200, response.text
@@ -133,6 +136,8 @@ def test_what_makes_a_collector_report_names_the_token_and_does_not_contain_it(
     assert composed["endpoint"] in composed["text"]
     assert composed["endpoint"].startswith("ws" if transport == "websocket" else "http")
     assert ("on AWS, a collector" in str(composed["notes"])) == (transport == "websocket")
+    asks = transport == "http" and client in ("extension", "chart", "operator")
+    assert ("`polling_interval: 60s`" in str(composed["notes"])) == asks
     assert "HEADGATE_FLEET_TOKEN" in composed["text"]
     # A list of values replaces the chart's, whose probes need this extension.
     assert ("extensions: [health_check, opamp]" in composed["text"]) == (client == "chart")

@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -19,7 +20,7 @@ from headgate.instances.counting import admission
 from headgate.opamp import pace
 from headgate.opamp.messages import MAX_MESSAGE_BYTES
 from headgate_local import service, streams
-from headgate_local.limits import Limited
+from headgate_local.limits import Limited, Turns
 from headgate_local.opamp_websocket import WithWebSocket
 from headgate_opamp import opamp_pb2 as wire
 from opamp.app import app
@@ -168,6 +169,33 @@ def test_a_message_over_the_share_waits_for_its_turn_and_is_answered(
                 raise refusal
 
         monkeypatch.setattr(pace, "require_turn_of_instance", first_refused)
+        assert not agent.heartbeat().HasField("error_response")
+
+
+def test_under_overload_a_heartbeat_is_refused_with_a_time_and_what_says_more_waits_and_the_connection_stays(
+    fleet: Fleet,
+) -> None:
+    overloaded = threading.Event()
+
+    class Overloaded(Turns):
+        def wait(self) -> float:
+            return 60.0 if overloaded.is_set() else 0.0
+
+    limited = Limited(app, environments=2, patience=5.0)
+    limited._turns = Overloaded(2, time.monotonic)
+    with _address(limited) as address, _connect(address, fleet.token, fleet.deployment_id) as connection:
+        agent = Agent(partial(_post, connection))
+        agent.start()
+        overloaded.set()
+        error = agent.heartbeat().error_response
+        assert error.type == wire.ServerErrorResponseType_Unavailable
+        assert error.retry_info.retry_after_nanoseconds >= 60 * 10**9
+        assert not agent.says_health(False, "disk full").HasField("error_response")
+        with pytest.raises(InvalidStatus) as refused:
+            _connect(address, fleet.token, fleet.deployment_id)
+        assert refused.value.response.status_code == 429
+        assert int(refused.value.response.headers["retry-after"]) >= 60
+        overloaded.clear()
         assert not agent.heartbeat().HasField("error_response")
 
 

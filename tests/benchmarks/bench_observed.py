@@ -34,7 +34,7 @@ HEAD = (
     f"{'longest':>8} {'processor':>9} {'ms each':>7} {'MB':>5} {'load':>5}"
 )
 TRANSPORTS = {"http": "http", "websocket": "ws"}
-SILENT_SECONDS = 5
+SILENT_SECONDS = 30
 DEAF_SECONDS = 30
 
 

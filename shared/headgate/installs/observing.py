@@ -10,6 +10,7 @@ from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import FleetTokenExpired
 from headgate.foundation import clock, errors
+from headgate.foundation.settings import settings
 from headgate.installs.commands import OPAMP_PATH
 
 if TYPE_CHECKING:
@@ -121,6 +122,11 @@ _KUBERNETES: Final = (
     f"`kubectl create secret generic {_IN_KUBERNETES} --from-literal=token=TOKEN`"
 )
 _CONNECTED: Final = "Only the local service takes WebSocket: on AWS, a collector with this text does not report"
+_POLLS_SECONDS: Final = 30
+_POLLS: Final = (
+    "The extension asks every 30 s, whatever it is told. For fewer messages write `polling_interval: {seconds}s`, the "
+    "interval of other hosts, beside `endpoint`; collectors of before October 2024 do not know the setting"
+)
 _NOTES: Final[dict[Client, tuple[str, ...]]] = {
     "extension": (_TOKEN, _BESIDE, _SAME_HOST),
     "supervisor": (f"Set {VARIABLE} to the fleet's token in the supervisor's environment", "Restart the supervisor"),
@@ -173,8 +179,15 @@ def compose(caller: Caller, fleet_id: str, client: Client, transport: Transport 
         text=_text(client, endpoint),
         endpoint=endpoint,
         token=tokens.value_of(fleet.id, fleet.token_generation),
-        notes=(*((_CONNECTED,) if transport == "websocket" else ()), *_NOTES[client]),
+        notes=(*((_CONNECTED,) if transport == "websocket" else ()), *_NOTES[client], *_of_interval(client, transport)),
     )
+
+
+def _of_interval(client: Client, transport: Transport) -> tuple[str, ...]:
+    """The note on the interval of an extension that asks more often than other hosts."""
+    seconds = settings().fleet_heartbeat_seconds
+    asks = transport == "http" and client not in ("supervisor", "bridge")
+    return (_POLLS.format(seconds=seconds),) if asks and seconds > _POLLS_SECONDS else ()
 
 
 def _text(client: Client, endpoint: str) -> str:

@@ -33,6 +33,8 @@ _FILE: Final = re.compile(r"[A-Za-z0-9._/-]{1,253}")
 _MOST_AILING: Final = 5
 # The name of an object of Kubernetes with its namespace, which a bridge calls a part.
 _OBJECT: Final = re.compile(r"[a-z0-9-]{1,63}/[a-z0-9.-]{1,253}")
+_LONGEST_HEARTBEAT: Final = 64
+_OF_HEARTBEAT: Final = frozenset({"instance_uid", "sequence_num", "capabilities"})
 
 _STATUSES: Final[dict[int, Status]] = {
     wire.RemoteConfigStatuses_APPLYING: "applying",
@@ -127,6 +129,17 @@ def addressed(answer: bytes) -> tuple[bytes, bytes]:
     """The uid of the agent that is answered, and the one that it goes on with."""
     message = wire.ServerToAgent.FromString(answer)
     return message.instance_uid, message.agent_identification.new_instance_uid or message.instance_uid
+
+
+def is_heartbeat(body: bytes) -> bool:
+    """True for a message that says nothing but that its agent is there."""
+    if len(body) > _LONGEST_HEARTBEAT:
+        return False
+    try:
+        fields = wire.AgentToServer.FromString(body).ListFields()
+    except DecodeError:
+        return False
+    return {field.name for field, _ in fields} <= _OF_HEARTBEAT
 
 
 def report_again(uid: bytes) -> bytes:
