@@ -140,7 +140,17 @@ SEED = uuid.uuid4().hex
 
 def load(program: Path, pid: int, url: str, token: str, name: str, chosen: argparse.Namespace) -> None:
     """Start all agents, let them report, and end them."""
-    command = [program, "-url", url, "-agents", str(chosen.agents), "-join", str(chosen.join), "-seed", SEED]
+    command: list[str | Path] = [
+        program,
+        "-url",
+        url,
+        "-agents",
+        str(chosen.agents),
+        "-join",
+        str(chosen.join),
+        "-seed",
+        SEED,
+    ]
     if chosen.deaf:
         command.append("-heeds=false")
     with subprocess.Popen(
