@@ -124,7 +124,7 @@ build: venv console $(SAM_VENV)/.ready ## Build what is deployed, with SAM
 # Many tests wait, so five workers for two processors take less time than four or six. A module stays on one worker, with its
 # fixtures.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 5 / 2)))
-PYTEST := $(PY) -m pytest -p tests.support.side_by_side --workers $(WORKERS) --durations 25 -m "not full"
+PYTEST := $(PY) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25 -m "not full"
 # The modules that take longest come first, so that no worker is left with one at the end.
 SUITES ?= end_to_end contract trust api unit
 RECORDED_CALLS := $(CURDIR)/build/recorded_calls

@@ -249,7 +249,7 @@ def _pytest(run: Raise, name: str, path: str, **variables: str) -> UpgradeOutcom
     workers = os.environ.get("WORKERS") or str((os.cpu_count() or 1) + 1)
     command = [
         *(sys.executable, "-m", "pytest", path, "--verbose", "--timeout", "3600", f"--junitxml={result}"),
-        *("-p", "tests.support.side_by_side", "--workers", workers),
+        *("--numprocesses", workers, "--dist", "loadfile"),
     ]
     versions = {"HEADGATE_COLLECTOR_VERSION": run.version, "HEADGATE_SECOND_COLLECTOR": run.default}
     status, lines = run.run(name, command, **versions, **variables)

@@ -31,10 +31,12 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    second_version.put_off()
-    environment = ExitStack()
-    environment.enter_context(own_environment())
-    config.add_cleanup(environment.close)
+    """What the process that starts the workers has in its environment, they have too."""
+    if not hasattr(config, "workerinput"):
+        second_version.put_off()
+        environment = ExitStack()
+        environment.enter_context(own_environment())
+        config.add_cleanup(environment.close)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

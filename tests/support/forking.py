@@ -1,7 +1,7 @@
 """Programs of ours without the start of an interpreter and its imports, which is most of what a short run costs.
 
-One process for each program imports what the program needs, and forks for each run that a worker of the tests asks
-for. What is forked is a process like any other, with its own folder, variables and descriptors, and ends as an
+One process for each program and worker of the tests imports what the program needs, and forks for each run that it is
+asked for. What is forked is a process like any other, with its own folder, variables and descriptors, and ends as an
 interpreter ends, save that it leaves its memory to the kernel.
 """
 
@@ -58,7 +58,7 @@ def forked(
     descriptors: tuple[int, int, int],
     seconds: float | None = None,
 ) -> Iterator[Forked]:
-    """Run a program of `PROGRAMS` with these arguments, its standard streams being `descriptors`."""
+    """Run a program of `_PROGRAMS` with these arguments, its standard streams being `descriptors`."""
     asked = json.dumps({"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)})
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:
         channel.settimeout(seconds)
@@ -72,7 +72,7 @@ def forked(
 def parent(program: str) -> str:
     """The address of the process that forks; it ends with this one."""
     address = f"\0headgate-{program}-{os.getpid()}-{os.urandom(8).hex()}"
-    paths, _, _ = PROGRAMS[program]
+    paths, _, _ = _PROGRAMS[program]
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)
         listener.listen(64)
@@ -88,12 +88,7 @@ def parent(program: str) -> str:
             pass_fds=[listener.fileno()],
         )
     atexit.register(process.communicate)
-    # A worker of the tests forgets what is to be done at exit, and is to warn of no process that is still running.
-    _started.append(process)
     return address
-
-
-_started: Final[list[subprocess.Popen[bytes]]] = []
 
 
 def _import_commands() -> None:
@@ -145,7 +140,7 @@ def _load_service_models() -> None:
     loaders.create_loader = lambda search_path_string=None: loader
 
 
-PROGRAMS: Final[Mapping[str, tuple[Sequence[str], Callable[[], None], str]]] = {
+_PROGRAMS: Final[Mapping[str, tuple[Sequence[str], Callable[[], None], str]]] = {
     "headgate": (("cli", "engine"), _import_commands, "headgate_cli.main"),
     "headgate_local": (("shared", "engine", "functions", "local", "."), _import_service, "headgate_local"),
 }
@@ -232,11 +227,10 @@ class _End:
 
 def _main(program: str, listener: int) -> None:
     end = _End()
-    _, imports, module = PROGRAMS[program]
+    _, imports, module = _PROGRAMS[program]
     imports()
     # What is imported stays, so no run need look at it, nor get a copy of it by doing so.
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
     sys.argv = [program, *_serve(socket.socket(fileno=listener))]
     with end.after():
         runpy.run_module(module, run_name="__main__", alter_sys=True)
