@@ -49,6 +49,14 @@ def test_nobody_waits_so_long_that_a_host_counts_as_stale() -> None:
     assert max(waits) <= LONGEST_WAIT
 
 
+def test_turns_are_given_up_to_five_minutes_ahead_and_then_anew() -> None:
+    turns = SenderPace()
+    waits = [turns.wait("busy", 1.0, 1.0, 0.0) for _ in range(302)]
+
+    assert waits[:301] == [float(turn) for turn in range(301)]
+    assert waits[301] < 300
+
+
 def test_a_large_message_counts_as_several() -> None:
     turns = SenderPace()
     turns.charge("large", 1.0, 10.0, 0.0, 64.0)

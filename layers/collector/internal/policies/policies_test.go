@@ -151,6 +151,9 @@ func TestWhatIsRight(t *testing.T) {
 			"service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp, forward]}, traces/tap: {receivers: [forward], exporters: [debug]}}}\n"},
 		"two tenants": {"duplicate_export", "receivers: {otlp: {protocols: {grpc: }}}\nprocessors: {filter/a: {logs: {log_record: ['true']}}}\n" +
 			end + "service: {pipelines: {logs/a: {receivers: [otlp], processors: [filter/a], exporters: [otlp]}, logs/b: {receivers: [otlp], exporters: [otlp]}}}\n"},
+		"statements that say what fails, and a silent text": {"ottl_errors_hidden", "receivers: {otlp: {protocols: {grpc: }}}\nprocessors: {transform: {log_statements: [" +
+			"{context: log, error_mode: ignore, statements: ['set(body, \"silent\")']}]}, attributes: {actions: [{key: mode, value: silent, action: insert}]}}\n" +
+			end + "service: {pipelines: {logs: {receivers: [otlp], processors: [transform, attributes], exporters: [otlp]}}}\n"},
 	} {
 		if findings := judged(t, row.text); slices.Contains(codesOf(findings), row.code) {
 			t.Errorf("%s: %+v", name, findings)
