@@ -184,7 +184,8 @@ def cluster(folder: Path) -> Iterator[Cluster]:
             try:
                 if made.authority.is_file() and made.asked("GET", "/readyz").text == "ok":
                     break
-            except httpx.TransportError:
+            except (httpx.TransportError, ssl.SSLError):
+                # Its certificate may be written by half.
                 pass
             time.sleep(0.2)
         else:
