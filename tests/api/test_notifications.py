@@ -223,6 +223,17 @@ def test_looking_at_the_same_time_again_writes_the_same_events(fleet: Fleet, now
     assert found(fleet, since, now.at) == first
 
 
+def test_a_copy_of_a_host_in_another_fleet_is_silent_by_itself(ann: Any, now: Clock) -> None:
+    since, fleets_ = now.at, [make_fleet(ann, label=label) for label in ("Edge", "Other")]
+    for each in fleets_:
+        each.agent(uid=b"a copy of a host").start()
+    now.moves(minutes=20)
+
+    watching.watch(since, now.at)
+    silent = [each.about.fleet_id for each in waiting(ann.organization_id) if each.type == "instance.silent"]
+    assert sorted(map(str, silent)) == sorted(fleet.id for fleet in fleets_)
+
+
 def test_hosts_that_said_that_they_stop_and_pods_are_not_silent(ann: Any, now: Clock) -> None:
     since = now.at
     hosts, pods = make_fleet(ann, label="Hosts"), make_fleet(ann, "kubernetes-supervisor", "Pods")

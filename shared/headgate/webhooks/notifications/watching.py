@@ -59,7 +59,9 @@ def watch(since: datetime, until: datetime) -> int:
                 name=instance.reported.name,
             )
             known: EventType = "instance.silent" if kind == "silent" else "instance.stale"
-            events_.append(_event(known, fleet.organization_id, of_host, at, instance.id))
+            # A copy of the host may report in another fleet.
+            subject = f"{fleet.id}\0{instance.id}"
+            events_.append(_event(known, fleet.organization_id, of_host, at, subject))
     for organization_id, number in Counter(fleet.organization_id for fleet in everyone).items():
         about = About(figures={"limit": settings().fleet_limit, "fleets": number})
         _limit(organization_id, organization_id, about, near, until)
