@@ -36,5 +36,6 @@ def test_gates_have_what_the_hosts_with_the_version_counted_and_the_buttons_belo
     # One host has the version, which takes 500 in half a minute, and of 450 fails to send 4.
     assert "send failed over time: last 0.89 %, at most 0.89 %" in gates
     assert "throughput drop over time: last 1 K/min each" in gates
+    assert gates.count("no history is stored") == 2, "memory and processor"
     assert "what the 1 collector with the version counted together" in gates
     assert "<strong>Approve</strong>: The step begins at once" in gates

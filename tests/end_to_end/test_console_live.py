@@ -1,5 +1,7 @@
 """Pages that stay true: what happens shows itself, an idle page asks little, and an outage heals without a reload."""
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import Request, expect
@@ -76,4 +78,16 @@ def test_pages_of_hosts_stay_true_ask_little_and_heal_after_an_outage(here: Visi
         page.get_by_role("button", name="Try now").click()
         page.clock.run_for(10_000)
         expect(page.get_by_text("trying again")).to_have_count(0)
+
+        page.route("**/validate*", lambda route: route.abort())
+        page.goto(f"{here.home}/configurations/try")
+        page.get_by_role("button", name="Use an example with a mistake").click()
+        page.clock.run_for(1_000)
+        expect(page.get_by_role("tabpanel", name="Problems")).to_contain_text(
+            re.compile(r"^Since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: Not checked: .*; trying again in 20 s\.$")
+        )
+        page.unroute("**/validate*")
+        page.clock.run_for(MINUTE)
+        expect(page.locator(".problems li").first).to_be_visible()
+        expect(page.get_by_text("trying again in 20 s")).to_have_count(0)
     here.complaints[:] = [one for one in here.complaints if "ERR_FAILED" not in one]

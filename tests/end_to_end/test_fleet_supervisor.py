@@ -93,6 +93,8 @@ def test_telemetry_flows_through_each_version_in_turn(host: Host) -> None:
     one = host.instance()
     assert one["running"] == {"configuration_id": host.configuration_id, "version_number": second}
     assert (second, one["state_message"]) == (first + 1, None)
+    parts = {"/".join(part["path"]) for part in host.told()["health"]["parts"] if part["healthy"]}
+    assert {"pipeline:logs/receiver:otlp", "pipeline:logs/exporter:file"} <= parts
 
 
 def test_a_variable_arrives_as_it_was_given(host: Host) -> None:

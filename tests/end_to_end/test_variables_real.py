@@ -1,16 +1,22 @@
 """A secret that a gated rollout changes on two real hosts, with telemetry: no install, and back if it is wrong."""
 
+import itertools
 import os
+import re
+import subprocess
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import rolling_hosts
+from tests.support import helm, rolling_hosts
 from tests.support.fleet_host import until
 from tests.support.installing import installs
 from tests.support.local_service import LocalService
+from tests.support.ports import free_port
+from tests.support.programs import cached_programs
 from tests.support.rolling_hosts import Hosts
 
 __all__ = ["installs"]
@@ -56,7 +62,7 @@ def test_a_changed_secret_reaches_hosts_by_a_rollout_and_a_wrong_one_is_taken_ba
     ended = group.ends(group.start(1, "another key", 2, 2, variables=revision))
 
     assert ended["status"] == "completed", ended
-    assert ended["variables"] == {"revision": 2, "before": None}
+    assert ended["variables"] == {"revision": 2, "before": None, "names": ["OLD", "PLACE"]}
     assert places(group) == ["/second-key"] * 2
     assert all("OLD" not in environment(group, name) for name in group.hosts)
     assert of_hosts(group)["running"] == [{"revision": 2, "hosts": 2}]
@@ -95,3 +101,94 @@ def test_a_value_that_hangs_the_collector_is_taken_back_and_the_host_resolves_a_
     revision = group.stores(variables={"PLACE": "${file:" + str(tmp_path / "key") + "}"})
     assert group.ends(group.start(1, "a reference", 2, 2, variables=revision))["status"] == "completed"
     until(lambda: group.backend.places["/of-the-host/v1/logs"] > 0, group.log)
+
+
+def of_image() -> dict[str, str]:
+    """The variables of the image."""
+    dockerfile = (helm.ROOT / "images" / "supervisor" / "Dockerfile").read_text().replace("\\\n", "")
+    (line,) = re.findall(r"^ENV (.*)$", dockerfile, re.MULTILINE)
+    return dict(pair.split("=", 1) for pair in line.split())
+
+
+def of_docker(command: str, folder: Path) -> dict[str, str]:
+    """The variables with which the printed line starts a container: those of its file, then its own."""
+    docker = 'cd "$0"\ndocker() { for word in "$@"; do printf \'%s\\0\' "$word"; done >words; cat; }\n'
+    file = subprocess.run(["/bin/sh", "-c", docker + command, folder], capture_output=True, check=True).stdout.decode()
+    words = (folder / "words").read_text().split("\0")
+    own = [value for flag, value in itertools.pairwise(words) if flag == "--env"]
+    return dict(pair.split("=", 1) for pair in [*file.splitlines(), *own])
+
+
+def of_kubernetes(command: str, folder: Path) -> dict[str, str]:
+    """The variables of the pod that the printed line makes, without those that a node fills in."""
+    content, words = helm.line(command, folder)
+    objects = helm.rendered(words[2:], folder, content)
+    (container,) = helm.one_of(objects, "Deployment")["spec"]["template"]["spec"]["containers"]
+    secrets = {each["metadata"]["name"]: each["data"] for each in objects if each["kind"] == "Secret"}
+    (stored,) = [secrets[each["secretRef"]["name"]] for each in container["envFrom"]]
+    (token,) = [data["token"] for data in secrets.values() if "token" in data]
+    (folder / "token").write_bytes(b64decode(token))
+    variables = {name: b64decode(value).decode() for name, value in stored.items()}
+    variables |= {each["name"]: each["value"] for each in container["env"] if "value" in each}
+    return variables | {"HEADGATE_FLEET_TOKEN_FILE": str(folder / "token")}
+
+
+def key_of_collector(storage: Path) -> set[str]:
+    """The secret in the environment of each collector that runs with a file of the storage."""
+    keys = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(storage) in (process / "cmdline").read_text() and "otelcol" in (process / "exe").readlink().name:
+                entries = (process / "environ").read_text().split("\0")
+                keys |= {entry.removeprefix("KEY=") for entry in entries if entry.startswith("KEY=")}
+        except OSError:
+            continue
+    return keys
+
+
+@pytest.mark.parametrize("platform", ["docker", "kubernetes"])
+def test_a_container_takes_changed_secrets_by_a_rollout(installs: LocalService, tmp_path: Path, platform: str) -> None:
+    """The programs of the image, started with the variables of the printed line; no container runtime."""
+    api, on_kubernetes = installs.client(), platform == "kubernetes"
+    kind = "kubernetes-supervisor" if on_kubernetes else "server-supervisor"
+    fleet = api.post("/fleets", json={"label": f"sealed {platform}", "type": kind}).json()["id"]
+    text = (
+        "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
+    )
+    configuration = api.post("/configurations", json={"name": f"sealed {platform}", "yaml": text}).json()["id"]
+    api.post(f"/configurations/{configuration}/versions/1/publish").raise_for_status()
+    body = {"name": "web", "configuration_id": configuration, "version_number": 1}
+    made = api.post(f"/fleets/{fleet}/deployments", json=body | ({"role": "gateway"} if on_kubernetes else {}))
+    group = f"/fleets/{fleet}/deployments/{made.json()['id']}"
+    api.patch(f"{group}/env", json={"secrets": {"KEY": "first"}}).raise_for_status()
+    asked = {"platform": platform, "deployment_id": made.json()["id"]}
+    command = api.post(f"/fleets/{fleet}/install", json=asked).json()["command"]
+
+    variables = of_image() | (of_kubernetes if on_kubernetes else of_docker)(command, tmp_path)
+    assert (variables["KEY"], variables["HEADGATE_PLATFORM"]) == ("first", platform)
+    storage = tmp_path / "storage"
+    variables["HEADGATE_STORAGE"] = str(storage)
+    variables["HEADGATE_COLLECTOR"] = str(cached_programs()["otelcol-contrib"])
+    variables["HEADGATE_HEALTH_ENDPOINT"] = f"127.0.0.1:{free_port()}"
+    log = tmp_path / "log"
+    with (
+        log.open("wb") as output,
+        subprocess.Popen([cached_programs()["headgate-supervisor"]], env=variables, stderr=output) as supervisor,
+    ):
+        try:
+            until(lambda: key_of_collector(storage) == {"first"}, log.read_text)
+            revision = api.patch(f"{group}/env", json={"secrets": {"KEY": "second"}}).json()["revision"]
+            rollout = {"version_number": 1, "variables_revision": revision}
+            steps = {"strategy": {"steps": [{"percent": 100, "soak_seconds": 1}]}}
+            until(lambda: api.get(f"{group}/env/hosts").json()["hosts"] == 1, log.read_text)
+            answer = api.post(f"{group}/rollouts", json=rollout | steps)
+            assert answer.status_code == 201, answer.text
+            path = f"{group}/rollouts/{answer.json()['id']}"
+            until(lambda: api.get(path).json()["status"] != "in_progress", log.read_text)
+            ended, running = api.get(path).json(), key_of_collector(storage)
+        finally:
+            supervisor.terminate()
+
+    assert (ended["status"], ended["hosts"]["not_moved"], running) == ("completed", 0, {"second"}), ended
+    (file,) = (storage / "programs" / "variables").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600

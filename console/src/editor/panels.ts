@@ -1,6 +1,7 @@
 // What stands beside the text: problems, graph, table, outline and tests.
 import { GraphPanel } from "../graph/panel";
 import { h } from "../lib/dom";
+import { clock, zone } from "../lib/times";
 import type { Check, Edit } from "../lib/types";
 import { button, type Tab, tabs } from "../lib/ui";
 import type { Entry } from "./place";
@@ -20,6 +21,8 @@ export class Panels {
   readonly element: HTMLElement;
   readonly graph: GraphPanel;
   private readonly problems = h("div", {});
+  private readonly outage = h("p", { class: "notice", hidden: true });
+  private since: Date | null = null;
   private readonly outline = h("div", {});
 
   /**
@@ -36,7 +39,7 @@ export class Panels {
     this.graph = new GraphPanel((line) => this.goTo(line));
     const [graph, table] = [h("div", {}), h("div", {})];
     const all: Tab[] = [
-      { name: "Problems", panel: this.problems },
+      { name: "Problems", panel: h("div", {}, this.outage, this.problems) },
       { name: "Graph", panel: graph },
       { name: "Table", panel: table },
       { name: "Outline", panel: this.outline },
@@ -57,8 +60,20 @@ export class Panels {
     this.element.querySelector<HTMLElement>(`#tab-${name}`)?.click();
   }
 
+  /** Says why the text is not checked, and since when; problems of an earlier text stay listed. */
+  notChecked(why: string, kind: string): void {
+    this.since ??= new Date();
+    const earlier = this.problems.childElementCount > 0 ? ". What is listed is of an earlier text" : "";
+    this.outage.textContent = `Since ${clock(this.since, true, zone())}: ${why}${earlier}.`;
+    this.outage.className = `notice ${kind}`;
+    this.outage.hidden = false;
+  }
+
   /** What a check of the newest text found. */
   show(check: Check, problems: Shown[]): void {
+    this.since = null;
+    this.outage.textContent = "";
+    this.outage.hidden = true;
     this.graph.show(check.graph, problems);
     const rows = problems.slice(0, MOST).map((one) => {
       const place = one.line === null ? "" : `line ${one.line}`;

@@ -60,6 +60,7 @@ class Server {
       this.saveAsSomebodyElse(body.yaml ?? this.text);
       if (this.losesAnswers) return this.problem(503, "unavailable");
     }
+    if (path.endsWith("/publish") && match !== this.etag) return this.problem(412, "version_changed");
     if (method === "POST" && path.endsWith("/versions"))
       Object.assign(this, { n: this.n + 1, revision: 1, status: "draft", text: body.yaml });
     const version = {
@@ -209,6 +210,16 @@ test("a version is published as it is saved, and a text that is typed then is a 
   await session.publish();
   assert.equal(server.asked.at(-1)?.path, "/configurations/cfg_1/versions/1/publish");
   assert.equal(session.isDraft, false);
+});
+
+test("a draft that somebody else changed is not published", async () => {
+  const server = new Server();
+  const session = await server.session();
+  server.saveAsSomebodyElse("a: 1\nb: 1\n");
+  await assert.rejects(
+    session.publish(),
+    (error) => error instanceof Overtaken && error.theirs.version.yaml === "a: 1\nb: 1\n",
+  );
 });
 
 test("a text that the browser cannot store says so", async () => {

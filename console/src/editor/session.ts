@@ -81,12 +81,16 @@ export class Session {
     await this.change({ description: notes }, this.base.text);
   }
 
+  /** Publishes the draft as it was saved or read. Throws Overtaken, ApiError. */
   async publish(): Promise<void> {
-    const { body, etag } = await this.api.request<Version>(
-      "POST",
-      `/configurations/${this.configuration}/versions/${this.n}/publish`,
-    );
-    this.take({ version: body, etag: etag ?? "" });
+    const path = `/configurations/${this.configuration}/versions/${this.n}/publish`;
+    try {
+      const { body, etag } = await this.api.request<Version>("POST", path, { headers: { "If-Match": this.base.etag } });
+      this.take({ version: body, etag: etag ?? "" });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.problem.status !== 412) throw error;
+      throw new Overtaken(await Session.read(this.api, this.configuration, this.n));
+    }
   }
 
   /** The other's state is the one that the text began from now: the text holds what is in it. */

@@ -35,6 +35,11 @@ export function clock(at: Date, withSeconds: boolean, zone: "local" | "utc"): st
   return `${shifted.slice(0, 10)} ${shifted.slice(11, withSeconds ? 19 : 16)} ${name}`;
 }
 
+/** The time zone that the person has chosen. */
+export function zone(): "local" | "utc" {
+  return document.documentElement.dataset["zone"] === "utc" ? "utc" : "local";
+}
+
 function minutes(offset: number): string {
   const [hours, rest] = [Math.floor(offset / 60), offset % 60];
   return rest ? `${hours}:${String(rest).padStart(2, "0")}` : String(hours);
@@ -43,8 +48,8 @@ function minutes(offset: number): string {
 function write(one: HTMLTimeElement, now: number): void {
   const at = new Date(one.dateTime);
   if (Number.isNaN(at.getTime())) return;
-  const zone = document.documentElement.dataset["zone"] === "utc" ? "utc" : "local";
-  const [shown, other] = [clock(at, true, zone), clock(at, true, zone === "utc" ? "local" : "utc")];
+  const chosen = zone();
+  const [shown, other] = [clock(at, true, chosen), clock(at, true, chosen === "utc" ? "local" : "utc")];
   const kind = one.dataset["as"];
   const isAge = kind === "age" || kind === "until";
   const text =
@@ -52,7 +57,7 @@ function write(one: HTMLTimeElement, now: number): void {
       ? age(now - at.getTime())
       : kind === "until"
         ? until(at.getTime() - now)
-        : clock(at, kind === "second", zone);
+        : clock(at, kind === "second", chosen);
   if (one.textContent !== text) one.textContent = text;
   one.title = shown === other ? shown : isAge ? `${shown}, ${other}` : other;
 }

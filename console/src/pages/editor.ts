@@ -111,7 +111,9 @@ const checks = new Checks<Check>(
   },
   (error) => {
     latest = null;
-    tell(...notChecked(error));
+    const [why, kind] = notChecked(error);
+    tell(why, kind);
+    panels.notChecked(why, kind);
   },
 );
 

@@ -56,7 +56,11 @@ export class Trial {
     this.checks = new Checks<Check>(
       (text) => this.ask(text),
       (check) => this.show(check),
-      (error) => this.tell(...notChecked(error)),
+      (error) => {
+        const [why, kind] = notChecked(error);
+        this.tell(why, kind);
+        this.panels.notChecked(why, kind);
+      },
     );
     this.panels = new Panels((line, column) => this.editor.goTo(line, column), null, undefined, {
       mend: (fix) => this.editor.mend(fix),

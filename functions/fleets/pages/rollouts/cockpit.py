@@ -51,6 +51,9 @@ _NAMES: Final[Sequence[tuple[str, str, frozenset[Phase]]]] = (
 _BEFORE: Final = timedelta(minutes=30)
 _AFTER: Final = timedelta(minutes=30)
 _KEPT: Final = timedelta(hours=24)
+# Of these a host's last report is stored alone: a series of them would be two more numbers for each host and minute.
+_NOT_STORED: Final[frozenset[Gate]] = frozenset({"memory_growth", "cpu_growth"})
+_NO_HISTORY: Final = html('<span class="soft small">no history is stored</span>')
 _MOST_HOSTS: Final = 50
 _PROGRESS: Final = """\
 <div class="card"><h2>Progress</h2>{bar}
@@ -189,7 +192,9 @@ def _over_time(rollout: Rollout, counted: _Counted) -> Html:
 
 
 def _line(gate: Gate, counted: _Counted) -> Html:
-    """The gate's figures over time; empty for gates whose figures are not stored."""
+    """The gate's figures over time, or a note that they are not stored; empty for gates without figures."""
+    if gate in _NOT_STORED:
+        return _NO_HISTORY
     if gate not in _OF_POINT:
         return NOTHING
     unit, measure = _OF_POINT[gate]
