@@ -56,7 +56,7 @@ class Throttle:
         return True
 
 
-class Turns:
+class RequestTurns:
     """So many requests at once, the others in the order in which they came."""
 
     def __init__(self, at_once: int, clock: Callable[[], float]) -> None:
@@ -111,7 +111,7 @@ class Limited:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._application = application
-        self._turns = Turns(environments, clock) if environments else None
+        self._turns = RequestTurns(environments, clock) if environments else None
         self._patience = patience
         self._throttle = throttle
         self._sends_files = sends_files

@@ -20,7 +20,7 @@ from headgate.instances.counting import admission
 from headgate.opamp import pace
 from headgate.opamp.messages import MAX_MESSAGE_BYTES
 from headgate_local import service, streams
-from headgate_local.limits import Limited, Turns
+from headgate_local.limits import Limited, RequestTurns
 from headgate_local.opamp_websocket import WithWebSocket
 from headgate_opamp import opamp_pb2 as wire
 from opamp.app import app
@@ -177,7 +177,7 @@ def test_under_overload_a_heartbeat_is_refused_with_a_time_and_what_says_more_wa
 ) -> None:
     overloaded = threading.Event()
 
-    class Overloaded(Turns):
+    class Overloaded(RequestTurns):
         def wait(self) -> float:
             return 60.0 if overloaded.is_set() else 0.0
 

@@ -68,10 +68,9 @@ def accepted(instance: Instance | None, sender: HostIdentity, at: datetime) -> b
     return None
 
 
-def answered(instance_id: str, key: HostKey | None) -> None:
+def answered(instance_id: str, key: HostKey) -> None:
     """Remember the number of a message, which is not stored with each."""
-    if key is not None:
-        remember(_newest, instance_id, key, _MOST_INSTANCES)
+    remember(_newest, instance_id, key, _MOST_INSTANCES)
 
 
 def _stranger(known: HostKey | None, scope: str | None, sender: HostIdentity) -> Stranger | None:

@@ -174,7 +174,8 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
         _write(decision, report, token.organization_id, at)
     if decision.gets_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
-    senders.answered(decision.instance.id, sender.key)
+    if sender.key is not None:
+        senders.answered(decision.instance.id, sender.key)
     if decision.proves:
         deployments.prove(group)
     return replace(_reply(decision, report, offer, group, token, at), variables=variables)
