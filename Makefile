@@ -86,6 +86,10 @@ supervisor: venv ## Build the fleets' supervisor, or that of another machine: AR
 	@$(MAKE) --no-print-directory -C layers/supervisor supervisor SYSTEM=$(SYSTEM) \
 		ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
 
+msi: venv ## Write build/headgate-supervisor-windows-amd64.msi, or MSI=FILE, with wixl: docs/windows-macos.md says what it is for
+	@mkdir -p build
+	@$(MAKE) --no-print-directory -C layers/supervisor msi MSI=$(abspath $(or $(MSI),build/headgate-supervisor-windows-amd64.msi))
+
 publish-install: venv ## Put what fleets install into a stack's bucket: BUCKET=NAME, ARCH="amd64 arm64" for both, COLLECTORS="0.158.0" PLATFORMS="windows macos" for more
 	@test -n "$(BUCKET)" || { echo "BUCKET=NAME is needed: the stack's bucket" >&2; exit 1; }
 	@$(PY) -m scripts.publish_release --bucket "$(BUCKET)" $(ARCH:%=--arch %) $(COLLECTORS:%=--collector %) $(PLATFORMS:%=--platform %)

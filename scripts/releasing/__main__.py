@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headgate.installs import publish
+from headgate.installs.releases import SYSTEMS
 from scripts.releasing import images, papers, programs, sam, wheels
 from scripts.releasing.source import ROOT, CannotRelease, CheckoutSource, copy
 
@@ -78,8 +79,12 @@ def clear(into: Path) -> None:
 
 
 def _for_hosts(source: CheckoutSource, built: wheels.Programs, into: Path) -> list[Path]:
-    """The supervisor, as it is installed on a host."""
+    """The supervisors, as they are installed on hosts of each system."""
     created = []
+    for system, name in SYSTEMS.items():
+        ending = ".exe" if system == "windows" else ""
+        created.append(into / f"headgate-supervisor-{source.version}-{system}-{built.architecture}{ending}")
+        copy(programs.supervisor(built.architecture, name), created[-1])
     for path, program in built.programs.items():
         if Path(path).name == "headgate-supervisor":
             created.append(into / f"headgate-supervisor-{source.version}-linux-{built.architecture}")

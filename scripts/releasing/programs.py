@@ -21,6 +21,11 @@ def here() -> str:
     return _printed("supervisor_build", "architecture")
 
 
+def supervisor(architecture: str, system: str) -> Path:
+    """The supervisor of another system, by Go's name, built if it is not. Raises CannotRelease."""
+    return Path(_printed("supervisor_build", "supervisor", architecture, system))
+
+
 def built(architecture: str) -> Programs:
     """Build what is not built yet, and compress it. Raises CannotRelease."""
     version = _printed("building", "default")

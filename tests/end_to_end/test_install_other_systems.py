@@ -104,7 +104,9 @@ class UnderWine(Host):
 
 
 @pytest.mark.full
-def test_under_wine_a_host_is_installed_applies_versions_and_goes_back(installs: LocalService, tmp_path: Path) -> None:
+def test_under_wine_a_package_becomes_a_host_that_applies_versions_and_goes_back(
+    installs: LocalService, tmp_path: Path
+) -> None:
     wine, health = Wine.started(tmp_path / "wine"), free_port()
     programs = {"supervisor-windows-amd64": supervisor_for_wine(tmp_path)}
     programs["collector-windows-amd64"] = build("building", "--os", "windows", "first", "0.139.0")
@@ -119,8 +121,13 @@ def test_under_wine_a_host_is_installed_applies_versions_and_goes_back(installs:
         root = wine.disk / "Program Files" / "Headgate"
         group = made["connection"]["deployment_id"]
         host = UnderWine(tmp_path, installs.client(), made["fleet"], group, made["command"], root, health, wine=wine)
+        package = tmp_path / "headgate.msi"
+        subprocess.run(["make", "--silent", "-C", ROOT / "layers" / "supervisor", "msi", f"MSI={package}"], check=True)
         try:
             with wine.staying():
+                wine.run("msiexec.exe", "/i", package, "/qn")
+                assert (root / "bin" / "headgate-supervisor.exe").is_file()
+                assert "STOPPED" in wine.run("sc.exe", "query", "headgate-supervisor")
                 given = f"{order[1].replace(chr(39) * 2, chr(39))}\n{values[1]}\n"
                 # A program has this name on Windows alone.
                 printed = wine.run(programs["supervisor-windows-amd64"], "install", given=given)

@@ -17,7 +17,7 @@ from tests.support.service import ROOT
 
 # Debian keeps the program off the PATH.
 _PATH = f"{os.environ['PATH']}:/usr/lib/wine"
-_NEEDED = ("wine64", "wineserver", "x86_64-w64-mingw32-dlltool", "x86_64-w64-mingw32-ld")
+_NEEDED = ("wixl", "wine64", "wineserver", "x86_64-w64-mingw32-dlltool", "x86_64-w64-mingw32-ld")
 # Go asks this library for random numbers; Wine has it from version 9 on.
 _FORWARDS = "LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng = advapi32.SystemFunction036\n"
 
@@ -77,7 +77,7 @@ class Wine:
         """Skips the test where Wine or the linker for Windows is not installed."""
         lacking = [name for name in _NEEDED if shutil.which(name, path=_PATH) is None]
         if lacking:
-            pytest.skip(f"{', '.join(lacking)}: apt-get install wine64 wine binutils-mingw-w64-x86-64")
+            pytest.skip(f"{', '.join(lacking)}: apt-get install wine64 wine binutils-mingw-w64-x86-64 wixl")
         folder.mkdir()
         wine = cls(folder)
         wine.run("wineboot", "-i")

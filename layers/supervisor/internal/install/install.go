@@ -172,13 +172,13 @@ func installed(root string) bool {
 	return err == nil && string(content) == root
 }
 
-// prepare makes the folders. It takes only an empty folder, or one that an install made.
+// prepare makes the folders. It takes only an empty folder, one that an install made, or that of the package for Windows.
 func prepare(root string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if len(entries) > 0 && !installed(root) {
+	if len(entries) > 0 && !installed(root) && !packaged(root, entries) {
 		return fmt.Errorf("%s contains files that no install created; name an empty folder, or one that does not exist yet", root)
 	}
 	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
@@ -194,6 +194,16 @@ func prepare(root string) error {
 		}
 	}
 	return files.Replace(filepath.Join(root, marker), []byte(root))
+}
+
+// packaged reports whether a folder has the program, and nothing else: a package put it there.
+func packaged(root string, entries []os.DirEntry) bool {
+	if len(entries) != 1 || entries[0].Name() != "bin" {
+		return false
+	}
+	programs, err := os.ReadDir(filepath.Join(root, "bin"))
+	return err == nil && len(programs) == 1 && programs[0].Name() == system.Program("headgate-supervisor") &&
+		programs[0].Type().IsRegular()
 }
 
 // fetched is the path of the collector, verified, in the folder where it is to be.

@@ -168,6 +168,31 @@ func TestWhatCannotBeInstalledChangesNothing(t *testing.T) {
 	}
 }
 
+func TestAnInstallTakesTheFolderOfAPackageAndNoOther(t *testing.T) {
+	h := aHost(t)
+	bin := filepath.Join(h.root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"headgate-supervisor", "another"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("of the package"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.install(t, map[string]string{}); err == nil || !strings.Contains(err.Error(), "no install created") {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(bin, "another")); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.install(t, map[string]string{}); err != nil {
+		t.Fatal(err)
+	}
+	if said := h.content(t, "bin", "headgate-supervisor"); said != "a supervisor" {
+		t.Errorf("%q", said)
+	}
+}
+
 func TestAnInstallThatFailsStartsTheServiceThatRan(t *testing.T) {
 	h := aHost(t)
 	if err := h.install(t, map[string]string{}); err != nil {
