@@ -9,7 +9,7 @@ from scripts.releasing import __main__ as release
 from scripts.releasing import programs
 from scripts.releasing.source import CheckoutSource, version
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.timeout(3_600)]
 BEGINNINGS = {"linux": b"\x7fELF", "windows": b"MZ", "macos": b"\xcf\xfa\xed\xfe"}
 
 
