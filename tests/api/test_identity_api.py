@@ -380,8 +380,9 @@ def test_a_record_from_before_actions_had_names_of_their_own_is_shown_as_it_was(
 
 
 def test_a_refused_change_is_not_recorded(ada: Browser) -> None:
-    ada.app.delete(f"{APP}/members/{ada.user.id}")
+    refused = ada.app.delete(f"{APP}/members/{ada.user.id}")
 
+    assert refused.status_code == 409, refused.text
     assert ada.app.get(f"{APP}/changes").json()["items"] == []
 
 
