@@ -251,6 +251,7 @@ class Group:
             ANN,
             at,
             at,
+            started_by=(ANN.id,),
         )
         running = RunningRollout(self.shown.id, to, revision, at, canaries=strategy.canaries, collector=collector)
         self.stored = replace(self.stored, rollout=running, revision=revision)
