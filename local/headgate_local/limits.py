@@ -137,11 +137,15 @@ class Limited:
     async def _invoke(self, scope: Scope, receive: Receive, send: Send) -> None:
         messages: list[Message] = []
         size, is_file = 0, False
+        # Of the request's body: whether more of it is to come, and whether the function waits for that now.
+        more, awaited = True, False
         grows = _growth(dict(scope["headers"]).get(b"content-type", b""))
 
         async def receive_within() -> Message:
-            nonlocal size
+            nonlocal size, more, awaited
+            awaited = more
             message = await receive()
+            more, awaited = bool(message.get("more_body")), False
             size += grows(message.get("body", b""))
             if size + _ENVELOPE > MOST_PAYLOAD:
                 raise _TooLarge
@@ -165,7 +169,8 @@ class Limited:
         except _TooLarge:
             await _refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         except TimeoutError:
-            await _refuse(send, HTTPStatus.INTERNAL_SERVER_ERROR)
+            # API Gateway invokes a function with the whole body, so that a slow sender is no fault of it.
+            await _refuse(send, HTTPStatus.REQUEST_TIMEOUT if awaited else HTTPStatus.INTERNAL_SERVER_ERROR)
         else:
             if _answer_bytes(messages) > MOST_PAYLOAD:
                 await _refuse(send, HTTPStatus.INTERNAL_SERVER_ERROR)

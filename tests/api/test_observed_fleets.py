@@ -72,7 +72,7 @@ def test_nothing_is_offered_to_a_supervisor_of_an_observed_fleet(observed: Fleet
     assert observed.state() == "running"
 
 
-@pytest.mark.parametrize("how", ["assign", "rollout", "override", "group", "install"])
+@pytest.mark.parametrize("how", ["assign", "rollout", "override", "group", "install", "variables"])
 def test_what_would_configure_an_observed_collector_is_refused(observed: Fleet, how: str) -> None:
     http, path = observed.member.http, f"{API}/fleets/{observed.id}"
     version = {"configuration_id": observed.configuration_id, "version_number": 1}
@@ -85,10 +85,25 @@ def test_what_would_configure_an_observed_collector_is_refused(observed: Fleet, 
         "override": lambda: http.put(f"{path}/instances/{instance_id}/override", json={**version, "until": until}),
         "group": lambda: http.post(f"{path}/deployments", json={"name": "more", **version}),
         "install": lambda: http.post(f"{path}/install", json={"platform": "linux"}),
+        "variables": lambda: http.patch(f"{group}/env", json={"variables": {"PLACE": "/a"}, "secrets": {"KEY": "b"}}),
     }[how]()
 
     assert (response.status_code, response.json()["code"]) == (409, "fleet_observed")
     assert "headgate fleet mode FLEET managed" in response.json()["detail"]
+    assert http.get(f"{group}/env").json()["revision"] == 0
+
+
+def test_variables_that_are_stored_when_a_fleet_becomes_observed_can_be_removed(fleet: Fleet) -> None:
+    http, env = fleet.member.http, f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/env"
+    http.patch(f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}", json={"configuration_id": None})
+    assert http.patch(env, json={"variables": {"A": "1", "B": "2"}}).status_code == 200
+    observed = http.put(f"{API}/fleets/{fleet.id}/mode", json={"mode": "observed"})
+    assert observed.status_code == 200, observed.text
+
+    assert http.patch(env, json={"variables": {"A": "3", "B": None}}).json()["code"] == "fleet_observed"
+    assert [each["name"] for each in http.get(env).json()["items"]] == ["A", "B"]
+    removed = http.patch(env, json={"variables": {"A": None, "B": None}, "forget_removed": True})
+    assert (removed.status_code, removed.json()["items"]) == (200, [])
 
 
 def test_a_collector_of_a_managed_fleet_without_remote_configuration_says_what_it_lacks(fleet: Fleet) -> None:

@@ -295,3 +295,12 @@ def test_a_form_of_another_site_changes_nothing(fleet: Fleet, admin: TestClient,
     assert answer.status_code == 403
     assert "This form is no longer valid" in answer.text
     assert changes_of(fleet) == before
+
+
+def test_an_observed_group_says_why_it_takes_no_variables(fleet: Fleet, browser: TestClient, here: str) -> None:
+    fleet_id = create(fleet.member, "Seen", mode="observed").json()["id"]
+    (group,) = fleet.member.http.get(f"{API}/fleets/{fleet_id}/deployments").json()["items"]
+    page = browser.get(f"{here}/{fleet_id}/deployments/{group['id']}/settings").text
+
+    assert "Headgate sends the collectors of an observed fleet nothing" in page
+    assert 'aria-label="Set a variable"' not in page

@@ -89,6 +89,34 @@ def test_a_function_that_takes_too_long_is_500() -> None:
     assert ask(Limited(answering(waits=5), seconds=0.05))[0] == 500
 
 
+@pytest.mark.parametrize(
+    ("reads", "body", "status"),
+    # A function that does not read is slow itself, whatever of the body is on its way.
+    [(True, b"begun", 408), (True, None, 500), (False, b"begun", 500)],
+)
+def test_a_body_that_does_not_arrive_in_time_is_408(reads: bool, body: bytes | None, status: int) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        while reads and (await receive()).get("more_body"):
+            pass
+        await asyncio.Event().wait()
+
+    async def asked() -> int:
+        sent: list[Message] = []
+        parts = [{"type": "http.request", "body": body or b"", "more_body": body is not None}]
+
+        async def receive() -> Message:
+            return parts.pop() if parts else await asyncio.Future()
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/a", "query_string": b"", "headers": JSON}
+        await Limited(application, seconds=0.02)(scope, receive, send)
+        return int(sent[0]["status"])
+
+    assert asyncio.run(asked()) == status
+
+
 def test_a_stage_takes_so_many_at_once_and_then_so_many_a_second() -> None:
     now = 100.0
     throttle = Throttle(200, 500)

@@ -15,6 +15,7 @@ from headgate.deployments import own_tokens, variable_store
 from headgate.deployments.environment import Environment, GroupVariable
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
+from headgate.fleets.model import FleetObserved
 from headgate.foundation import clock, errors
 from headgate.storage import sealed
 from headgate.storage.retry import retry
@@ -100,7 +101,7 @@ def change(
     """Set variables, and remove those that are None; the first one issues the group's own token. One transaction.
 
     With `forget_removed`, hosts no longer leave out names that earlier changes removed. Raises FleetNotFound,
-    DeploymentNotFound, TooManyVariables.
+    DeploymentNotFound, TooManyVariables, SelectedByLabels; FleetObserved if it sets any that no collector would get.
     """
     fleet = fleets.get(caller, fleet_id)
     of_fleet(fleet_id, deployment_id)
@@ -127,6 +128,8 @@ def change(
         after = Environment(changed, before.revision + 1, removed)
         if group.selector:
             raise SelectedByLabels
+        if group.observed and any(changes.values()):
+            raise FleetObserved
         if group.token_generation or not changed:
             variable_store.put(group, before, after)
         else:

@@ -23,6 +23,8 @@ _FOR: Final = (
     "hosts with a new command."
 )
 _FIRST: Final = "None yet: set one below."
+_OF_LABELS: Final = "Labels select the hosts of this group, so it has no variables: labels are a host's word."
+_OF_OBSERVED: Final = "Headgate sends the collectors of an observed fleet nothing, so its group takes no variables."
 _LOSS: Final = "A host keeps it until a rollout of the variables, or until it is installed again with --clear-env."
 _HOSTS: Final = """\
 <h3>On hosts</h3><p>Stored is revision {newest}. {running}</p>{unreached}{roll_out}"""
@@ -64,13 +66,9 @@ def variables_card(
         ),
         secret=check("secret", "Secret: encrypted, and never shown again", checked=typed.get("secret") == "yes"),
     )
-    if group.selector and not typed.get("variable"):
-        return html(
-            _CARD,
-            stored=NOTHING,
-            hosts=NOTHING,
-            form=empty("Labels select the hosts of this group, so it has no variables: labels are a host's word."),
-        )
+    why_none = _OF_LABELS if group.selector else _OF_OBSERVED if group.observed else ""
+    if why_none and not typed.get("variable"):
+        return html(_CARD, stored=table(_COLUMNS, rows) if rows else NOTHING, hosts=NOTHING, form=empty(why_none))
     listed = table(_COLUMNS, rows) if rows else nothing_yet(_FOR, _FIRST)
     return html(_CARD, stored=listed, hosts=_of_hosts(group_path, group, stored, hosts), form=form)
 
