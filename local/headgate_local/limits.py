@@ -90,6 +90,10 @@ class _TooLarge(Exception):
     """The request's body does not fit into an event."""
 
 
+class _TooSlow(Exception):
+    """The request's body does not arrive in time."""
+
+
 class Limited:
     """ASGI middleware: a function behind API Gateway's and Lambda's limits.
 
@@ -125,12 +129,6 @@ class Limited:
             await _refuse(send, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         elif self._throttle is not None and not self._throttle.lets_in(self._clock()):
             await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS)
-        elif (
-            self._turns is not None
-            and (wait := self._turns.wait()) > self._patience
-            and not scope.get("state", {}).get(WAITS)
-        ):
-            await _refuse_for(send, wait)
         else:
             await self._invoke(scope, receive, send)
 
@@ -160,12 +158,21 @@ class Limited:
             # Lambda answers when the function has, and not before.
             messages.append(message)
 
+        receives: Receive = receive_within
         try:
             async with AsyncExitStack() as stack:
                 if self._turns is not None:
+                    # As API Gateway does, so that a sender which is slow, or unknown, has no turn meanwhile.
+                    receives = await _arrived(receive_within, self._seconds)
+                    wait = self._turns.wait()
+                    if wait > self._patience and not scope.get("state", {}).get(WAITS):
+                        await _refuse_for(send, wait)
+                        return
                     await stack.enter_async_context(self._turns.turn())
                 async with asyncio.timeout(None if self._sends_files else self._seconds):
-                    await self._application(scope, receive_within, hold)
+                    await self._application(scope, receives, hold)
+        except _TooSlow:
+            await _refuse(send, HTTPStatus.REQUEST_TIMEOUT)
         except _TooLarge:
             await _refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         except TimeoutError:
@@ -177,6 +184,24 @@ class Limited:
                 return
             for message in messages:
                 await send(message)
+
+
+async def _arrived(receive: Receive, seconds: float) -> Receive:
+    """Wait for the whole body, and return what gives it to the function. Raises _TooSlow."""
+    messages: list[Message] = []
+    try:
+        async with asyncio.timeout(seconds):
+            while not messages or messages[-1].get("more_body", False):
+                messages.append(await receive())
+    except TimeoutError as error:
+        raise _TooSlow from error
+    rest = iter(messages)
+
+    async def next_part() -> Message:
+        part = next(rest, None)
+        return await receive() if part is None else part
+
+    return next_part
 
 
 def _head_bytes(scope: Scope) -> int:

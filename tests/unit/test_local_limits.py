@@ -28,17 +28,23 @@ def answering(content: bytes = b"{}", headers: Headers = JSON, *, reads: bool = 
     return application
 
 
-async def _ask(application: ASGIApp, body: bytes = b"", headers: Headers = JSON, path: str = "/a") -> tuple[int, bytes]:
+async def _ask(
+    application: ASGIApp,
+    body: bytes = b"",
+    headers: Headers = JSON,
+    path: str = "/a",
+    receive: Receive | None = None,
+) -> tuple[int, bytes]:
     sent: list[Message] = []
 
-    async def receive() -> Message:
+    async def receive_whole() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Message) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
-    await application({**scope, "headers": list(headers)}, receive, send)
+    await application({**scope, "headers": list(headers)}, receive or receive_whole, send)
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
@@ -197,3 +203,35 @@ def test_a_request_whose_turn_is_far_off_is_refused_at_once_with_a_time_and_thos
     assert 20 < waiting < 100
     assert statuses == [200] * waiting + [429] * (200 - waiting)
     assert set(seconds) <= {2, 3}
+
+
+def test_a_body_that_arrives_slowly_takes_no_turn_from_others() -> None:
+    async def asked() -> tuple[list[int], int]:
+        whole = asyncio.Event()
+
+        async def receive_slowly() -> Message:
+            await whole.wait()
+            return {"type": "http.request", "body": b"last", "more_body": False}
+
+        limited = Limited(answering(reads=True), environments=2, patience=1.0)
+        slow = [asyncio.ensure_future(_ask(limited, receive=receive_slowly)) for _ in range(200)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            status = (await _ask(limited))[0]
+        whole.set()
+        return [status for status, _ in await asyncio.gather(*slow)], status
+
+    slow, status = asyncio.run(asked())
+
+    assert status == 200
+    assert set(slow) <= {200, 429}
+
+
+def test_a_body_that_never_arrives_is_408() -> None:
+    async def receive_never() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    limited = Limited(answering(reads=True), environments=2, seconds=0.01)
+
+    assert asyncio.run(_ask(limited, receive=receive_never))[0] == 408
