@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,7 +34,11 @@ const (
 	// The file from which the official supervisor starts its collector.
 	effectiveFile = "effective.yaml"
 	largest       = 16 << 20
-	mostLabels    = 64
+	// What this supervisor takes, less what its name and feature gates may need.
+	mostLabels    = 60
+	largestLabels = 3 << 10
+	longestValue  = 255
+	mostNames     = 64
 )
 
 // notForCollector are variables that a service manager or a login sets for one process.
@@ -42,7 +47,7 @@ var notForCollector = regexp.MustCompile(`^(PATH|HOME|LANG|LANGUAGE|LC_.*|USER|L
 	`(STATE|LOGS|CONFIGURATION|RUNTIME|CACHE|CREDENTIALS)_DIRECTORY|OPAMP_OPTIONS|HEADGATE_.*|LD_.*)$`)
 
 // A label as the service takes it, from one variable with commas between the labels.
-var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?=[^,\x00-\x1f\x7f]{0,255}$`)
+var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?=[^,\p{Cc}]*$`)
 
 // official is what this program reads of the official supervisor's file.
 type official struct {
@@ -87,7 +92,7 @@ func Bring(processes string, pid int, storage, variables string, say io.Writer) 
 		return fmt.Errorf("read the official supervisor's file %s: %w", path, err)
 	}
 	tell := func(format string, words ...any) { _, _ = fmt.Fprintf(say, format+"\n", words...) }
-	tell("The official supervisor is process %d with %s, and reports to %s.", pid, path, read.Server.Endpoint)
+	tell("The official supervisor is process %d with %s, and reports to %s.", pid, quoted([]string{path}), read.address())
 	if err := read.bringState(storage, tell); err != nil {
 		return err
 	}
@@ -206,8 +211,15 @@ func (o *official) bringState(storage string, tell func(format string, words ...
 // labels are the attributes by which people describe the host.
 func (o *official) labels(tell func(format string, words ...any)) string {
 	var labels, lost []string
-	for name, value := range o.Agent.Description.NonIdentifying {
-		if pair := name + "=" + value; label.MatchString(pair) && len(labels) < mostLabels {
+	size := 0
+	for _, name := range slices.Sorted(maps.Keys(o.Agent.Description.NonIdentifying)) {
+		value := o.Agent.Description.NonIdentifying[name]
+		pair := name + "=" + value
+		// As JSON, in which a character may have six bytes.
+		written, _ := json.Marshal(pair)
+		fits := len(labels) < mostLabels && len(value) <= longestValue && size+len(written) <= largestLabels
+		if fits && label.MatchString(pair) {
+			size += len(written) + 2
 			labels = append(labels, pair)
 		} else {
 			lost = append(lost, name)
@@ -216,7 +228,6 @@ func (o *official) labels(tell func(format string, words ...any)) string {
 	for name := range o.Agent.Description.Identifying {
 		lost = append(lost, name)
 	}
-	slices.Sort(labels)
 	slices.Sort(lost)
 	if len(labels) > 0 {
 		tell("Stays: the attributes of its description, as labels: %s", quoted(labels))
@@ -229,13 +240,13 @@ func (o *official) labels(tell func(format string, words ...any)) string {
 
 // tellOfRest names what the file has beside that.
 func (o *official) tellOfRest(tell func(format string, words ...any)) {
-	tell("Does not stay: the collector %s; Headgate's own takes its place", o.Agent.Executable)
+	tell("Does not stay: the collector %s; Headgate's own takes its place", quoted([]string{o.Agent.Executable}))
 	files := slices.DeleteFunc(slices.Clone(o.Agent.ConfigFiles), func(path string) bool { return strings.HasPrefix(path, "$") })
 	if len(files) > 0 {
 		tell("Does not stay: what these files add to the configuration: %s", quoted(files))
 	}
 	if len(o.Agent.Arguments) > 0 {
-		tell("Does not stay: the arguments %s", quoted(o.Agent.Arguments))
+		tell("Does not stay: the arguments %s", quoted(withoutValues(o.Agent.Arguments)))
 	}
 	if len(o.Server.TLS) > 0 {
 		tell("Does not stay: server::tls; the host's authorities are used, or those of SSL_CERT_FILE")
@@ -243,7 +254,46 @@ func (o *official) tellOfRest(tell func(format string, words ...any)) {
 	if folders := o.writes(); len(folders) > 0 {
 		tell("Does not stay: the right to write to %s; add them to ReadWritePaths of the service, and let its account write there", quoted(folders))
 	}
-	tell("Stays on the host, unused: the official supervisor's program, files and %s", o.Storage.Directory)
+	tell("Stays on the host, unused: the official supervisor's program, files and %s", quoted([]string{o.Storage.Directory}))
+}
+
+// address is the server's, without what may be a secret.
+func (o *official) address() string {
+	server, err := url.Parse(o.Server.Endpoint)
+	if err != nil {
+		return "an address that cannot be read"
+	}
+	return quoted([]string{(&url.URL{Scheme: server.Scheme, Host: server.Host, Path: server.Path}).String()})
+}
+
+// withoutValues leaves of the collector's arguments what is not a value of its configuration, which may be a secret.
+func withoutValues(arguments []string) []string {
+	var shown []string
+	option := ""
+	for _, word := range arguments {
+		value := word
+		if strings.HasPrefix(word, "-") {
+			name, rest, joined := strings.Cut(word, "=")
+			option, value = strings.TrimLeft(name, "-"), rest
+			shown = append(shown, name)
+			if !joined {
+				continue
+			}
+		}
+		switch option {
+		case "feature-gates":
+		case "set":
+			value, _, _ = strings.Cut(value, "=")
+		default:
+			continue
+		}
+		if last := len(shown) - 1; strings.HasPrefix(word, "-") {
+			shown[last] += "=" + value
+		} else {
+			shown = append(shown, value)
+		}
+	}
+	return shown
 }
 
 // writes are the places where the collector stores or exports files, by the configuration that it runs.
@@ -280,7 +330,7 @@ func names(of map[string]string) string { return quoted(slices.Sorted(maps.Keys(
 // quoted makes what somebody wrote harmless for a terminal.
 func quoted(texts []string) string {
 	var written []string
-	for _, text := range texts[:min(len(texts), mostLabels)] {
+	for _, text := range texts[:min(len(texts), mostNames)] {
 		content, err := json.Marshal(text[:min(len(text), 200)])
 		if err == nil {
 			written = append(written, strings.Trim(string(content), `"`))

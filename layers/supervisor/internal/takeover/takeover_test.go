@@ -4,12 +4,14 @@ package takeover
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/settings"
 	"github.com/open-telemetry/opamp-go/protobufs"
 	"google.golang.org/protobuf/proto"
 )
@@ -174,6 +176,72 @@ func TestATrialIsOverOnceACollectorRunsAndHeadgateHasAnsweredItsHealth(t *testin
 	}
 }
 
+func TestValuesOfArgumentsAndAddressesAreNotPrinted(t *testing.T) {
+	processes, _ := host(t, "opampsupervisor\x00--config=FILE\x00", "HOST_OF_SERVER=me:s3cret@old\x00KEY=s3cret\x00", `
+  args: ["--set=exporters::otlp::headers::key=${env:KEY}", --set, "a::b=${env:KEY}", --config, "yaml:a: ${env:KEY}", "--other=${env:KEY}",
+    "x\e[2J${env:KEY}", --feature-gates, b]
+  config_files: ["/etc/a\e[2J"]
+`)
+	said, _, _, err := bring(t, processes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(said, "s3cret") || strings.Contains(said, "\x1b") {
+		t.Errorf("%q", said)
+	}
+	if want := "--set=exporters::otlp::headers::key, --set, a::b, --config, --other, --feature-gates, b\n"; !strings.Contains(said, want) {
+		t.Errorf("%s", said)
+	}
+}
+
+func TestLabelsThatAreBroughtAreTakenByThisSupervisor(t *testing.T) {
+	more := "\n  description:\n    non_identifying_attributes:\n      long: \"" + strings.Repeat("é", 200) + "\"\n      control: \"a\\x85b\"\n"
+	for n := range 70 {
+		more += fmt.Sprintf("      label-%02d: \"%s\"\n", n, strings.Repeat("<", n%9))
+	}
+	for n := range 20 {
+		more += fmt.Sprintf("      wide-%02d: \"%s\"\n", n, strings.Repeat("w", 250))
+	}
+	processes, _ := host(t, "opampsupervisor\x00--config=FILE\x00", "", more)
+	said, variables, _, err := bring(t, processes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	brought, _, _ := strings.Cut(variables, "\x00")
+	name, labels, _ := strings.Cut(brought, "=")
+	t.Setenv(name, labels)
+	t.Setenv("HEADGATE_NAME", strings.Repeat("n", 255))
+	t.Setenv("HEADGATE_ENDPOINT", "https://localhost/v1/opamp")
+	t.Setenv("HEADGATE_DEPLOYMENT_ID", "dep_1")
+	t.Setenv("HEADGATE_FLEET_TOKEN", "ft_1")
+	t.Setenv("HEADGATE_STORAGE", t.TempDir())
+	t.Setenv("HEADGATE_COLLECTOR", "/bin/true")
+	taken, err := settings.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(taken.Labels) < 40 || !strings.Contains(said, "attributes control, ") {
+		t.Errorf("%d, %s", len(taken.Labels), said)
+	}
+}
+
+func TestATrialThatAnInstallerEndsIsNotWonAfterwards(t *testing.T) {
+	defer func(before time.Duration) { steady = before }(steady)
+	steady = 0
+	storage := t.TempDir()
+	path := filepath.Join(storage, folder)
+	if err := os.MkdirAll(filepath.Join(path, "ended"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	trial := Of(storage)
+	trial.Started()
+	trial.Answered(&protobufs.AgentToServer{Health: &protobufs.ComponentHealth{Healthy: true}})
+	time.Sleep(20 * time.Millisecond)
+	if !trial.UnderWay() {
+		t.Error("a message would be signed although the official supervisor comes back")
+	}
+}
+
 func TestATrialEndsWhoseInstallerIsGone(t *testing.T) {
 	storage := t.TempDir()
 	path := filepath.Join(storage, folder)
@@ -186,5 +254,9 @@ func TestATrialEndsWhoseInstallerIsGone(t *testing.T) {
 	}
 	if Of(storage).UnderWay() {
 		t.Error("it goes on")
+	}
+	// An installer that was only halted sees it.
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the folder is there")
 	}
 }

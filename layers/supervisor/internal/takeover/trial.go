@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// folder is made in the storage by the installer, and removed here once this supervisor has proved itself.
+	// folder is made in the storage by the installer, and removed here once this supervisor has proved itself. An installer
+	// that goes back makes another folder in it first, so that it cannot be removed any more.
 	folder = "takeover"
 	// longest is when a trial ends whose installer is gone.
 	longest = 10 * time.Minute
@@ -32,10 +33,18 @@ type Trial struct {
 // Of is the trial of a storage folder, if one is under way there.
 func Of(storage string) *Trial { return &Trial{path: filepath.Join(storage, folder)} }
 
-// UnderWay reports whether the official supervisor may come back.
+// UnderWay reports whether the official supervisor may come back. A trial that took too long has ended, also for an
+// installer that was only halted.
 func (t *Trial) UnderWay() bool {
 	info, err := os.Lstat(t.path)
-	return err == nil && info.IsDir() && time.Since(info.ModTime()) < longest
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	if time.Since(info.ModTime()) < longest {
+		return true
+	}
+	_ = os.Remove(t.path)
+	return false
 }
 
 // Started notes that the collector was started.
