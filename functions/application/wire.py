@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import id_pattern
-from headgate.foundation.principal import PrincipalKind
+from headgate.foundation.principal import ActorKind, PrincipalKind
 from headgate.http.wire import Answer, PrincipalOut, at
 from headgate.identity.model import MemberStatus
 from headgate_engine.wire.inputs import Input, Name, refused_as
@@ -161,7 +161,7 @@ class Change(Answer):
 
     id: str
     at: Time
-    actor_kind: Annotated[PrincipalKind, at("actor", "kind")]
+    actor_kind: Annotated[ActorKind, at("actor", "kind")]
     actor_id: Annotated[str, at("actor", "id")]
     actor_name: Annotated[str, at("actor", "name")]
     credential_id: str

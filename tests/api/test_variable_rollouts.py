@@ -9,6 +9,8 @@ import pytest
 from nacl.exceptions import CryptoError
 from nacl.public import SealedBox
 
+from headgate.audit import service as audit
+from headgate.audit.model import AuditRecord
 from headgate.deployments import own_tokens, variable_store, variables
 from headgate.deployments import service as deployments
 from headgate.deployments.environment import Environment
@@ -54,6 +56,12 @@ def _items(fleet_id: str) -> list[dict[str, Any]]:
     return [{name: next(iter(value.values())) for name, value in item.items()} for item in answer["Items"]]
 
 
+def deliveries(group: SealedGroup) -> list[AuditRecord]:
+    """The records of secrets that were sealed for hosts, newest first."""
+    records = audit.records(admin_of(group.fleet), 100, None).entries
+    return [record for record in records if record.action == "instance.secrets_delivered"]
+
+
 def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(
     group: SealedGroup, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +95,13 @@ def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(
     events = [(one["event"], one["variables_revision"]) for one in history if one["event"].startswith("variables")]
     assert events == [("variables_changed", 2), ("variables_sent", 2)]
     changes = json.dumps(group.fleet.member.http.get(f"{API.replace('public', 'app')}/changes").json())
+    records = deliveries(group)
+    assert sorted((one.actor.kind, one.actor.id) for one in records) == sorted(
+        ("instance", each["id"]) for each in group.fleet.instances()
+    ), "once for each host, though two revisions were sent"
+    assert {one.target for one in records} == {f"fleets/{group.fleet.id}/deployments/{group.id}"}
+    assert [one.details["secrets"] for one in records] == ["API_KEY", "API_KEY"]
+    assert {one.details["variables_revision"] for one in records} == {"2"}
     told = capsys.readouterr().out + changes + json.dumps(known) + json.dumps(_items(group.fleet.id), default=repr)
     assert not [secret for secret in SECRETS if f'"{secret}"' in told]
 
@@ -397,4 +412,6 @@ def test_a_host_that_is_installed_in_another_group_never_goes_back_to_the_values
     host.beats()
 
     assert [offer["digest"] for offer in host.offers if "digest" in offer].count(first) == 1, "before it moved"
+    own = [one.target.rpartition("/")[2] for one in deliveries(group) if one.actor.name == "edge-0"]
+    assert own == [second.id, group.id], "a record for each group"
     assert host.environment.get("API_KEY") != "of the first"

@@ -34,8 +34,8 @@ IDENTITY: Final[Mapping[str, Rights]] = {
     "FleetsFunction": {**RECORDS, "GetItem": "token# session# policies# signing_key"},
     "TestingFunction": RECORDS,
     "WebhooksFunction": {**RECORDS, "UpdateItem": "rate# idempotency#"},
-    # Links to collectors are signed.
-    "OpampFunction": {"GetItem": "signing_key"},
+    # Links to collectors are signed, and the first secrets that a host is sent are recorded.
+    "OpampFunction": {"GetItem": "signing_key", "PutItem": "audit#"},
     "ApplicationFunction": {
         "GetItem": f"{_PEOPLE} signing_key",
         **MEMBER,

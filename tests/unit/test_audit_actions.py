@@ -15,9 +15,9 @@ from tests.support.endpoints import ENDPOINTS
 
 ROOT = Path(__file__).parents[2]
 CHANGES_NOTHING = [endpoint.label for endpoint in ENDPOINTS if endpoint.recorded.startswith("changes nothing")]
-# A host has no credential of a person; the delivery itself writes the record, in its own transaction.
-# At an approval in the browser, and at a host's first request: neither is a route of the API.
-NAMED_BY_NO_ROUTE = {"login.approved", "install.secrets_delivered"}
+# At an approval in the browser, and where a host has no credential of a person: the delivery of secrets writes the
+# record in its own transaction.
+NAMED_BY_NO_ROUTE = {"login.approved", "install.secrets_delivered", "instance.secrets_delivered"}
 RECORDED_BY_THE_SERVICE = ["POST /api/v1/fleet-install/{platform}/{deployment_id}/secrets"]
 
 

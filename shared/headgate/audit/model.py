@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from headgate.foundation.principal import Principal
+from headgate.foundation.principal import Actor
 
 NAMING: Final = ("name", "email")
 """The details that name the target: its name, or a member's address."""
@@ -21,7 +21,7 @@ class AuditRecord:
     id: str
     organization_id: str
     at: datetime
-    actor: Principal
+    actor: Actor
     credential_id: str
     credential_name: str
     action: str
@@ -36,7 +36,7 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordFilter:
-    """Filter of records. `by` is a part of a person's or service account's name, or its id; `about` is a part of
+    """Filter of records. `by` is a part of an actor's name, or its id; `about` is a part of
     the target or of its name; both without regard to case. Records from `since` until before `until`; None: any."""
 
     by: str | None = None

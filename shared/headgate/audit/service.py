@@ -10,7 +10,7 @@ from headgate.audit.model import ANY, AuditRecord, RecordFilter
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.foundation.principal import Principal
+from headgate.foundation.principal import Actor, Principal
 from headgate.storage.page import Slice
 from headgate.storage.table import Write
 
@@ -30,14 +30,14 @@ def entry_of_invited(organization_id: str, actor: Principal, session_id: str, ac
 
 def entry_by(
     organization_id: str,
-    actor: Principal,
+    actor: Actor,
     credential_id: str,
     credential_name: str,
     action: str,
     target: str,
     details: Mapping[str, str],
 ) -> Write:
-    """The same for what happens later on behalf of somebody, with the credential that was used then."""
+    """The same for a host, or later on behalf of somebody, with the credential that was used then."""
     at = clock.now()
     return store.put(
         AuditRecord(

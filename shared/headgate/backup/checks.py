@@ -25,6 +25,7 @@ _CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _PRINCIPALS: Final[Mapping[str, Prefix]] = {"user": "usr", "service_account": "sva"}
+_ACTORS: Final[Mapping[str, Prefix]] = {**_PRINCIPALS, "instance": "ins"}
 
 
 def text(longest: int = _LONGEST) -> Check:
@@ -88,9 +89,18 @@ def digest(value: Value) -> bool:
 
 
 def principal(value: Value) -> bool:
+    return _is_actor(value, _PRINCIPALS)
+
+
+def actor(value: Value) -> bool:
+    """A principal, or an instance."""
+    return _is_actor(value, _ACTORS)
+
+
+def _is_actor(value: Value, prefixes: Mapping[str, Prefix]) -> bool:
     if not isinstance(value, Mapping) or value.keys() != {"kind", "id", "name"}:
         return False
-    prefix = _PRINCIPALS.get(str(value["kind"]))
+    prefix = prefixes.get(str(value["kind"]))
     return prefix is not None and an_id(prefix)(value["id"]) and text(1_000)(value["name"])
 
 

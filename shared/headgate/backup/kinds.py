@@ -205,7 +205,7 @@ KINDS: Final = (
             "audit_id": an_id("aud"),
             "organization_id": an_id("org"),
             "at": checks.time,
-            "actor": checks.principal,
+            "actor": checks.actor,
             "credential_id": NAME,
             "credential_name": NAME,
             "action": NAME,

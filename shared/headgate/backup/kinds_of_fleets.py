@@ -243,6 +243,7 @@ KINDS_OF_FLEETS: Final = (
             "cut_off_at": checks.time,
             "labels": checks.mapping,
             "moved_to": an_id("dep"),
+            "sealed_for": checks.names,
             "host": checks.mapping,
             "totals": checks.packed,
             "watch": checks.mapping,

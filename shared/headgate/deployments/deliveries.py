@@ -1,6 +1,7 @@
 """Codes of install commands, by which a group's stored secrets are delivered: so many times, each one recorded.
 
-The record names who composed the command, and never what was delivered.
+The record names who composed the command, and never what was delivered. A host that is sent secrets by a rollout is
+recorded, too, the first time.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
     from headgate.deployments.model import Deployment
     from headgate.foundation.caller import Caller
+    from headgate.foundation.principal import Actor
+    from headgate.storage.table import Write
 
 MOST: Final = 100
 """Deliveries of secrets in clear that a command may be composed for."""
 MOST_SEALED: Final = 5_000
 """Deliveries that are sealed for a host's key: as many as a fleet has hosts."""
 _PREFIX: Final = "ic_"
+_SIGNED_IN_WITH: Final = "Token of the group"
 
 
 class CodeInvalid(errors.Forbidden):
@@ -102,6 +106,15 @@ def record(value: str, group: Deployment, names: Sequence[str], *, host_key: str
         store.take(_hash(value), code, written)
 
     retry(once)
+
+
+def sealed_for_host(
+    organization_id: str, group: Deployment, host: Actor, token_id: str, names: Sequence[str], **details: str
+) -> Write:
+    """The record that a host was sent secrets of the group for the first time, for the transaction of its message."""
+    target = f"fleets/{group.fleet_id}/deployments/{group.id}"
+    named = {"secrets": ", ".join(names), **details}
+    return audit.entry_by(organization_id, host, token_id, _SIGNED_IN_WITH, "instance.secrets_delivered", target, named)
 
 
 def _hash(value: str) -> str:

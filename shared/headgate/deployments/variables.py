@@ -7,7 +7,7 @@ Any writer sets them, any member sees their names, and secrets leave the service
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -176,21 +176,34 @@ def for_hosts(group: Deployment, pinned: VariablesRevision) -> Mapping[str, obje
 
     None if it is not stored any more, or another deployment of Headgate stored a secret of it.
     """
-    content = _opened_revision(group.fleet_id, group.id, pinned)
-    return content[0] if content else None
+    opened = _opened_revision(group.fleet_id, group.id, pinned)
+    return opened.content if opened else None
 
 
 def secrets_for_hosts(group: Deployment, pinned: VariablesRevision) -> Sequence[str]:
     """The values of the secrets of such a revision; none if it cannot be opened."""
-    content = _opened_revision(group.fleet_id, group.id, pinned)
-    return content[1] if content else ()
+    opened = _opened_revision(group.fleet_id, group.id, pinned)
+    return opened.secrets if opened else ()
+
+
+def secret_names(group: Deployment, pinned: VariablesRevision) -> Sequence[str]:
+    """The names of the secrets that such a revision brings to hosts; none if it cannot be opened."""
+    opened = _opened_revision(group.fleet_id, group.id, pinned)
+    return opened.secret_names if opened else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenedRevision:
+    """A revision in clear: its content for hosts, the values of its secrets, and the names of those that hosts get."""
+
+    content: Mapping[str, object]
+    secrets: Sequence[str]
+    secret_names: Sequence[str]
 
 
 # A revision never changes and, once it is deleted, never comes back.
 @lru_cache(_MOST_OPENED)
-def _opened_revision(
-    fleet_id: str, deployment_id: str, pinned: VariablesRevision
-) -> tuple[Mapping[str, object], Sequence[str]] | None:
+def _opened_revision(fleet_id: str, deployment_id: str, pinned: VariablesRevision) -> _OpenedRevision | None:
     environment = variable_store.revision(fleet_id, deployment_id, pinned.revision)
     if environment is None or environment.pinned != pinned:
         return None
@@ -200,7 +213,8 @@ def _opened_revision(
         return None
     values = environment.plain | secrets
     for_collector = {name: value for name, value in values.items() if name not in environment.of_install}
-    return {"variables": for_collector, "removed": list(environment.removed)}, list(secrets.values())
+    content = {"variables": for_collector, "removed": list(environment.removed)}
+    return _OpenedRevision(content, list(secrets.values()), [name for name in secrets if name in for_collector])
 
 
 def opened(deployment_id: str, environment: Environment) -> dict[str, str]:

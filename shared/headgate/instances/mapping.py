@@ -24,7 +24,7 @@ INSTANCES: Final = Stored(
     Instance,
     names={"id": "instance_id"},
     flat=["contact", "identity", "reported", "trials", "standing", "orders", "measured"],
-    unless_default=["noted"],
+    unless_default=["noted", "sealed_for"],
 )
 Stored(Contact, unless_default=["conflicts"])
 Stored(

@@ -90,7 +90,8 @@ UNKNOWN_SENDER: Final = HostIdentity()
 class Instance:
     """An agent as it is stored. A message replaces these parts, each by one function of `opamp.decision`.
 
-    As with counters, a change of what a rollout measures alone is not stored.
+    As with counters, a change of what a rollout measures alone is not stored. `sealed_for` names each group whose
+    secrets its host was sent, with the host's key; the newest first.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Instance:
     orders: Orders = NOTHING_ORDERED
     measured: Measurements = NOT_MEASURED
     noted: Noted = NOTHING_NOTED
+    sealed_for: Sequence[str] = ()
     revision: int = field(default=0, compare=False)
 
     @property

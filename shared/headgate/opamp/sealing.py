@@ -7,17 +7,56 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import variables as stored
+from headgate.foundation.principal import Actor
 from headgate.instances.reported.host_key import sealed_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from headgate.deployments.model import Deployment
     from headgate.instances.desired.model import Desired
     from headgate.instances.model import Instance
+    from headgate.storage.table import Write
+
+
+_MOST_GROUPS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSecrets:
+    """The first secrets of a group that a host is sent: the instance with it noted, and the names of the secrets."""
+
+    instance: Instance
+    secrets: Sequence[str]
+    revision: int
+    key: str
+
+    def record(self, organization_id: str, group: Deployment) -> Write:
+        """The record of it, by the host itself, for the transaction that stores the instance."""
+        # Imported here, because most messages record nothing.
+        from headgate.deployments import deliveries
+
+        host, token_id = self.instance, self.instance.identity.token_id or ""
+        actor = Actor("instance", host.id, host.called)
+        details = {"host_key": self.key, "variables_revision": str(self.revision)}
+        return deliveries.sealed_for_host(organization_id, group, actor, token_id, self.secrets, **details)
+
+
+def first_secrets(instance: Instance, sent: Desired, group: Deployment) -> FirstSecrets | None:
+    """The note of an offer that brings this host and key the first secrets of the group, else None; no read."""
+    if sent.variables is None or instance.identity.key is None:
+        return None
+    key = instance.identity.key.fingerprint
+    place = f"{group.id}#{key}"
+    secrets = stored.secret_names(group, sent.variables)
+    if not secrets or place in instance.sealed_for:
+        return None
+    noted = replace(instance, sealed_for=(place, *instance.sealed_for)[:_MOST_GROUPS])
+    return FirstSecrets(noted, secrets, sent.variables.revision, key)
 
 
 def variables(instance: Instance, sent: Desired, group: Deployment) -> Mapping[str, object] | None:

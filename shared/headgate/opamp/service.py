@@ -5,6 +5,7 @@ A message is read and its sender let in here; `decision` decides about it, and h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -170,8 +171,14 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
         offer = Offer(decision.offer.config_hash, texts.text_of(decision.offer), name)
     signed_offer = decision.offer if sender.key else None
     variables = sealing.variables(decision.instance, signed_offer, group) if signed_offer else None
+    beside: list[Write] = []
+    if signed_offer and variables and "sealed" in variables:
+        first = sealing.first_secrets(decision.instance, signed_offer, group)
+        if first:
+            decision = replace(decision, instance=first.instance)
+            beside.append(first.record(token.organization_id, group))
     if decision.is_stored:
-        _write(decision, report, token.organization_id, at)
+        _write(decision, report, token.organization_id, at, beside)
     if decision.gets_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
     if sender.key is not None:
@@ -213,10 +220,12 @@ def _with_order(decision: Decision, at: datetime) -> Decision:
     return decision.ordering(PendingOrder.new("components", at))
 
 
-def _write(decision: Decision, report: AgentReport, organization_id: str, at: datetime) -> None:
-    """Store all that was decided, in one transaction. Raises LostRace."""
+def _write(
+    decision: Decision, report: AgentReport, organization_id: str, at: datetime, beside: Sequence[Write]
+) -> None:
+    """Store all that was decided, with the writes `beside`, in one transaction. Raises LostRace."""
     before, after = decision.before, decision.instance
-    beside: list[Write] = []
+    beside = [*beside]
     if report.effective and after.reported.effective and after.reported.effective.stored_at == at:
         # Before the instance, so that there is no hash without its text.
         effective.store(after.fleet_id, report.effective, at)
