@@ -25,7 +25,7 @@ from typing import Any
 from headgate_local import template
 from scripts import bill
 from tests.benchmarks.bench_fleet import Spent
-from tests.support.official_supervisor import go
+from tests.support.go_programs import go
 from tests.support.ports import free_port
 from tests.support.service import ROOT, running_service
 

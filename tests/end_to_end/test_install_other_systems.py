@@ -16,9 +16,9 @@ import pytest
 from headgate.installs.releases import Artifact
 from headgate_local.releases import cache
 from tests.support.fleet_host import Host, until
+from tests.support.go_programs import go
 from tests.support.installing import installs, released
 from tests.support.local_service import LocalService
-from tests.support.official_supervisor import go
 from tests.support.ports import free_port
 from tests.support.service import ROOT
 from tests.support.wine import Wine, supervisor_for_wine

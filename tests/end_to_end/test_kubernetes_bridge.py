@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from headgate.foundation.settings import settings
-from tests.support import kubernetes, operators_bridge
+from tests.support import kubernetes
 from tests.support.cli_support import Cli
 from tests.support.kubernetes import Cluster
-from tests.support.operators_bridge import ACCOUNT, bridge
+from tests.support.operators_bridge import ACCOUNT, bridge, definitions
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.full]
 
@@ -30,7 +30,7 @@ _CONFIG = {
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with kubernetes.cluster(tmp_path_factory.mktemp("cluster")) as made:
-        made.define(*operators_bridge.definitions())
+        made.define(*definitions())
         for name in ("shop", "ops"):
             made.namespace(name)
         yield made
@@ -168,7 +168,7 @@ def test_a_bridge_has_the_rights_that_are_printed_and_no_others(
     account = cluster.token("headgate", ACCOUNT)
     refused = cluster.asked("GET", "/api/v1/namespaces/shop/secrets", token=account)
     assert (refused.status_code, refused.json()["reason"]) == (403, "Forbidden")
-    # Without them it ends and names each that it needs, or says what it may not do.
+    # Without them it ends and names each that it needs.
     binding = {
         "apiVersion": observed["role"]["apiVersion"],
         "kind": "ClusterRoleBinding",
@@ -176,12 +176,9 @@ def test_a_bridge_has_the_rights_that_are_printed_and_no_others(
     }
     cluster.ok("DELETE", cluster.path(binding))
     with bridge(cluster, cli.folder, observed["spec"], str(observed["token"]), account) as started:
-        if operators_bridge.asks_for_rights():
-            assert started.process.wait(timeout=60) != 0
-            needed = re.findall(r"missing (\w+) permission for (?:([\w.]+)/)?(\w+):", started.log())
-            assert set(needed) == rights()
-        else:
-            until(lambda: "forbidden" in started.log())
+        assert started.process.wait(timeout=60) != 0
+        needed = re.findall(r"missing (\w+) permission for (?:([\w.]+)/)?(\w+):", started.log())
+        assert set(needed) == rights()
 
 
 def test_a_collector_of_the_operator_takes_what_is_printed_for_it(cli: Cli, cluster: Cluster) -> None:

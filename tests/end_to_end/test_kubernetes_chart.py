@@ -4,7 +4,6 @@ The API server validates, admits and authorizes. There is no kubelet: no pod run
 """
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +15,12 @@ import yaml
 from tests.support import helm, kubernetes
 from tests.support.cli_support import Cli
 from tests.support.kubernetes import Cluster
+from tests.support.sources import repository_files
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.full]
 
+# Chart 0.170.0.
+_OFFICIAL_CHARTS = ("open-telemetry/opentelemetry-helm-charts", "dd5665c06f376c00a5e2147aa84b70c3d105ecfb")
 ROLES = ("node", "cluster", "gateway")
 _VALUES = {
     "endpoint": "https://headgate.example/v1/opamp",
@@ -125,14 +127,13 @@ def test_the_printed_command_installs_upgrades_and_what_is_wrong_is_refused(cli:
     assert (refused.status_code, "restartPolicy" in refused.text) == (422, True)
 
 
-@pytest.mark.skipif("HEADGATE_HELM_CHARTS" not in os.environ, reason="the official chart is in another repository")
 @pytest.mark.parametrize("mode", ["daemonset", "deployment", "statefulset"])
 def test_the_official_chart_takes_the_printed_values(cli: Cli, cluster: Cluster, mode: str) -> None:
     cli.ok("fleet", "create", "cluster", "--type", "kubernetes", "--mode", "observed")
     (composed,) = cli.run("fleet", "observe", "cluster", "--client", "chart", "--json").json
     file = cli.folder / "values.yaml"
     file.write_text(str(composed["text"]))
-    chart = Path(os.environ["HEADGATE_HELM_CHARTS"]) / "charts/opentelemetry-collector"
+    chart = repository_files(*_OFFICIAL_CHARTS) / "charts/opentelemetry-collector"
     more = ["--set", f"mode={mode}", "--set", "image.repository=otel/opentelemetry-collector-contrib"]
     things = helm.rendered(["official", chart, "--namespace", "observed", "--values", file, *more], cli.folder)
     for thing in things:

@@ -1,9 +1,5 @@
-"""The operator's bridge in its standalone mode: a workload whose ConfigMap it changes is observed, adopted and managed.
+"""The operator's bridge in standalone mode: a workload whose ConfigMap it changes is observed, adopted and managed."""
 
-No published module has this mode, so that it needs a copy of the operator's repository.
-"""
-
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,11 +12,7 @@ from tests.support.cli_support import Cli
 from tests.support.kubernetes import Cluster
 from tests.support.operators_bridge import bridge
 
-pytestmark = [
-    pytest.mark.end_to_end,
-    pytest.mark.full,
-    pytest.mark.skipif("HEADGATE_OPERATOR_SOURCE" not in os.environ, reason="no published module has standalone mode"),
-]
+pytestmark = [pytest.mark.end_to_end, pytest.mark.full]
 
 _RUNS = """\
 receivers: {otlp: {protocols: {grpc: {endpoint: "${env:POD_IP}:4317"}}}}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.go_programs import go
 from tests.support.local_service import LocalService
-from tests.support.official_supervisor import go
 from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end

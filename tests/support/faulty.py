@@ -1,14 +1,13 @@
 """Installing the fault injector where a collector would be."""
 
-import hashlib
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from headgate_engine.checker.limits import MEBIBYTE, Limits
+from tests.support.go_programs import stored
 
 VERSION = "1.2.3"
 # Long enough for any machine; a test that is about a limit makes it short.
@@ -46,19 +45,16 @@ def install(folder: Path, variant: str = "") -> Path:
 def _built(variant: str) -> Path:
     """The program, compiled by the collector's Go once for every state of its sources."""
     sources = b"".join(path.read_bytes() for path in sorted(_SOURCES.iterdir())) + variant.encode()
-    cache = Path(os.environ.get("HEADGATE_CACHE") or Path.home() / ".cache" / "headgate") / "faulty_collector"
-    program = cache / hashlib.sha256(sources).hexdigest()
-    if not program.exists():
-        cache.mkdir(parents=True, exist_ok=True)
+
+    def build(program: Path) -> None:
         go = [sys.executable, "-m", "building", "go"]
         path = subprocess.run(go, cwd=_COLLECTOR, capture_output=True, text=True, check=True).stdout.strip()
         flags = ["-trimpath", "-buildvcs=false", "-ldflags", f"-X main.variant={variant}"]
-        with tempfile.TemporaryDirectory(dir=cache) as part:
-            subprocess.run(
-                [path, "build", *flags, "-o", f"{part}/program", "."],
-                cwd=_SOURCES,
-                env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOTOOLCHAIN": "local", "GOWORK": "off"},
-                check=True,
-            )
-            Path(part, "program").rename(program)
-    return program
+        subprocess.run(
+            [path, "build", *flags, "-o", program, "."],
+            cwd=_SOURCES,
+            env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOTOOLCHAIN": "local", "GOWORK": "off"},
+            check=True,
+        )
+
+    return stored("faulty_collector", sources, build)

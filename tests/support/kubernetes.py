@@ -1,12 +1,10 @@
 """A real API server of Kubernetes with its etcd, built from their modules, and a client of it.
 
 It validates, admits and authorizes as in a cluster. There is no scheduler, controller or kubelet: no pod runs, and
-nothing writes a status or a default service account but the test. Builds are stored in the cache by their inputs.
+nothing writes a status or a default service account but the test.
 """
 
-import hashlib
 import json
-import os
 import secrets
 import ssl
 import subprocess
@@ -19,7 +17,7 @@ from typing import Any, Final
 
 import httpx
 
-from tests.support.official_supervisor import go
+from tests.support.go_programs import compiled
 from tests.support.ports import free_port
 
 MODULE: Final = Path(__file__).parent / "kubernetes_api"
@@ -27,26 +25,6 @@ VERSION: Final = "1.36.3"
 # Otherwise it calls itself v0.0.0, and Helm refuses charts that need a newer one.
 _VERSIONED: Final = f"-X k8s.io/component-base/version.gitVersion=v{VERSION}"
 Thing = dict[str, Any]
-
-
-def cache_folder() -> Path:
-    return Path(os.environ.get("HEADGATE_CACHE") or Path(os.environ["HEADGATE_COLLECTORS_DIR"]).parent)
-
-
-def built(name: str, source: Path, package: str, flags: str = "") -> Path:
-    """A program of a Go module, built at the first use; `flags` are the linker's."""
-    total = hashlib.sha256(f"{package}{flags}".encode())
-    for file in [source / "go.mod", source / "go.sum", *sorted((source / package).glob("*.go"))]:
-        total.update(file.read_bytes())
-    program = cache_folder() / name / total.hexdigest()[:24]
-    if not program.is_file():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        part = program.with_suffix(f".{os.getpid()}")
-        environment = {**os.environ, "GOFLAGS": "-mod=readonly -buildvcs=false"}
-        command: list[str | Path] = [go(), "build", "-ldflags", flags, "-o", part, f"./{package}"]
-        subprocess.run(command, cwd=source, env=environment, check=True)
-        part.rename(program)
-    return program
 
 
 @dataclass
@@ -161,14 +139,14 @@ def cluster(folder: Path) -> Iterator[Cluster]:
     key = folder / "accounts.key"
     subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
     data = [
-        *(built("etcd", MODULE, "etcd"), "--data-dir", folder / "etcd", "--unsafe-no-fsync"),
+        *(compiled("etcd", MODULE, "./etcd"), "--data-dir", folder / "etcd", "--unsafe-no-fsync"),
         *("--listen-client-urls", f"http://127.0.0.1:{etcd}", "--advertise-client-urls", f"http://127.0.0.1:{etcd}"),
         *("--listen-peer-urls", f"http://127.0.0.1:{peers}"),
         *("--initial-advertise-peer-urls", f"http://127.0.0.1:{peers}"),
         *("--initial-cluster", f"default=http://127.0.0.1:{peers}"),
     ]
     api = [
-        built("kube-apiserver", MODULE, "apiserver", _VERSIONED),
+        compiled("kube-apiserver", MODULE, "./apiserver", flags=_VERSIONED),
         *("--etcd-servers", f"http://127.0.0.1:{etcd}"),
         *("--secure-port", port, "--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1"),
         *("--cert-dir", folder / "certificates", "--service-cluster-ip-range", "10.0.0.0/24"),

@@ -1,13 +1,8 @@
-"""The official OpAMP supervisor, built from the module that ours contains, as a process with a file of its own.
+"""The official OpAMP supervisor, built from the module that ours contains, as a process with a file of its own."""
 
-A build is stored in the cache by the hash of the module's files.
-"""
-
-import hashlib
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from tests.support.go_programs import compiled, go, stored
 from tests.support.programs import cached_programs
 from tests.support.service import ROOT
 
@@ -30,57 +26,26 @@ CAPABILITIES = {"accepts_remote_config": True, "reports_remote_config": True}
 
 def built() -> Path:
     """The program, in the version of the supervisor's go.mod."""
-    total = hashlib.sha256()
-    for name in ("go.mod", "go.sum"):
-        total.update((_MODULE / name).read_bytes())
-    program = _cache() / total.hexdigest()[:24]
-    if not program.is_file():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        part = program.with_suffix(f".{os.getpid()}")
-        environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false"}
-        subprocess.run([go(), "build", "-o", part, _PACKAGE], cwd=_MODULE, env=environment, check=True)
-        part.rename(program)
-    return program
+    return compiled("opampsupervisor", _MODULE, _PACKAGE, CGO_ENABLED="0")
 
 
 def built_newer() -> Path:
     """The program of NEWER, which the supervisor's go.mod does not have."""
-    program = _cache() / NEWER
-    if not program.is_file():
-        program.parent.mkdir(parents=True, exist_ok=True)
+
+    def build(program: Path) -> None:
         environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod -buildvcs=false"}
         with tempfile.TemporaryDirectory() as module:
             (Path(module) / "tools.go").write_text(f'//go:build tools\n\npackage tools\n\nimport _ "{_PACKAGE}"\n')
-            part = program.with_suffix(f".{os.getpid()}")
             for words in (
                 ("mod", "init", "official"),
                 ("get", f"{_PACKAGE}@v{NEWER}"),
                 # Modules that only its own tests need are missing from the proxy.
                 ("mod", "tidy", "-e"),
-                ("build", "-o", str(part), _PACKAGE),
+                ("build", "-o", str(program), _PACKAGE),
             ):
                 subprocess.run([go(), *words], cwd=module, env=environment, check=True)
-        part.rename(program)
-    return program
 
-
-def _cache() -> Path:
-    return (
-        Path(os.environ.get("HEADGATE_CACHE") or Path(os.environ["HEADGATE_COLLECTORS_DIR"]).parent) / "opampsupervisor"
-    )
-
-
-def go() -> str:
-    """The Go that builds the supervisor, which is fetched where this machine's is too old."""
-    paths = os.pathsep.join(str(ROOT / "layers" / name) for name in ("collector", "supervisor"))
-    done = subprocess.run(
-        [sys.executable, "-m", "supervisor_build", "go"],
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
+    return stored("opampsupervisor", NEWER.encode(), build)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.official_supervisor import go
+from tests.support.go_programs import go
 from tests.support.service import ROOT
 
 # Debian keeps the program off the PATH.
