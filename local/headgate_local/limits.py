@@ -176,7 +176,7 @@ class Limited:
         except _TooLarge:
             await _refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         except TimeoutError:
-            # API Gateway invokes a function with the whole body, so that a slow sender is no fault of it.
+            # API Gateway invokes a function with the whole body: a slow sender takes none of its time.
             await _refuse(send, HTTPStatus.REQUEST_TIMEOUT if awaited else HTTPStatus.INTERNAL_SERVER_ERROR)
         else:
             if _answer_bytes(messages) > MOST_PAYLOAD:

@@ -249,7 +249,7 @@ def test_collectors_that_stay_observed_are_read_and_redacted_in_a_managed_fleet(
     agent.start()
     path = f"{API}/fleets/{observed.id}/instances/{observed.instances()[0]['id']}/configuration"
     observed.change(reads_configurations=False)
-    # A mode is no consent to read.
+    # A change of the mode does not allow Headgate to read configurations.
     assert (_set(observed, "managed").status_code, _set(observed, "observed").status_code) == (200, 200)
     _set(observed, "managed")
     _reports(agent, "exporters: {debug: }\n")
@@ -262,7 +262,7 @@ def test_collectors_that_stay_observed_are_read_and_redacted_in_a_managed_fleet(
     agent.says_health(False, "401 for https://ada:pl4nted@otlp.example.com")
     assert "pl4nted" not in json.dumps(observed.instances())
 
-    # What is sent to nobody here is refused, and its pages show what it runs.
+    # A version for a collector that takes none is refused, and its pages show what it runs.
     body = {
         "configuration_id": observed.configuration_id,
         "version_number": 1,

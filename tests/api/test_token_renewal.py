@@ -120,7 +120,7 @@ def test_a_group_s_own_token_is_renewed_the_same_way_and_never_for_the_fleet_s(
     own_tokens.renew(admin, fleet.id, bank, "1d")
     service.renew_token(admin, fleet.id, "1d")
 
-    # Who still uses the fleet's former token is told, whatever its group has since.
+    # Hosts that still use the fleet's former token are listed, even if their group has a token of its own since.
     left = fleet.member.http.get(f"{API}/fleets/{fleet.id}/token").json()
     assert sorted(host["host_name"] for host in left["hosts"]) == ["edge-1", "visitor"]
     assert opened(teller.heartbeat(), own.key) == tokens.value_of(bank, 2)

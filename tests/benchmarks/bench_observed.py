@@ -177,7 +177,7 @@ def load(program: Path, pid: int, url: str, token: str, name: str, chosen: argpa
 
 
 def money(agents: int, interval: int) -> None:
-    """What as many hosts cost on AWS in a month, by the project's own prices."""
+    """The bill of a month on AWS for as many hosts, by `scripts/prices.yaml`."""
     stack, prices = bill.StackBill.of(template.read()), bill.read()
     use = bill.MeasuredUse(hosts=agents)
     for seconds in sorted({DEAF_SECONDS, interval}):

@@ -91,7 +91,7 @@ def _runs_pod(cluster: Cluster, name: str, phase: str) -> None:
 
 
 def until(what: Callable[[], Any], *, seconds: int = 60) -> Any:
-    """What is seen as soon as it is something."""
+    """Returns the first result that is true, and fails if there is none in time."""
     for _ in range(seconds * 5):
         if seen := what():
             return seen

@@ -45,7 +45,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def _objects(folder: Path, role: str, **values: object) -> list[dict[str, Any]]:
-    """What Helm makes of the chart, each object in its namespace, as Helm sends it."""
+    """The objects that Helm renders from the chart, each with its namespace."""
     file = folder / "values.yaml"
     file.write_text(yaml.safe_dump({**_VALUES, "role": role, **values}))
     made = helm.rendered([f"headgate-{role}", helm.CHART, "--namespace", "observed", "--values", file], folder)

@@ -96,7 +96,7 @@ export class Api {
       const wait = Number(response.headers.get("retry-after") ?? "0");
       const again = problem.status === 429 || (problem.status === 503 && method === "GET");
       const isOver = tries >= TRIES && problem.code !== BEING_BUILT;
-      // A date in its place is no number, and compares with none.
+      // A date is not a number, so that both comparisons are false.
       if (!again || isOver || !(wait > 0 && wait <= LONGEST_WAIT_SECONDS))
         throw new ApiError(problem, response.headers.get("etag"), wait);
       await pause(wait * 1_000, options.signal);

@@ -198,7 +198,7 @@ function review(
   onHosts?: OnHosts,
 ): void {
   const checked = shown(check).filter(({ severity }) => severity !== "info");
-  // What the collector says is in both answers; what the group's hosts lack is in one, and the review has differences.
+  // Both answers have the collector's findings; only this one has what the hosts lack, and the review has the differences.
   const ofHosts = warnings.filter(
     ({ code, message }) => code !== DIFFERS && !checked.some((one) => one.message === message),
   );

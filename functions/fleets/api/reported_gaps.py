@@ -88,7 +88,7 @@ def _gap(finding: ListedFinding) -> ListedFinding:
 
 
 def _without_empty(text: str, refused: Sequence[str]) -> str | None:
-    """The text without those of the places whose value is empty, None if there are none."""
+    """The text without the refused places whose value is empty. Returns None if there are none."""
     try:
         root = document(text)
     except Unreadable:

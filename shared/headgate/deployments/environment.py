@@ -56,7 +56,7 @@ class Environment:
         }
 
     def changed_since(self, before: Environment) -> list[str]:
-        """The names of the variables that have another value than before, or that one of both lacks.
+        """The names of the variables whose value differs, or that only one of the two has.
 
         A secret that was set again counts, since nobody compares the values of secrets.
         """

@@ -200,7 +200,7 @@ def _place(before: Instance | None, message: AgentMessage, at: datetime) -> _Pla
     every = FULL_STATE_EVERY + timedelta(seconds=report.uid[-2] * _SPREAD_SECONDS / 256)
     bridge, tree = before.reported.description.is_bridge, report.health_tree
     due = at - known.full_state_at > (_OF_BRIDGE_EVERY if bridge else every)
-    # Who changes what a collector runs changes its pods.
+    # A changed configuration comes with changed pods.
     due |= bridge and tree is not None and tree.digest != (before.reported.health_tree or tree).digest
     conflicts = 0 if due or proved else known.conflicts
     if back and not proved:

@@ -93,7 +93,7 @@ def upgrade(group: Deployment, collector: Program) -> Upgrade:
 
 
 def change(group: Deployment, environment: Environment) -> VariablesChange:
-    """The same of its variables; a read if hosts were moved to others before."""
+    """The change of the group's variables that a rollout brings; a read if hosts were moved to a revision before."""
     before = group.variables.revision if group.variables else None
     known = stored.stored_revision(group, before) if before is not None else None
     return VariablesChange(environment.revision, before, environment.changed_since(known or Environment()))
