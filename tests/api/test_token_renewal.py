@@ -181,9 +181,14 @@ def test_a_host_that_is_cut_off_is_refused_and_gets_no_renewed_token_until_it_is
         refused = host.posts(agent.full().SerializeToString())
         assert (refused.status_code, refused.json()["code"]) == (403, "host_cut_off")
     assert fleet.instances() == before
+    assert before[0]["state_message"] == "A person has cut this host off: its messages are refused"
+    restart = fleet.member.http.post(f"{API}/fleets/{fleet.id}/instances/{seen['id']}/restart")
+    assert (restart.status_code, restart.json()["code"]) == (409, "instance_not_reporting")
+    assert "cut off" in restart.json()["detail"]
     assert {"cut_off", "refused"} <= set(events(fleet, seen["id"]))
 
     assert act(fleet, seen["id"], "let-in")["cut_off_at"] is None
+    assert fleet.instances()[0]["state_message"] is None
     assert opened(agent.heartbeat(), host.key) == tokens.value_of(fleet.id, 2)
 
 

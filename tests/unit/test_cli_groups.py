@@ -93,6 +93,10 @@ def test_a_secret_without_a_variable_and_a_terminal_is_a_usage_error(server: Ser
 
     assert (code, server.requests) == (2, [])
     assert "no terminal to ask for the secret ELSEWHERE: set its variable for this command" in err
+    code, _, err = run(f"deployment env {FLEET} {GROUP} --secret ELSEWHERE=s3cret-value")
+    assert (code, server.requests) == (2, [])
+    assert "--secret takes a name alone: give ELSEWHERE its value" in err
+    assert "s3cret-value" not in err
 
 
 def test_the_hosts_of_stored_variables_are_counted_and_those_without_are_named(server: Server, run: Run) -> None:

@@ -109,6 +109,12 @@ def _revision(revision: int | None) -> str:
 
 def _secret(name: str) -> str:
     """Not an argument, which every user of this machine would see in the list of processes."""
+    if "=" in name:
+        # Without what it says, which is the value.
+        key = one_line(name.partition("=")[0])
+        raise click.UsageError(
+            f"--secret takes a name alone: give {key} its value in the variable of that name, or when asked"
+        )
     value = os.environ.get(name)
     if not value and not sys.stdin.isatty():
         raise click.UsageError(f"no terminal to ask for the secret {one_line(name)}: set its variable for this command")

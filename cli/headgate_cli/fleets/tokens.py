@@ -9,7 +9,7 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
-from headgate_cli.output import confirm, minute, print_json, print_outcome, print_result, say, table
+from headgate_cli.output import confirm, counted, minute, print_json, print_outcome, print_result, say, table
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, FleetOut, ModeCheckOut, TokenStatusOut
 from headgate_cli.untrusted import one_line, quoted
@@ -48,7 +48,8 @@ def status(api: Api, fleet: str, group: str, as_json: bool) -> None:
     expires = f"expires {minute(seen['expires_at'])} (UTC)" if seen["expires_at"] else "does not expire"
     print_result(f"token {one_line(seen['token_id'])} {expires}")
     unknown = f", {seen['unknown']} did not say" if seen["unknown"] else ""
-    print_result(f"{seen['current']} hosts use it, {seen['former']} use a former one{unknown}")
+    current, former = seen["current"], seen["former"]
+    print_result(f"{counted(current, 'host')} {_use(current)} it, {former} {_use(former)} a former one{unknown}")
     if seen["previous_ends_at"]:
         sooner = ", or before once no host uses it" if seen["previous_while_used"] else ""
         print_result(f"the one before ends {minute(seen['previous_ends_at'])} (UTC){sooner}")
@@ -57,6 +58,10 @@ def status(api: Api, fleet: str, group: str, as_json: bool) -> None:
         table(("HOST", "STATE", "LAST SEEN (UTC)"), rows, nothing="")
     if seen["former"] > len(rows):
         say(f"and {seen['former'] - len(rows)} more: `headgate fleet instances {one_line(fleet)} --old-token`")
+
+
+def _use(hosts: int) -> str:
+    return "uses" if hosts == 1 else "use"
 
 
 @token.command()

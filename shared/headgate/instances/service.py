@@ -31,7 +31,7 @@ MOST_READ: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SeenInstance:
-    """An instance as it stands now; `state_message` says why it failed to apply what is assigned.
+    """An instance as it stands now; `state_message` is why it failed to apply what is assigned, or that it is cut off.
 
     `token_current` is whether it last reported with the fleet's present token, None if that was not recorded.
     """
@@ -160,7 +160,7 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[SeenIn
             SeenInstance(
                 instance=instance,
                 state=state,
-                state_message=instance.standing.message if state == instance.standing.state else None,
+                state_message=_message(instance, state),
                 assigned=desired.assignment,
                 running=running.assignment if running else None,
                 desired=desired,
@@ -170,6 +170,12 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[SeenIn
             )
         )
     return seen
+
+
+def _message(instance: Instance, state: InstanceState) -> str | None:
+    if instance.orders.cut_off_at is not None:
+        return "A person has cut this host off: its messages are refused"
+    return instance.standing.message if state == instance.standing.state else None
 
 
 def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str, hinted: str | None = None) -> Sender:

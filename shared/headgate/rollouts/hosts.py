@@ -103,8 +103,8 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
         labels = instance.labels
         here = instance.deployment_id == group.id
         place, due = running.place(instance.id, labels), here and running.is_due(instance.id, labels)
-        if instance.orders.overridden(at) or instance.reported.uninstalled:
-            # Somebody pinned it to another version, or removed it: it is not the rollout's.
+        if instance.orders.overridden(at) or instance.reported.uninstalled or instance.orders.cut_off_at is not None:
+            # Somebody pinned it to another version, removed it or cut it off: it is not the rollout's.
             return RolloutHost(instance, place, due, "absent")
         goes_back = here and rollout.status == "rolling_back"
         departure = None if due or goes_back else instance.measured.departure_from(running)
@@ -138,6 +138,7 @@ def lost(listed: Sequence[RolloutHost], at: datetime) -> list[RolloutHost]:
         for host in listed
         if host.phase == "absent"
         and not (host.due or host.instance.reported.stopped or host.instance.orders.overridden(at))
+        and host.instance.orders.cut_off_at is None
         and at - host.instance.contact.last_seen_at <= STALE_AFTER
     ]
 

@@ -318,6 +318,8 @@ def _order(
     there = seen.instance.orders.waiting(do, at)
     if there is not None:
         return there
+    if seen.instance.orders.cut_off_at is not None:
+        raise InstanceNotReporting("cut off")
     if seen.state not in _HEARD:
         raise InstanceNotReporting(seen.state)
     allow(seen)
