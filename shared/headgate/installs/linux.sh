@@ -251,6 +251,14 @@ find_official() {
   case $former in
     '' | 0) fail "the service $official does not run on this host; start it first, or install without --from-official" ;;
   esac
+  if alive || running; then
+    fail "Headgate's supervisor runs on this host already, beside the service $official; uninstall one of the two first"
+  fi
+  # Other names of a service, and a unit outside of systemd's folders, are gone once it is disabled.
+  official=$(systemctl show --property Id --value "$official")
+  official=${official%.service}
+  linked=$(systemctl show --property FragmentPath --value "$official")
+  if [ -L "$linked" ]; then linked=$(readlink -f "$linked"); else linked=''; fi
   enabled=$(systemctl is-enabled "$official" 2>/dev/null || :)
 }
 
@@ -259,7 +267,7 @@ bring() {
   "$root/bin/headgate-supervisor" takeover "$former" "$root/var" "$private/brought" ||
     fail "the official supervisor goes on; nothing was stopped"
   octal "$private/brought" >"$private/octal"
-  mv "$variables" "$private/given"
+  # After those of an attempt before, since the last of two entries counts.
   while IFS= read -r entry; do
     name=$(printf '%b' "${entry%%\\0075*}")
     case $names in
@@ -267,7 +275,6 @@ bring() {
       *) printf '%b\0' "$entry" >>"$variables" ;;
     esac
   done <"$private/octal"
-  cat "$private/given" >>"$variables"
 }
 
 stop_official() {
@@ -294,20 +301,29 @@ prove() {
   say "The service $official is stopped and disabled. It may be removed, and so may its files."
 }
 
-# Lets the official supervisor go on, if this one has not taken its place.
 leave() {
-  if [ "$gone" = yes ]; then
-    gone=no
-    systemctl disable --now --quiet "$unit" || :
-    rm -rf "$root/var/takeover"
-    [ "$enabled" != enabled ] || systemctl enable --quiet "$official" || :
-    if systemctl start "$official"; then
-      say "headgate: the official supervisor runs again" >&2
-    else
-      say "headgate: the official supervisor could not be started again; see journalctl -u $official" >&2
-    fi
-  fi
+  # A signal that is sent again ends nothing in the middle.
+  trap '' HUP INT TERM
+  [ "$gone" = no ] || go_back
   rm -rf "$private" "${work:-$private}"
+}
+
+# Lets the official supervisor go on, if this one has not taken its place. A terminal that is gone takes no words.
+go_back() {
+  # The supervisor removes an empty folder only, and so can prove itself no more.
+  if ! mkdir "$root/var/takeover/ended" 2>/dev/null && [ ! -d "$root/var/takeover" ]; then
+    say "headgate: Headgate's supervisor has taken its place, and stays; the service $official is stopped and disabled" >&2 || :
+    return
+  fi
+  systemctl disable --now --quiet "$unit" || :
+  rm -rf "$root/var/takeover"
+  [ -z "$linked" ] || systemctl link --quiet "$linked" || :
+  [ "$enabled" != enabled ] || systemctl enable --quiet "$official" || :
+  if systemctl start "$official"; then
+    say "headgate: the official supervisor runs again" >&2 || :
+  else
+    say "headgate: the official supervisor could not be started again; see journalctl -u $official" >&2 || :
+  fi
 }
 
 # Whether this script installed here: the folder has its list, and only root and this user could have changed that.
