@@ -37,12 +37,16 @@ def with_collector(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     checker.close()
 
 
-def _running(observed: Fleet, *, healthy: bool = True, started: bool = True, text: str = _RECORDED) -> str:
+def _running(
+    observed: Fleet, *, healthy: bool = True, started: bool = True, text: str = _RECORDED, error: str = ""
+) -> str:
     """The path of a collector that reports the text."""
     agent: Agent = without_group(observed, capabilities=EXTENSION)
     before = {each["id"] for each in observed.instances()}
     message: wire.AgentToServer = agent.full()
-    health = wire.ComponentHealth(healthy=healthy, start_time_unix_nano=1_700_000_000_000_000_000 if started else 0)
+    health = wire.ComponentHealth(
+        healthy=healthy, last_error=error, start_time_unix_nano=1_700_000_000_000_000_000 if started else 0
+    )
     if started:
         health.component_health_map["extensions"].CopyFrom(wire.ComponentHealth(healthy=healthy, status="StatusOK"))
     message.health.CopyFrom(health)
@@ -86,10 +90,14 @@ def test_what_a_running_collector_leaves_out_of_its_report_is_no_error(
 
 
 def test_the_errors_of_a_collector_that_never_started_are_errors(observed: Fleet, now: Clock) -> None:
-    for started in (True, False):
-        findings = _asked(observed, f"{_running(observed, healthy=False, started=started)}/findings")
-        assert set(_LOST).isdisjoint(_places(findings["result"]["findings"], severity="error")) is started
-    now.moves(hours=1)
+    runs = _running(observed, healthy=False)
+    never = _running(observed, healthy=False, started=False, error="the collector exited with code 1")
+    for moved in ({}, {"hours": 1}):
+        # One that went away without a word of why was stopped.
+        now.moves(**moved)
+        for path, started in ((runs, True), (never, False)):
+            findings = _asked(observed, f"{path}/findings")["result"]["findings"]
+            assert set(_LOST).isdisjoint(_places(findings, severity="error")) is started
     assert _places(_asked(observed, f"{API}/fleets/{observed.id}/findings")["items"], severity="error") == []
 
 

@@ -140,13 +140,18 @@ def _starts(hosts: Sequence[SeenInstance]) -> bool:
     """True if one of the hosts has started its collector with what it reports; at most a read.
 
     The collector has accepted its configuration then, also if a component of it is not healthy. One that is gone was
-    stopped: who goes on reporting without a collector is a supervisor.
+    stopped, unless its last words were an error: that of a supervisor whose collector did not start.
     """
-    if any(seen.instance.reported.is_healthy or seen.state in _GONE for seen in hosts):
+    if any(_ran(seen) for seen in hosts):
         return True
     first = hosts[0].instance
     tree = health_tree.tree(first.fleet_id, first.id) if first.reported.health_tree else None
     return tree is not None and tree.started_at is not None
+
+
+def _ran(seen: SeenInstance) -> bool:
+    health = seen.instance.reported.health
+    return seen.instance.reported.is_healthy or (seen.state in _GONE and not (health and health.error))
 
 
 def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
