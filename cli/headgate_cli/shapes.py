@@ -333,6 +333,7 @@ class DeploymentChanged(TypedDict):
     variables_revision: int | None
     captures_allowed: bool
     reads_configurations: bool
+    first_by_rollout: bool
     instances: InstancesOut
     created_at: str
     updated_at: str
@@ -361,6 +362,7 @@ class DeploymentOut(TypedDict):
     variables_revision: int | None
     captures_allowed: bool
     reads_configurations: bool
+    first_by_rollout: bool
     instances: InstancesOut
     created_at: str
     updated_at: str

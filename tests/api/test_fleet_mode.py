@@ -70,6 +70,7 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
 
     version = {"configuration_id": observed.configuration_id, "version_number": 1}
     path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}"
+    assert observed.member.http.get(path).json()["first_by_rollout"] is True
     at_once = observed.member.http.patch(path, json=version)
     assert (at_once.status_code, at_once.json()["code"]) == (409, "first_by_rollout")
     override = {**version, "until": clock.rfc3339(clock.now() + timedelta(hours=1))}
@@ -84,6 +85,7 @@ def test_a_managed_fleet_sends_nothing_until_a_rollout_reaches_a_host(
     assert first["hosts"]["total"] == 2
     done = group.ends(rollout)
     assert (done["status"], done["hosts"]["applied"]) == ("completed", 2)
+    assert observed.member.http.get(path).json()["first_by_rollout"] is False
     # Also before it reports again, and after.
     assert [seen["state"] for seen in observed.instances() if seen["host_name"] == "web-2"] == ["running"]
     assert not extension.heartbeat().HasField("remote_config")

@@ -1,6 +1,8 @@
 """`headgate apply` on the running service: applied once, nothing is left to do; and what comes in between."""
 
 import json
+import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,7 +12,7 @@ import httpx
 import pytest
 
 from tests.support import sizes
-from tests.support.agents_of_service import post_to
+from tests.support.agents_of_service import post_observed, post_to
 from tests.support.answering import Answer, Server, serving
 from tests.support.cli_apply import applied, configurations, filled, steps
 from tests.support.cli_support import EDGE, Cli, Founder, until_end
@@ -191,6 +193,28 @@ def test_a_rollout_is_started_once_and_not_again_after_it_was_taken_back(cli: Cl
     (step,) = again["steps"]
     assert (step["action"], "is under way (in progress)" in step["reason"]) == ("left_out", True)
     assert steps(taken_back) == ["left_out group servers/Default: none"]
+
+
+def test_a_first_version_that_differs_from_what_an_adopted_host_runs_is_refused_in_the_plan(cli: Cli) -> None:
+    filled(cli, 1)
+    applied(cli, "--yes")
+    with cli.api() as api, httpx.Client(base_url=cli.url) as client:
+        body = {"label": "servers", "type": "server-supervisor", "mode": "observed"}
+        fleet = api.post("/fleets", json=body).json()
+        (group,) = api.get(f"/fleets/{fleet['id']}/deployments").json()["items"]
+        Agent(post_observed(client, api, fleet["id"], group["id"]), host_name="web-1").start()
+        assert api.put(f"/fleets/{fleet['id']}/mode", json={"mode": "managed"}).is_success
+    cli.write("all/fleets/servers.yaml", "groups:\n  Default: {configuration: c0}\n")
+    (at_once,) = applied(cli, "--yes", code=1)["steps"]
+    cli.write("all/fleets/servers.yaml", "groups:\n  Default: {configuration: c0, rollout: {preset: fast}}\n")
+    (differs,) = applied(cli, "--yes", code=1)["steps"]
+
+    assert "add `rollout: {preset: canary}` to the group" in at_once["reason"]
+    assert differs["reason"].startswith("The version is not what web-1 runs: only the version has ")
+    started = cli.run(*shlex.split(re.findall("`headgate ([^`]*--force)`", differs["reason"])[0]))
+    assert started.code == 0, started
+    (under_way,) = applied(cli, "--yes")["steps"]
+    assert (under_way["action"], "is under way" in under_way["reason"]) == ("left_out", True)
 
 
 def test_a_name_that_is_held_twice_is_an_error(cli: Cli) -> None:

@@ -173,6 +173,31 @@ def test_a_group_that_somebody_changed_meanwhile_is_not_assigned(
     assert writes(server) == []
 
 
+def test_a_first_version_that_differs_from_what_hosts_run_is_refused_in_the_plan(
+    server: Server, run: Run, says: Says, tmp_path: Path
+) -> None:
+    (tmp_path / "all" / "fleets").mkdir()
+    (tmp_path / "all" / "fleets" / "edge.yaml").write_text("groups:\n  web: {configuration: shop@1, rollout: {}}\n")
+    group = GROUP | {"configuration_id": None, "version_number": None, "first_by_rollout": True}
+    warning = {"code": "differs_from_running", "message": "The version is not what web-1 runs", "severity": "warning"}
+    check = f"POST /fleets/{FLT}/deployments/{DEP}/assignment-check"
+    groups = f"GET /fleets/{FLT}/deployments"
+    says(
+        yaml="a: 2\n",
+        refusals={
+            groups: (200, {}, {"items": [group], "next_cursor": None}),
+            check: (200, {}, {"warnings": [warning, {**warning, "code": "other"}]}),
+        },
+    )
+
+    code, out, err = run("apply -f all --yes")
+
+    assert code == 1, err
+    assert "refused   group edge/web: The version is not what web-1 runs; `headgate fleet adopt` makes a draft" in out
+    assert "`headgate rollout start edge web shop@1 --force` starts it all the same" in out
+    assert [path for path, _ in writes(server) if "assignment-check" not in path] == []
+
+
 def test_a_lost_connection_ends_it_and_says_what_was_not_begun(run: Run, says: Says, tmp_path: Path) -> None:
     (tmp_path / "all" / "apply.yaml").write_text("publish: true\n")
     says(refusals={f"POST /configurations/{CFG}/versions": (0, {}, b"")})

@@ -29,6 +29,9 @@ from tests.support.apply_plans import (
 GROUP = FoundGroup(DEP, "web", False, CFG, 1, "2026-11-22T10:00:00.000Z", TOKEN.mark, selector={"role": "web"})
 EDGE = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": GROUP}, TOKEN.mark)
 
+UNASSIGNED = replace(GROUP, configuration_id="", version_number=0, first_by_rollout=True)
+ADOPTED_GROUP = replace(EDGE, groups={"web": UNASSIGNED})
+
 
 def of_group(**fields: Any) -> FolderContent:
     group = FolderGroup("web", **{"assignment": FolderAssignment("shop"), "selector": {"role": "web"}} | fields)
@@ -151,6 +154,20 @@ def of_rollout(status: str, n: int) -> FoundFleet:
             ["change group edge/web: variable A set, variable C removed"],
         ),
         (of_group(fields={"replicas": 2}), EDGE, ["change group edge/web: replicas 2"]),
+        # Its collectors ran something before they were managed.
+        (
+            of_group(),
+            ADOPTED_GROUP,
+            [
+                "refused group edge/web: its collectors go on with what they had before they were managed, so that a "
+                "rollout brings the first version: add `rollout: {preset: canary}` to the group"
+            ],
+        ),
+        (
+            of_group(rollout={}),
+            ADOPTED_GROUP,
+            ["roll_out group edge/web: shop v1, strategy canary, the first version: hosts that run another are named"],
+        ),
     ],
 )
 def test_a_group_gets_what_it_lacks(wants: FolderContent, there: FoundFleet, steps: list[str]) -> None:

@@ -12,7 +12,7 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api
-from headgate_cli.apply import carry_configurations, carry_fleets, found, plan, show, wanted
+from headgate_cli.apply import carry_configurations, carry_fleets, first_versions, found, plan, show, wanted
 from headgate_cli.apply.carry_out import Carrier
 from headgate_cli.apply.plan_fleets import SECRETS
 from headgate_cli.apply.state import AppliedState, Recorder
@@ -101,6 +101,7 @@ def apply(
             say(f"configuration {one_line(name)}: {_TESTS_STAY}")
     there = found.read(api, caller, wants, recorder.state)
     planned = plan.plan(wants, there, recorder.state, prune=prune, secrets=secrets, adopt=adopt)
+    planned = first_versions.compared(api, planned, there)
     if not as_json:
         show.show(planned)
     if prune and recorder.state == AppliedState():

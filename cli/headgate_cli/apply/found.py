@@ -80,7 +80,10 @@ class FoundConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class FoundGroup:
-    """A deployment group. `rollout` is the newest one, if it was asked for and there is one."""
+    """A deployment group. `rollout` is the newest one, if it was asked for and there is one.
+
+    `first_by_rollout` is True while its collectors go on with what they had before it was managed.
+    """
 
     id: str
     name: str
@@ -95,6 +98,7 @@ class FoundGroup:
     variables: Mapping[str, str] = field(default_factory=dict)
     secrets: Sequence[str] = ()
     rollout: shapes.RolloutOut | None = None
+    first_by_rollout: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +197,8 @@ def groups(api: Api, fleet_id: str) -> dict[str, FoundGroup]:
             role=group["role"],
             fields={"replicas": group["replicas"], "namespace": group["namespace"]},
             selector=group["selector"] or {},
+            # A server of an earlier release does not say it.
+            first_by_rollout=bool(group.get("first_by_rollout")),
         )
         for group in lookup.groups(api, fleet_id)
     }

@@ -28,6 +28,11 @@ from headgate_cli.configurations.folder import SETTINGS
 _UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted", "rolling_back")
 _TAKEN_BACK: Final = ("rolled_back", "aborted")
 _KEPT: Final = "it is not in the folder any longer: --prune deletes it"
+_FIRST_BY_ROLLOUT: Final = (
+    "its collectors go on with what they had before they were managed, so that a rollout brings the first version: add "
+    "`rollout: {preset: canary}` to the group"
+)
+_FIRST: Final = "the first version: hosts that run another are named"
 # A variable of the command begins so if it has the value of a secret; the secret's name follows.
 SECRETS: Final = "HEADGATE_SECRET_"
 _SERVERS: Final = "server-supervisor"
@@ -272,11 +277,15 @@ def _runs(
         # A group that is new has no hosts: steps would wait for nobody, and an approval or a window would hold up those
         # that come.
         rolls = group.rollout is not None and there is not None
+        is_first = there is not None and there.first_by_rollout
+        if is_first and not rolls:
+            yield ApplyStep(kind="group", name=name, action="refused", reason=_FIRST_BY_ROLLOUT)
+            return
         yield Assign(
             kind="group",
             name=name,
             action="roll_out" if rolls else "assign",
-            changes=[f"{target}{f', {_strategy(group)}' if rolls else ' at once'}"],
+            changes=[f"{target}{f', {_strategy(group)}' if rolls else ' at once'}", *([_FIRST] if is_first else [])],
             fleet=fleet.label,
             group=group,
             current=there,

@@ -403,6 +403,7 @@ export interface DeploymentChanged {
   variables_revision: number | null;
   captures_allowed: boolean;
   reads_configurations: boolean;
+  first_by_rollout: boolean;
   instances: InstancesOut;
   created_at: string;
   updated_at: string;
@@ -431,6 +432,7 @@ export interface DeploymentOut {
   variables_revision: number | null;
   captures_allowed: boolean;
   reads_configurations: boolean;
+  first_by_rollout: boolean;
   instances: InstancesOut;
   created_at: string;
   updated_at: string;

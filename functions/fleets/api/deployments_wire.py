@@ -123,6 +123,10 @@ class DeploymentOut(Answer):
     ]
     captures_allowed: Annotated[bool, beyond("Whether an Admin has allowed captures")]
     reads_configurations: Annotated[bool, beyond("Whether observed collectors' configurations are stored")]
+    first_by_rollout: Annotated[
+        bool,
+        beyond("Whether its collectors go on with what they had before it was managed, until a version is rolled out"),
+    ]
     instances: Annotated[InstancesOut, beyond()]
     created_at: Time
     updated_at: Time
@@ -141,6 +145,7 @@ class DeploymentOut(Answer):
             token_id=tokens.current_id(group.id, group.token_generation) if group.token_generation else None,
             collector_version=group.collector.version if group.collector else None,
             variables_revision=group.variables.revision if group.variables else None,
+            first_by_rollout=group.leaves_alone,
             instances=InstancesOut.of(counted.instances),
             **more,
         )
