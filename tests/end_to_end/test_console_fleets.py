@@ -52,6 +52,10 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     fleet_id = page.url.rpartition("/")[2]
 
     expect(page.get_by_label("Group")).to_contain_text("Default")
+    page.get_by_label("Take the official supervisor's place").check()
+    page.get_by_role("button", name="Show the command").click()
+    expect(page.get_by_text("No version is assigned to this group, so that")).to_be_visible()
+    page.get_by_label("Take the official supervisor's place").uncheck()
     page.get_by_label("Environment").fill("LISTEN=it's 0.0.0.0:4317; rm -rf /")
     page.get_by_role("button", name="Show the command").click()
     expect(page.get_by_label("Install command")).to_contain_text("rm -rf /")
@@ -71,6 +75,15 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     assert violations(page) == []
     dialog.get_by_role("button", name="Assign").click()
     expect(page.get_by_text("Version 1 is assigned")).to_be_visible()
+    group_page = page.url
+    page.goto(f"{here.home}/fleets/{fleet_id}")
+    page.get_by_label("Take the official supervisor's place").check()
+    page.get_by_role("button", name="Show the command").click()
+    expect(page.get_by_label("Install command")).to_contain_text("--systemd --from-official")
+    expect(page.get_by_text("What does not stay: files in agent::config_files")).to_be_visible()
+    page.get_by_label("Platform").select_option("docker")
+    expect(page.get_by_label("Take the official supervisor's place")).to_be_hidden()
+    page.goto(group_page)
 
     agents = [agent_of(service, fleet_id, name) for name in ("edge-1", "edge-<b>2</b>")]
     for agent in agents:

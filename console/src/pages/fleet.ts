@@ -46,6 +46,7 @@ const arch = h(
   ),
 );
 const systemd = h("input", { id: "systemd", type: "checkbox", checked: true });
+const takeover = h("input", { id: "takeover", type: "checkbox" });
 const env = h("textarea", { id: "env", rows: 3, spellcheck: "false", placeholder: "NAME=value" });
 const labels = h("input", { id: "labels", spellcheck: "false", placeholder: "site=berlin, ring=1" });
 const result = h("div", { "aria-live": "polite" });
@@ -56,6 +57,7 @@ let waiting = 0;
 const onLinux = [
   h("div", {}, field("Processor", arch)),
   h("div", { class: "check" }, systemd, h("label", { for: "systemd" }, "Start it with systemd")),
+  h("div", { class: "check" }, takeover, h("label", { for: "takeover" }, "Take the official supervisor's place")),
 ];
 platform.addEventListener("change", fit);
 root.append(
@@ -115,7 +117,11 @@ async function compose(event: Event): Promise<void> {
   const body = {
     platform: platform.value,
     ...(group.value && { deployment_id: group.value }),
-    ...(platform.value === "linux" && { arch: arch.value, systemd: systemd.checked }),
+    ...(platform.value === "linux" && {
+      arch: arch.value,
+      systemd: systemd.checked,
+      from_official: takeover.checked,
+    }),
     ...(Object.keys(variables).length > 0 && { env: variables }),
     ...(Object.keys(selecting).length > 0 && { labels: selecting }),
   };
