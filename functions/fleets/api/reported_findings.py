@@ -172,7 +172,7 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
             # A bridge has several texts, and is one host.
             names_by_kind, whole = defaultdict[FindingKind, list[str]](list), bool(texts)
             for name, reported in texts.items():
-                resolved = not (name or hosts[0].instance.reported.config_name)
+                resolved = hosts[0].instance.reported.resolves and not name
                 runs = reported.collector_version or version
                 listed, was_checked = check.of_text(reported.yaml, runs, available, starts=starts, resolved=resolved)
                 whole = whole and was_checked

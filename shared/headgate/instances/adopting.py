@@ -114,8 +114,8 @@ def proposed(shown: ShownConfiguration, collector: str | None = None) -> Adoptio
     """The configuration with variables in the place of what was redacted. Raises NotAdoptable."""
     name, reported = _chosen(reported_texts(shown.yaml), collector)
     agent = shown.seen.instance.reported
-    # A bridge names its collectors, or the configuration of one, and reports what somebody wrote.
-    resolved = not (name or agent.config_name)
+    # A bridge names its collectors, and reports what somebody wrote.
+    resolved = agent.resolves and not name
     text, variables, dropped = managed(reported.yaml, resolved=resolved)
     accepts = agent.accepts_remote_config
     notes = [_OF_BRIDGE if agent.description.is_bridge else _ACCEPTS if accepts else _PASTES, _WITHOUT_SAMPLES]

@@ -75,7 +75,8 @@ def differing(group: Deployment, known: UnsuitedHosts, version: Version) -> Sequ
     listed = [
         _unsuited(host, differs)
         for sha256, each in texts[:MOST_TEXTS]
-        if (differs := _difference_to(each[0], effective.text(group.fleet_id, sha256), version.yaml or ""))
+        for running in [effective.text(group.fleet_id, sha256)]
+        if (differs := difference(running, version.yaml or "", resolved=each[0].reported.resolves))
         for host in each
     ]
     unknown = "its configuration is not known, because it reported none"
@@ -94,11 +95,6 @@ def _of_hosts(message: str) -> Unsuited:
 
 def _unsuited(host: Instance, difference: str) -> Unsuited:
     return _of_hosts(f"The version is not what {host.called} runs: {difference}")
-
-
-def _difference_to(host: Instance, running: str | None, version: str) -> str:
-    # An agent that names its file reports what somebody wrote.
-    return difference(running, version, resolved=not host.reported.config_name)
 
 
 def difference(running: str | None, version: str, *, resolved: bool = True) -> str:

@@ -133,6 +133,10 @@ class Instance:
         """True for a collector that takes no configuration, in a group that was observed and is managed now."""
         return group.adopted and not self.reported.accepts_remote_config
 
+    def goes_on(self, group: Deployment) -> bool:
+        """True if it runs its own configuration until the group's first version; our supervisor has none of its own."""
+        return group.leaves_alone and not self.reported.host.is_ours
+
     def desired(self, group: Deployment, at: datetime) -> Desired:
         """The version that it is to run in this group at that time. Nothing else decides this."""
         if self.stays_observed(group):

@@ -136,9 +136,7 @@ def decide(
         return Decision(stored, replace(stored, contact=contact), gets_uid=True)
     before = _before(stored, report, group, at)
     desired = before.desired(group, at)
-    # Our supervisor runs nothing but what it is sent.
-    alone = desired.assignment is None and group.leaves_alone and not before.reported.host.is_ours
-    sends = not (group.observed or alone)
+    sends = not (group.observed or (desired.assignment is None and before.goes_on(group)))
     ordered, done = transitions.with_orders(before, report.host, desired, at)
     ordered = replace(ordered, identity=_identified(before.identity, message.sender, at))
     after = _checked(transitions.after_report(ordered, report, desired, at, sends=sends), desired, texts, at)

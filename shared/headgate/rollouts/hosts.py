@@ -120,8 +120,8 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
             return RolloutHost(instance, place, due, *_of_due(instance, running, desired, rollout, place, at))
         if _was_told(instance, running):
             # Nothing is sent where no version was before this one, so that nothing can be seen to go back.
-            stays = group.leaves_alone and not instance.reported.host.is_ours
-            back = _STAYS if stays else _of_taken_back(instance, instance.desired(group, at), rollout, at)
+            after = instance.desired(group, at)
+            back = _STAYS if instance.goes_on(group) else _of_taken_back(instance, after, rollout, at)
             if back is not None:
                 return RolloutHost(instance, place, due, "going_back", back)
         return RolloutHost(instance, place, due, "waiting" if _is_there(instance, at) else "absent")

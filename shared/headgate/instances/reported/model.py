@@ -131,6 +131,11 @@ class Reported:
     totals: Totals | None = field(default=None, compare=False)
 
     @property
+    def resolves(self) -> bool:
+        """True if it reports values in the place of references. An agent that names its file reports it as written."""
+        return not self.config_name
+
+    @property
     def name(self) -> str | None:
         """The label of the host, else its own name."""
         return self.host.name or self.description.host_name
