@@ -73,7 +73,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         service.stop()
 
 
-@pytest.mark.full
 def test_a_rollout_goes_on_after_its_service_was_killed_in_the_middle_of_a_soak(running: Running) -> None:
     running.cli.ok("rollout", "start", *PLACE, "shop@2", "--force", *STEPS)
     running.until(lambda shown: bool(shown["hosts"] and shown["hosts"]["applied"] == 1))
