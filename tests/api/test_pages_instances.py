@@ -90,6 +90,18 @@ def test_what_cannot_be_ordered_is_told_on_the_page(fleet: Fleet, agent: Agent, 
     assert "This collector reports: uninstall it" in refused["/delete"].text
 
 
+def test_a_host_is_cut_off_and_let_in_and_gets_no_orders_between(
+    fleet: Fleet, agent: Agent, browser: TestClient
+) -> None:
+    send_form(browser, page_path(fleet), "/cut-off")
+    cut_off = browser.get(page_path(fleet)).text
+    send_form(browser, page_path(fleet), "/let-in")
+    let_in = browser.get(page_path(fleet)).text
+
+    assert "This host is cut off: it gets no orders, and rollouts leave it out." in cut_off
+    assert ("Restart its collector" in cut_off, "Restart its collector" in let_in) == (False, True)
+
+
 def test_a_version_that_failed_is_tried_again(fleet: Fleet, agent: Agent, browser: TestClient) -> None:
     fleet.assign(2)
     agent.heartbeat()

@@ -8,6 +8,7 @@ from fleets.app import app
 from headgate.audit import service as audit
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Fleet, admin_of, ann, fleet
+from tests.support.fleets import create
 from tests.support.in_process import TestClient
 from tests.support.members import Member
 from tests.support.page_visitor import csrf, member_at, send_form
@@ -34,6 +35,7 @@ def test_groups_of_an_older_version_are_chosen_with_what_they_run_and_their_host
     fleet: Fleet, browser: TestClient
 ) -> None:
     fleet.agent(host_name="edge-1").start()
+    observed = create(fleet.member, "Seen", mode="observed").json()["id"]
     shown = browser.get(path(fleet), params=query(fleet, 2)).text
     same = browser.get(path(fleet), params=query(fleet, 1)).text
 
@@ -41,6 +43,8 @@ def test_groups_of_an_older_version_are_chosen_with_what_they_run_and_their_host
     assert f"{box} checked " in shown
     assert box in same
     assert f"{box} checked" not in same
+    # What would start there is refused.
+    assert observed not in shown
     assert '<td class="number" data-label="Hosts">1 ' in shown
     assert f"/deployments/{fleet.deployment_id}/review?configuration_id={fleet.configuration_id}" in shown
 

@@ -79,13 +79,13 @@ def _of_hosts(group_path: str, group: Deployment, stored: Environment, hosts: Va
         return NOTHING
     words = [f"{_hosts(n)} with {_revision(revision)}" for revision, n in hosts.running.items()]
     if hosts.unknown:
-        words.append(f"{_hosts(hosts.unknown)} that do not say")
+        words.append(f"{_hosts(hosts.unknown)} that {'does' if hosts.unknown == 1 else 'do'} not say")
     named = [html("<li>{name}: {why}</li>", name=each.name, why=each.message) for each in hosts.named]
     moved = hosts.running.get(stored.revision, 0) == hosts.total or hosts.unreached == hosts.total
     return html(
         _HOSTS,
         newest=stored.revision,
-        running=f"By the hosts' reports, there are {', '.join(words)}.",
+        running=f"By the hosts' reports: {', '.join(words)}.",
         unreached=html(_UNREACHED, hosts=_hosts(hosts.unreached), named=named) if named else NOTHING,
         roll_out=NOTHING
         if moved or group.assignment is None

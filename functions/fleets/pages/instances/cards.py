@@ -69,7 +69,7 @@ _WHAT: Final[Mapping[InstanceEvent, str]] = {
     "replaced": "Its host was installed again",
     "replaces": "It took the place of another one",
     "move_allowed": "Another host may take its place",
-    "refused": "A message of another host was refused:",
+    "refused": "A message was refused:",
     "capture": "Was asked for a sample of",
     "capture_ended": "The sample was taken:",
     "override": "Is to run, whatever its group runs,",

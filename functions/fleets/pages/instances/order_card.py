@@ -17,11 +17,10 @@ from headgate.instances.orders.acts import LONGEST
 from web.commands import Posted
 from web.forms import number_of, read_minute
 from web.html import NOTHING, Html, html
-from web.parts import ENTRIES, action, choice, second, text
+from web.parts import ENTRIES, action, choice, empty, second, text
 
 _CARD: Final = """\
-<div class="card"><h2>Orders</h2>{pending}<div class="buttons">{restart}{retry}{upgrade}</div>
-<p class="hint">A host carries out an order with one of its next messages, or never after an hour.</p>
+<div class="card"><h2>Orders</h2>{pending}{buttons}
 {override}
 <details{changes}><summary>Label it, or move it to another group</summary>
 <form method="post" action="{path}/change">{csrf}<div class="two">{label}{group}</div>
@@ -35,10 +34,14 @@ message, whatever its labels select.</p><button>Save</button></form></details>
 <p class="hint">For a host that lost its key, or came by the token of another group. The next host that reports under
 this collector's id gets what is known of it and meant for it: whoever has a token of the fleet can be the first.</p>
 {move}</details>
-<details><summary>Cut this host off</summary>
+<details{is_cut_off}><summary>Cut this host off</summary>
 <p class="hint">Every message of it is refused, and it is sent nothing. Its collector runs on as it is. Renew the token,
 too: whoever has it can report as another host, and a host that is cut off does not get the next one.</p>
 {cut_off}</details></div>"""
+_BUTTONS: Final = """\
+<div class="buttons">{restart}{retry}{upgrade}</div>
+<p class="hint">A host carries out an order with one of its next messages, or never after an hour.</p>"""
+_NO_ORDERS: Final = "This host is cut off: it gets no orders, and rollouts leave it out."
 _MOVE: Final = "<p>Another host may take its place until {until}.</p>"
 _CUT_OFF: Final = "<p>Its messages are refused since {since}.</p>{let_in}"
 _PENDING: Final = "<p>{do}: waits for the host since {at}.</p>"
@@ -69,20 +72,15 @@ def order_card(
     """The card; after a refusal, with what was typed and the problem at its field."""
     visible = configurations.visible(caller, ENTRIES, None).entries
     published = [(each.id, each.name) for each in visible if each.published_version is not None]
-    called, fleet_id = known.seen.instance.called, known.seen.instance.fleet_id
+    fleet_id, is_cut_off = known.seen.instance.fleet_id, known.seen.instance.orders.cut_off_at is not None
     groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
     return html(
         _CARD,
         path=path,
         csrf=csrf,
         pending=[html(_PENDING, do=_NAMES.get(order.do, order.do), at=second(order.at)) for order in known.orders],
-        restart=action(f"{path}/restart", csrf, "Restart its collector", "plain", subject=called),
-        retry=action(f"{path}/retry", csrf, "Try the failed version again", "plain", subject=called)
-        if known.seen.state == "apply_failed"
-        else NOTHING,
-        upgrade=action(f"{path}/upgrade-supervisor", csrf, "Upgrade its supervisor", "plain", subject=called)
-        if "upgrade_supervisor" in known.seen.instance.reported.host.can
-        else NOTHING,
+        buttons=empty(_NO_ORDERS) if is_cut_off else _buttons(path, csrf, known),
+        is_cut_off=Html(" open") if is_cut_off else NOTHING,
         override=_override(caller, path, csrf, known),
         move=_move(path, csrf, known),
         cut_off=_cut_off(path, csrf, known),
@@ -123,6 +121,20 @@ def order_card(
             required=False,
             error=problems.get("message", ""),
         ),
+    )
+
+
+def _buttons(path: str, csrf: Html, known: KnownInstance) -> Html:
+    called = known.seen.instance.called
+    return html(
+        _BUTTONS,
+        restart=action(f"{path}/restart", csrf, "Restart its collector", "plain", subject=called),
+        retry=action(f"{path}/retry", csrf, "Try the failed version again", "plain", subject=called)
+        if known.seen.state == "apply_failed"
+        else NOTHING,
+        upgrade=action(f"{path}/upgrade-supervisor", csrf, "Upgrade its supervisor", "plain", subject=called)
+        if "upgrade_supervisor" in known.seen.instance.reported.host.can
+        else NOTHING,
     )
 
 

@@ -197,6 +197,8 @@ def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view
 def _listed(caller: Caller) -> Iterator[_Listed]:
     """The groups of the first fleets that are managed here; three reads for each fleet."""
     for fleet in counting.fleets(caller, _FLEETS, None).entries:
+        if fleet.fleet.observed:
+            continue
         for counted in counting.groups(caller, fleet.fleet.id, _GROUPS, None).entries:
             yield _Listed(fleet.fleet, counted)
 

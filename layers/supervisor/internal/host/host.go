@@ -171,6 +171,7 @@ func (h *Host) Outgoing(message *protobufs.AgentToServer) { h.OutgoingWith(messa
 func (h *Host) OutgoingWith(message *protobufs.AgentToServer, instead *protobufs.CustomMessage) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
+	h.forgetTold()
 	h.noteStatus(message.GetRemoteConfigStatus())
 	message.RemoteConfigStatus = h.settings.Upgrades.Outgoing(message.RemoteConfigStatus)
 	h.orders.askedAgain()
@@ -236,7 +237,7 @@ func (h *Host) Answered(message *protobufs.AgentToServer, answer *protobufs.Serv
 func (h *Host) Unanswered(message *protobufs.AgentToServer) *protobufs.ServerToAgent {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	h.pending = nil
+	h.forgetTold()
 	failed := h.crashes.loop(h.configs.Running) != "" || h.settings.Upgrades.Failed(h.configs.Running.ConfigHash)
 	if !failed || h.crashes.wentBack {
 		return nil

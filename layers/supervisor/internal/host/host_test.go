@@ -266,6 +266,42 @@ func TestWithoutTheServiceTheHostGoesBackByItselfOnce(t *testing.T) {
 	}
 }
 
+// The service may have stored the report of a message whose answer was lost.
+func TestWhatALostAnswerLeftOpenIsToldAgain(t *testing.T) {
+	first, second := "receivers: {a: 1}\n", "receivers: {a: 2}\n"
+	for name, lost := range map[string]func(b *bench){
+		"unanswered":     func(b *bench) { b.host.Unanswered(&protobufs.AgentToServer{}) },
+		"nobody waited":  func(*bench) {},
+		"sent once more": func(b *bench) { b.exchange(&protobufs.AgentToServer{}, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.runs("good", first)
+			b.exchange(full(), &protobufs.ServerToAgent{})
+			b.tries("bad", second)
+			if _, said := b.exchange(&protobufs.AgentToServer{}, nil); said["config"].(map[string]any)["hash"] != textHash(second) {
+				t.Fatalf("%v", said)
+			}
+			lost(b)
+
+			b.host.mutex.Lock()
+			before := b.host.configs.before()
+			b.host.configs.offered(before)
+			b.host.mutex.Unlock()
+			b.write(first)
+			b.host.Written()
+			b.look()
+			_, said := b.exchange(&protobufs.AgentToServer{}, &protobufs.ServerToAgent{})
+			if config, _ := said["config"].(map[string]any); config["hash"] != textHash(first) {
+				t.Errorf("%v", said)
+			}
+			if _, said := b.exchange(&protobufs.AgentToServer{}, &protobufs.ServerToAgent{}); said["config"] != nil {
+				t.Errorf("again: %v", said)
+			}
+		})
+	}
+}
+
 func TestEndsCountForTheConfigurationThatRanThen(t *testing.T) {
 	b := newBench(t)
 	b.runs("good", "receivers: {a: 1}\n")

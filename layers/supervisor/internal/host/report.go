@@ -177,6 +177,37 @@ func (h *Host) changed(full bool) report {
 	return now
 }
 
+// forgetTold forgets what the service was told with the message before, if no answer to that came: the service may have
+// stored it, or not, so that the next message says it again.
+func (h *Host) forgetTold() {
+	sent := h.pending
+	h.pending = nil
+	if sent == nil {
+		return
+	}
+	if sent.Can != nil {
+		h.told.Can = nil
+	}
+	if sent.Collector != nil {
+		h.told.Collector = nil
+	}
+	if sent.Variables != nil {
+		h.told.Variables = nil
+	}
+	if sent.Config != nil {
+		h.told.Config = nil
+	}
+	if sent.Exits != nil {
+		h.told.Exits = nil
+	}
+	if sent.CrashLoop != nil {
+		h.told.CrashLoop = nil
+	}
+	if sent.Components != nil {
+		h.told.Components = nil
+	}
+}
+
 // noteTold keeps what the service knows after a report that it has answered.
 func (h *Host) noteTold(next report) {
 	if next.Supervisor != nil {
