@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 PrincipalKind = Literal["service_account", "user"]
-ActorKind = Literal["instance", "service_account", "user"]
+ActorKind = Literal["service_account", "user", "instance"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 from headgate.audit import store as audit
 from headgate.audit.model import AuditRecord
 from headgate.captures import store as captures
-from headgate.captures.model import Capture, Redaction
+from headgate.captures.model import Capture, CaptureTarget, Redaction
 from headgate.checker import keys as verdict_keys
 from headgate.checker import verdict_store as verdicts
 from headgate.configurations import store as configurations
@@ -224,7 +224,10 @@ def _read_rollouts(start: str) -> Mapping[str, object]:
 
 
 def _write_captures(make: Make) -> None:
-    ended, open_ = make(Capture), make(Capture, id=f"{make.start}-open", reason=None)
+    # Items were recorded with the name that the field had then.
+    inner = values.bare if make.start == "shallow" else getattr(values, make.start)
+    target = inner(CaptureTarget, f"{make.start}-wanted")
+    ended, open_ = make(Capture, target=target), make(Capture, id=f"{make.start}-open", reason=None, target=target)
     table.transact([captures.creating(ended), captures.creating(open_)])
     captures.put_redaction(make.start, make(Redaction), 0, audit.put(make(AuditRecord, id=f"{make.start}-redacted")))
 

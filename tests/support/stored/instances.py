@@ -133,5 +133,5 @@ class RecordedInstance:
             Orders(self.orders, self.override, self.capture, self.move_until),
             Measurements(self.watch, self.departures),
             self.noted,
-            self.revision,
+            revision=self.revision,
         )
