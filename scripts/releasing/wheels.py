@@ -30,7 +30,7 @@ _SHELLS: Final = {
 # What the local service reads, beside the console's assets, which are built.
 _SERVICE: Final = ("charts", "engine", "flows", "functions", "local", "shared", "statemachines", "template.yaml")
 # What of the engine is in the wheel of the command line, as pyproject.toml says.
-LIGHT: Final = tuple(f"engine/headgate_engine/{name}.py" for name in ("errors", "setting", "yaml_text"))
+LIGHT: Final = tuple(f"engine/headgate_engine/{name}.py" for name in ("errors", "host_names", "setting", "yaml_text"))
 _ASSETS: Final = "functions/web/assets"
 _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)(\[[^]]*\])?==([^\s;\\]+)\s*(;[^\\\n]*)?", re.MULTILINE)
 

@@ -10,6 +10,7 @@ from headgate import checker
 from headgate.checker import CheckerBusy
 from headgate_engine.checker.asker import Asker
 from tests.api.test_observed_bridge import Bridge, bridge
+from tests.api.test_observed_fleets import EXTENSION, without_group
 from tests.support.fleet_of_agents import ann, fleet, now
 from tests.support.members import API
 
@@ -64,6 +65,17 @@ def test_a_bridge_with_several_collectors_is_one_host(
     assert answer["checked"] == 3
     assert (error["count"], len(error["hosts"])) == (1, 3)
     assert (answer["without_findings"], answer["not_checked"]) == (0, 0)
+
+    # Two hosts of one name.
+    for _ in range(2):
+        agent = without_group(bridge.fleet, capabilities=EXTENSION, host_name="edge")
+        agent.start()
+        message = agent.message()
+        message.effective_config.config_map.config_map[""].body = b"service: {}"
+        agent.send(message)
+    ends = {seen["id"][-6:] for seen in bridge.fleet.instances() if seen["host_name"] == "edge"}
+    hosts = [{*item["hosts"]} for item in _findings(bridge)["items"]]
+    assert any({f"edge (…{end})" for end in ends} <= named for named in hosts), hosts
 
 
 def test_a_text_that_could_not_be_checked_is_said_beside_the_others(

@@ -275,6 +275,13 @@ def test_the_same_configuration_on_several_hosts_is_one_text_and_one_group(obser
     ]
     assert "receiver/otlp" in groups["items"][0]["components"]
     assert groups["left_out"] == 0
+    copy = without_group(observed, capabilities=EXTENSION, host_name="edge-0")
+    copy.start()
+    _reports(copy, _RUNNING)
+    ends = {seen["id"][-6:] for seen in observed.instances() if seen["host_name"] == "edge-0"}
+    named = {*(f"edge-0 (…{end})" for end in ends), "edge-1"}
+    groups = observed.member.http.get(f"{API}/fleets/{observed.id}/configurations").json()
+    assert {*groups["items"][0]["hosts"]} == named
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from headgate_cli.output import counted, minute, print_json, print_result, print
 from headgate_cli.shaped import each, shaped
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.upgrade import report as upgrades
+from headgate_engine import host_names
 
 _fleet = click.argument("fleet", metavar="FLEET")
 _instance = click.argument("instance", metavar="INSTANCE")
@@ -41,12 +42,13 @@ def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
         print_text(api.text(f"{path}.csv"))
         return
     listed = list(each(shapes.InventoryOut, api.items(path)))
+    hosts = host_names.distinct((entry["id"], entry["host_name"] or entry["id"]) for entry in listed)
     show_list(
         listed,
         as_json,
         "No collector has reported yet: see `headgate fleet observe --help`",
         {
-            "HOST": lambda entry: one_line(entry["host_name"] or entry["id"]),
+            "HOST": lambda entry: one_line(hosts[entry["id"]]),
             "SYSTEM": lambda entry: one_line(f"{entry['os'] or '?'}/{entry['arch'] or '?'}"),
             "DISTRIBUTION": lambda entry: one_line(entry["distribution"] or "-"),
             "VERSION": lambda entry: one_line(entry["collector_version"] or "-"),

@@ -17,6 +17,7 @@ from headgate_cli.output import minute, print_json, table
 from headgate_cli.shaped import each
 from headgate_cli.shapes import InstanceDetail, InstanceOut, VersionOut
 from headgate_cli.untrusted import one_line, quoted
+from headgate_engine import host_names
 
 P = ParamSpec("P")
 Filters = Mapping[str, str | int | None]
@@ -86,6 +87,11 @@ def host(instance: InstanceOut | InstanceDetail) -> str:
     return instance["name"] or instance["host_name"] or instance["id"]
 
 
+def names_of(listed: Sequence[InstanceOut]) -> Names:
+    """The name of each host of a list by its id, which tells hosts of one name apart."""
+    return host_names.distinct((instance["id"], host(instance)) for instance in listed)
+
+
 def message(instance: InstanceOut | InstanceDetail) -> str:
     """Explain the state of the instance, and what is unusual about its host."""
     words = [instance["state_message"]]
@@ -143,9 +149,10 @@ def _with_names(instance: InstanceOut, by_id: Names) -> Entity:
 
 def _table(api: Api, fleet_id: str, listed: Sequence[InstanceOut], by_id: Names, nothing: str) -> None:
     groups = {group["id"]: group["name"] for group in lookup.groups(api, fleet_id)}
+    hosts = names_of(listed)
     rows = [
         (
-            host(instance),
+            hosts[instance["id"]],
             groups.get(instance["deployment_id"], instance["deployment_id"]),
             f"{instance['os'] or ''}/{instance['arch'] or ''}".strip("/"),
             instance["state"].replace("_", " "),
@@ -162,11 +169,12 @@ def _table(api: Api, fleet_id: str, listed: Sequence[InstanceOut], by_id: Names,
 
 def _lines(listed: Sequence[InstanceOut], by_id: Names) -> dict[str, str]:
     """The line of each instance that is watched."""
-    return {instance["id"]: _line(instance, by_id) for instance in listed}
+    hosts = names_of(listed)
+    return {instance["id"]: _line(instance, hosts[instance["id"]], by_id) for instance in listed}
 
 
-def _line(instance: InstanceOut, by_id: Names) -> str:
+def _line(instance: InstanceOut, host_name: str, by_id: Names) -> str:
     state = one_line(instance["state"]).replace("_", " ")
     runs = one_line(names.version(instance["running"], by_id)) or "nothing"
     words = message(instance)
-    return f"{one_line(host(instance))}  {state}, runs {runs}" + (f": {quoted(words)}" if words else "")
+    return f"{one_line(host_name)}  {state}, runs {runs}" + (f": {quoted(words)}" if words else "")

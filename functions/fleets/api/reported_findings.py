@@ -165,6 +165,7 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
     left_out = clean = 0
     with checks.under_way(caller):
         builds = observed.by_build(caller, fleet_id)
+        host_names = observed.names_of(seen for _, hosts in builds for seen in hosts)
         lists = components.known(fleet_id) if any(build.components for build, _ in builds) else {}
         for (sha256, version, components_hash), hosts in builds:
             texts = _texts(fleet_id, sha256) if check.may_go_on else {}
@@ -181,7 +182,7 @@ def of_fleet(caller: Caller, fleet_id: str, to: str | None) -> FleetFindingsOut:
             for kind, names in names_by_kind.items():
                 having = having_by_kind[kind]
                 having.count += len(hosts)
-                called = [f"{seen.instance.called}{name}" for name in names for seen in hosts]
+                called = [f"{host_names[seen.instance.id]}{name}" for name in names for seen in hosts]
                 having.hosts += called[: MOST_NAMES - len(having.hosts)]
             clean += len(hosts) if whole and not names_by_kind else 0
             left_out += 0 if whole else len(hosts)

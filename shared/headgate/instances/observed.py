@@ -6,7 +6,7 @@ import csv
 import difflib
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -18,6 +18,7 @@ from headgate.instances import service
 from headgate.instances.reported import effective
 from headgate.instances.reported.effective import Effective
 from headgate.instances.service import SeenInstance
+from headgate_engine import host_names
 
 _MOST_LINES: Final = 5_000
 """Lines of a text of which a difference is made: its time grows with their square."""
@@ -107,18 +108,25 @@ def by_build(caller: Caller, fleet_id: str) -> list[tuple[RunConfiguration, Sequ
 
 def shared(caller: Caller, fleet_id: str) -> list[SharedConfiguration]:
     """Group collectors by configuration, the largest first; a query for each megabyte of the fleet's instances."""
+    groups = sorted(_groups(caller, fleet_id), key=lambda group: (-len(group[1]), group[0]))
+    names = names_of(seen for _, hosts in groups for seen in hosts)
     return [
         SharedConfiguration(
             sha256,
             len(hosts),
-            [seen.instance.called for seen in hosts[:MOST_HOSTS]],
+            [names[seen.instance.id] for seen in hosts[:MOST_HOSTS]],
             sorted({seen.instance.reported.description.collector_version or "" for seen in hosts} - {""})[
                 -MOST_VERSIONS:
             ],
             hosts[0].instance.reported.effective.components if hosts[0].instance.reported.effective else (),
         )
-        for sha256, hosts in sorted(_groups(caller, fleet_id), key=lambda group: (-len(group[1]), group[0]))
+        for sha256, hosts in groups
     ]
+
+
+def names_of(hosts: Iterable[SeenInstance]) -> Mapping[str, str]:
+    """The name of each host by its id, which tells hosts of one name apart."""
+    return host_names.distinct((seen.instance.id, seen.instance.called) for seen in hosts)
 
 
 def _groups(caller: Caller, fleet_id: str) -> Iterable[tuple[str, Sequence[SeenInstance]]]:
