@@ -9,8 +9,10 @@ import pytest
 from nacl.exceptions import CryptoError
 from nacl.public import SealedBox
 
+from headgate.audit import keys as audit_keys
 from headgate.audit import service as audit
 from headgate.audit.model import AuditRecord
+from headgate.backup.kinds import KINDS
 from headgate.deployments import own_tokens, variable_store, variables
 from headgate.deployments import service as deployments
 from headgate.deployments.environment import Environment
@@ -102,6 +104,9 @@ def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(
     assert {one.target for one in records} == {f"fleets/{group.fleet.id}/deployments/{group.id}"}
     assert [one.details["secrets"] for one in records] == ["API_KEY", "API_KEY"]
     assert {one.details["variables_revision"] for one in records} == {"2"}
+    items = table.identity.list(audit_keys.partition(admin_of(group.fleet).organization_id), "", 100, None).entries
+    taken_by_imports = next(kind.required for kind in KINDS if kind.title == "Audit record")
+    assert all(check(item[attribute]) for item in items for attribute, check in taken_by_imports.items())
     told = capsys.readouterr().out + changes + json.dumps(known) + json.dumps(_items(group.fleet.id), default=repr)
     assert not [secret for secret in SECRETS if f'"{secret}"' in told]
 
