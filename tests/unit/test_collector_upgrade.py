@@ -218,7 +218,7 @@ def steps(monkeypatch: pytest.MonkeyPatch, checkout: Path) -> Callable[..., int]
         for name in ("folder", "build", "go_tests", "changes"):
             monkeypatch.setattr(collector_upgrade, f"_{name}", step(name))
         monkeypatch.setattr(collector_upgrade, "_pytest", tests)
-        monkeypatch.setattr(collector_upgrade.checker, "describe", lambda *_, **__: described)
+        monkeypatch.setattr(collector_upgrade.checker.COLLECTORS, "describe", lambda *_, **__: described)
         return collector_upgrade.raise_to(NEW, regenerate=False)
 
     return run
