@@ -8,7 +8,6 @@ from headgate.rollouts import service as rollouts
 from headgate_opamp import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
-from tests.support.opamp_agent import Agent
 
 __all__ = ["ann", "fleet", "now"]
 
@@ -150,27 +149,6 @@ def test_a_host_with_an_order_is_silent_after_three_of_its_quick_heartbeats(
     assert fleet.state() == "applied"
     now.moves(seconds=11)
     assert fleet.state() == "silent"
-
-
-def test_counters_that_an_earlier_release_wrote_lose_and_gain_nobody(fleet: Fleet, now: Clock) -> None:
-    """It counted all hosts alike; the host that it counted so reports again."""
-    from headgate.storage import aws
-
-    fleet.assign(1)
-    agent: Agent = fleet.agent()
-    agent.start()
-    table = settings().fleets_table
-    key = {"pk": {"S": f"census#{fleet.id}"}}
-    counters = aws.dynamodb().query(
-        TableName=table, KeyConditionExpression="pk = :pk", ExpressionAttributeValues={":pk": key["pk"]}
-    )["Items"]
-    (shard,) = [item for item in counters if "heard" in item]
-    del shard["quick"]
-    aws.dynamodb().put_item(TableName=table, Item=shard)
-    now.moves(seconds=40)
-    agent.heartbeat()
-
-    assert fleet.counts() == {"total": 1, "pending_pickup": 1}
 
 
 def test_hosts_rest_while_their_rollout_waits_for_a_person(fleet: Fleet, host: Told) -> None:

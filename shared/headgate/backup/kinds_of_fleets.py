@@ -188,6 +188,7 @@ KINDS_OF_FLEETS: Final = (
             "before": checks.mapping,
             "assigned": checks.mapping,
             "before_since": checks.time,
+            "variables_revision": checks.number,
         },
     ),
     Kind(
