@@ -1,6 +1,7 @@
 """A group's volume mounts by the application's API and page."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple
 
 import pytest
 from httpx2 import Response
@@ -14,7 +15,7 @@ from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.foundation.principal import Principal
+from headgate.foundation.principal import Actor, Principal
 from headgate.foundation.settings import settings
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
@@ -163,5 +164,5 @@ def test_each_change_is_recorded_with_it(caller: Caller, http: TestClient, fleet
     ]
 
     assert [(one.actor, one.target, one.credential_id) for one in recorded] == [
-        (caller.principal, f"fleets/{fleet_id}/deployments/{group_id}", caller.credential_id)
+        (Actor(*astuple(caller.principal)), f"fleets/{fleet_id}/deployments/{group_id}", caller.credential_id)
     ]

@@ -1,6 +1,7 @@
 """The pages of a version and its rules, where no collector is installed; tests/end_to_end/test_pages.py has one."""
 
 import re
+from dataclasses import astuple
 
 import pytest
 from httpx2 import Response
@@ -10,7 +11,7 @@ from headgate.configurations import service as configurations
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import new_id
-from headgate.foundation.principal import Principal
+from headgate.foundation.principal import Actor, Principal
 from headgate.foundation.settings import settings
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
@@ -147,7 +148,7 @@ def test_a_rule_by_hand_is_removed_and_the_others_stay(ada: Browser, configurati
     assert list(kept(configuration_id)) == ["api"]
     assert (record.action, record.actor, record.details["pipeline"]) == (
         "rule_by_hand.removed",
-        ada.caller.principal,
+        Actor(*astuple(ada.caller.principal)),
         PIPELINE,
     )
 

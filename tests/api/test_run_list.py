@@ -151,19 +151,6 @@ def test_an_expired_run_and_a_job_are_not_listed(ann: Member) -> None:
     assert listed(ann) == []
 
 
-def test_a_run_that_an_earlier_release_stored_is_listed_without_what_it_lacks(ann: Member) -> None:
-    run = queued(ann)
-    aws.dynamodb().update_item(
-        TableName=settings().runs_table,
-        Key={"run_id": {"S": run.id}},
-        UpdateExpression="REMOVE rule_count, #reason, rules_passed, trace",
-        ExpressionAttributeNames={"#reason": "reason"},
-    )
-    (entry,) = listed(ann)
-
-    assert (entry["id"], entry["rules"], entry["reason"], entry["trace"]) == (run.id, None, None, False)
-
-
 def test_a_request_reads_so_many_runs_and_the_next_page_goes_on(
     ann: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,26 +131,3 @@ def test_renewed_tokens_are_of_the_same_scope(scopes: Scopes, banker: Agent) -> 
 
     assert again.uid == banker.uid
     assert scopes.fleet.counts() == {"total": 1, "applied": 1}
-
-
-@pytest.mark.parametrize("token_id", [True, False], ids=["with its token", "from before tokens were recorded"])
-def test_an_instance_of_an_earlier_release_is_of_the_scope_of_its_last_token(
-    scopes: Scopes, banker: Agent, token_id: bool
-) -> None:
-    """Such an item has no scope; the renewed token is of the group as well, and all from before came by the fleet's."""
-    instance_id = only_id(scopes)
-    item = scopes.item(instance_id)
-    own_tokens.renew(admin_of(scopes.fleet), scopes.fleet.id, scopes.bank, "1d")
-    without = {"scope"} if token_id else {"scope", "token_id"}
-    table.fleets.put({name: value for name, value in item.items() if name not in without})
-    before = scopes.item(instance_id)
-    thieves = [scopes.in_shop(uid=banker.uid)]
-    thieves.append(scopes.of_fleet(scopes.bank, uid=banker.uid) if token_id else scopes.in_bank(uid=banker.uid))
-    for thief in thieves:
-        thief.start()
-        assert (scopes.item(instance_id), thief.uid != banker.uid) == (before, True)
-
-    newer = scopes.agent(tokens.value_of(scopes.bank, 2), scopes.bank, uid=banker.uid, status=banker.status)
-    own = newer if token_id else scopes.of_fleet(scopes.bank, uid=banker.uid, status=banker.status)
-    own.start()
-    assert (own.uid, scopes.item(instance_id)["scope"]) == (banker.uid, scopes.bank if token_id else scopes.fleet.id)
