@@ -211,6 +211,8 @@ def request_path(path: str) -> str:
     )
 
 
+# Reference and versions ask the collector.
+@pytest.mark.collector
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.label)
 def test_each_credential_gets_exactly_what_it_may(
     endpoint: Endpoint, organization: Organization, credentials: Mapping[str, Headers]
