@@ -16,7 +16,6 @@ import itertools
 import json
 import logging
 import math
-import os
 import socket
 import tempfile
 import threading
@@ -46,6 +45,7 @@ from tests.support.members import join
 from tests.support.opamp_agent import Agent
 from tests.support.request_units import counted, uncounted
 from tests.support.service import Service, running_service
+from tests.support.spent import Spent
 
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
 BAD = f"# bad\n{YAML}"
@@ -62,23 +62,6 @@ HEAD = (
     f"{'these':>6} {'MB':>5}"
 )
 WHAT = "a message every {} s of each; processor ms a message of the service and of these, and the service's memory"
-
-
-@dataclass
-class Spent:
-    """Processor seconds of the service and of this process until a moment, and the service's memory then."""
-
-    service: float
-    here: float
-    megabytes: int
-
-    @classmethod
-    def by(cls, pid: int) -> "Spent":
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks = int(fields[11]) + int(fields[12])
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        megabytes = pages * os.sysconf("SC_PAGE_SIZE") >> 20
-        return cls(ticks / os.sysconf("SC_CLK_TCK"), time.process_time(), megabytes)
 
 
 @dataclass

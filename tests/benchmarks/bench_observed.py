@@ -24,10 +24,10 @@ from typing import Any
 
 from headgate_local import template
 from scripts import bill
-from tests.benchmarks.bench_fleet import Spent
 from tests.support.go_programs import go
 from tests.support.ports import free_port
 from tests.support.service import ROOT, running_service
+from tests.support.spent import Spent
 
 HEAD = (
     f"{'':<40} {'agents':>7} {'open':>6} {'sent':>8} {'answered':>8} {'a second':>8} {'p50 ms':>8} {'p99 ms':>8} "
