@@ -135,7 +135,7 @@ class Limited:
     async def _invoke(self, scope: Scope, receive: Receive, send: Send) -> None:
         messages: list[Message] = []
         size, is_file = 0, False
-        # Of the request's body: whether more of it is to come, and whether the function waits for that now.
+        # True while the body has more parts, and while the function waits for one of them.
         more, awaited = True, False
         grows = _growth(dict(scope["headers"]).get(b"content-type", b""))
 
@@ -231,7 +231,7 @@ def _answer_bytes(messages: list[Message]) -> int:
 
 async def _refuse_for(send: Send, wait: float) -> None:
     # Spread, so that they do not come back together.
-    seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  not a secret
+    seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  spreads load, guards nothing
     status = HTTPStatus.TOO_MANY_REQUESTS
     problem = {
         "type": f"urn:headgate:problem:{OVERLOADED}",

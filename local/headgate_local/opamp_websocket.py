@@ -151,7 +151,7 @@ class WithWebSocket:
                 elif waking in done or not asked:
                     if waking in done:
                         # Agents of a fleet are asked one after the other.
-                        pause = random.random()  # noqa: S311  not a secret
+                        pause = random.random()  # noqa: S311  spreads load, guards nothing
                         await asyncio.sleep(pause * len(self._open) / _ASKED_A_SECOND)
                         connection.wake.clear()
                         waking = asyncio.ensure_future(connection.wake.wait())

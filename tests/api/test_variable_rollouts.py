@@ -76,7 +76,7 @@ def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(
     assert rollout["variables"] == {"revision": 2, "before": None, "names": ["API_KEY", "LEVEL", "ZONE"]}
     ended = group.ends(rollout)
     listed = group.fleet.member.http.get(f"{group.path}/history").json()["items"]
-    assert [one["variables_revision"] for one in listed] == [2, None]
+    assert [entry["variables_revision"] for entry in listed] == [2, None]
     third = group.starts(group.stores(secrets={"API_KEY": "third"}, variables={"LEVEL": "warn"}))
     assert third["variables"] == {"revision": 3, "before": 2, "names": ["API_KEY"]}
     group.fleet.member.http.post(f"{group.path}/rollouts/{third['id']}/abort")
@@ -98,12 +98,12 @@ def test_a_changed_secret_reaches_hosts_step_by_step_without_an_install(
     assert events == [("variables_changed", 2), ("variables_sent", 2)]
     changes = json.dumps(group.fleet.member.http.get(f"{API.replace('public', 'app')}/changes").json())
     records = deliveries(group)
-    assert sorted((one.actor.kind, one.actor.id) for one in records) == sorted(
+    assert sorted((record.actor.kind, record.actor.id) for record in records) == sorted(
         ("instance", each["id"]) for each in group.fleet.instances()
     ), "once for each host, though two revisions were sent"
-    assert {one.target for one in records} == {f"fleets/{group.fleet.id}/deployments/{group.id}"}
-    assert [one.details["secrets"] for one in records] == ["API_KEY", "API_KEY"]
-    assert {one.details["variables_revision"] for one in records} == {"2"}
+    assert {record.target for record in records} == {f"fleets/{group.fleet.id}/deployments/{group.id}"}
+    assert [record.details["secrets"] for record in records] == ["API_KEY", "API_KEY"]
+    assert {record.details["variables_revision"] for record in records} == {"2"}
     items = table.identity.list(audit_keys.partition(admin_of(group.fleet).organization_id), "", 100, None).entries
     taken_by_imports = next(kind.required for kind in KINDS if kind.title == "Audit record")
     assert all(check(item[attribute]) for item in items for attribute, check in taken_by_imports.items())
@@ -417,6 +417,6 @@ def test_a_host_that_is_installed_in_another_group_never_goes_back_to_the_values
     host.beats()
 
     assert [offer["digest"] for offer in host.offers if "digest" in offer].count(first) == 1, "before it moved"
-    own = [one.target.rpartition("/")[2] for one in deliveries(group) if one.actor.name == "edge-0"]
+    own = [record.target.rpartition("/")[2] for record in deliveries(group) if record.actor.name == "edge-0"]
     assert own == [second.id, group.id], "a record for each group"
     assert host.environment.get("API_KEY") != "of the first"

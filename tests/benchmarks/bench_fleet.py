@@ -44,7 +44,7 @@ from tests.support.fleet_of_agents import make_fleet
 from tests.support.members import join
 from tests.support.opamp_agent import Agent
 from tests.support.request_units import counted, uncounted
-from tests.support.service import Service, running_service
+from tests.support.service import Service, service_of_many_agents
 from tests.support.spent import Spent
 
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
@@ -254,14 +254,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder: Path = chosen.data or Path(temporary)
         with (
-            # All at once, more than a fleet lets in.
-            running_service(
-                folder / "data",
-                as_people_do=True,
-                HEADGATE_FLEET_HEARTBEAT_SECONDS=str(chosen.interval),
-                HEADGATE_INSTANCE_LIMIT="100000",
-                HEADGATE_NEW_INSTANCES_PER_MINUTE="100000",
-            ) as running,
+            service_of_many_agents(folder / "data", chosen.interval) as running,
             running.client() as client,
         ):
             fleet = a_fleet(client, folder / "fleet.json")

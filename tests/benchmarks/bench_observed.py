@@ -26,7 +26,7 @@ from headgate_local import template
 from scripts import bill
 from tests.support.go_programs import go
 from tests.support.ports import free_port
-from tests.support.service import ROOT, running_service
+from tests.support.service import ROOT, service_of_many_agents
 from tests.support.spent import Spent
 
 HEAD = (
@@ -87,17 +87,11 @@ def main() -> None:
                     program, pid, f"{TRANSPORTS[transport]}://{address}/v1/opamp", "", f"baseline, {transport}", chosen
                 )
         with (
-            running_service(
-                Path(temporary) / "data",
-                as_people_do=True,
-                HEADGATE_FLEET_HEARTBEAT_SECONDS=str(chosen.interval),
-                HEADGATE_INSTANCE_LIMIT="100000",
-                HEADGATE_NEW_INSTANCES_PER_MINUTE="100000",
-            ) as running,
+            service_of_many_agents(Path(temporary) / "data", chosen.interval) as running,
             running.client() as client,
         ):
-            made = {"label": "Observed", "type": "server-supervisor", "mode": "observed"}
-            fleet = client.post("/fleets", json=made).raise_for_status().json()["id"]
+            body = {"label": "Observed", "type": "server-supervisor", "mode": "observed"}
+            fleet = client.post("/fleets", json=body).raise_for_status().json()["id"]
             token = client.post(f"/fleets/{fleet}/observe", json={"client": "extension"}).raise_for_status().json()
             for transport in chosen.transport.split(","):
                 url = token["endpoint"].replace("http", TRANSPORTS[transport], 1)

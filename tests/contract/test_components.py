@@ -51,13 +51,15 @@ def schema_of(version: str) -> dict[str, Any]:
 @pytest.mark.parametrize("version", versions_in_turn(1))
 def test_the_program_carries_the_texts_of_its_modules(version: str) -> None:
     """The build embeds them. In tests of the Go code there are none."""
-    found = reference.matching(version)
+    components = reference.matching(version)
     settings_at_the_top = [
-        property_ for one in found for property_ in json.loads(one.schema).get("properties", {}).values()
+        property_
+        for component in components
+        for property_ in json.loads(component.schema).get("properties", {}).values()
     ]
-    described = [one for one in settings_at_the_top if one.get("description")]
+    described = [component for component in settings_at_the_top if component.get("description")]
 
-    assert len([one for one in found if one.summary]) > len(found) * 0.95
+    assert len([component for component in components if component.summary]) > len(components) * 0.95
     assert len(described) > len(settings_at_the_top) * 0.8
 
 
@@ -66,8 +68,10 @@ def test_the_components_are_those_that_the_binary_describes(version: str) -> Non
     described = checker.COLLECTORS.describe(version, asker=Asker("o", "c"))["components"]
     assert isinstance(described, list)
 
-    assert [(one.kind, one.type, one.module) for one in reference.matching(version)] == sorted(
-        (one["kind"], one["type"], one["module"]) for one in described if one["kind"] != "provider"
+    assert [(component.kind, component.type, component.module) for component in reference.matching(version)] == sorted(
+        (component["kind"], component["type"], component["module"])
+        for component in described
+        if component["kind"] != "provider"
     )
 
 
@@ -81,9 +85,9 @@ def test_every_component_has_a_schema_whose_fields_can_be_listed(version: str) -
 
 @pytest.mark.parametrize("version", versions_in_turn(4))
 def test_a_former_name_leads_to_its_component(version: str) -> None:
-    renamed = [one for one in reference.matching(version) if one.aliases]
+    renamed = [component for component in reference.matching(version) if component.aliases]
 
-    assert [reference.component(version, one.kind, one.aliases[0]) for one in renamed] == renamed
+    assert [reference.component(version, component.kind, component.aliases[0]) for component in renamed] == renamed
 
 
 @pytest.mark.parametrize("version", versions_in_turn(5))
@@ -91,7 +95,9 @@ def test_the_schema_of_a_configuration_has_every_component_and_fits_in_an_answer
     text = documents.plain(reference.document(version).compressed)
     definitions = schema_of(version)["$defs"]
 
-    assert [one.position for one in reference.matching(version) if one.position not in definitions] == []
+    assert [
+        component.position for component in reference.matching(version) if component.position not in definitions
+    ] == []
     assert len(text) < min(LARGEST_DOCUMENT, LARGEST_IN_LAMBDA)
 
 
@@ -112,12 +118,12 @@ def test_every_component_of_the_gallery_has_an_entry() -> None:
 
 @pytest.mark.parametrize("version", versions_in_turn(6))
 def test_ottl_answers_for_every_context_of_every_component(version: str) -> None:
-    for one in reference.ottl_components(version):
-        for context in one.contexts:
-            told = reference.ottl(one.component, context, version)
-            assert (told.component, told.kind, told.context) == (one.component, one.kind, context)
-            assert told.paths, (one.component, context)
-            assert told.functions, (one.component, context)
+    for entry in reference.ottl_components(version):
+        for context in entry.contexts:
+            told = reference.ottl(entry.component, context, version)
+            assert (told.component, told.kind, told.context) == (entry.component, entry.kind, context)
+            assert told.paths, (entry.component, context)
+            assert told.functions, (entry.component, context)
 
 
 @needs_second_version

@@ -324,9 +324,9 @@ MISTAKES: Final = [mistake for entry in STORED.values() for mistake in entry["mi
 
 
 def test_every_mistake_in_the_list_is_still_told_as_the_list_says() -> None:
-    named = {one["component"] for one in MISTAKES}
-    components = [one for kind in KINDS for one in reference.matching(settings().collector_version, kind)]
-    subjects = {one.name: one for one in attempts.subjects(components) if one.name in named}
+    named = {component["component"] for component in MISTAKES}
+    components = [component for kind in KINDS for component in reference.matching(settings().collector_version, kind)]
+    subjects = {component.name: component for component in attempts.subjects(components) if component.name in named}
     collector = oracle.Sandboxed(Path(settings().collectors_dir, settings().collector_version, "otelcol-contrib"))
     differing = []
     try:

@@ -44,10 +44,10 @@ def test_a_folder_is_applied_once_and_the_second_plan_is_empty(cli: Cli, between
     assert (second["steps"], second["unchanged"]) == ([], count)
     assert second["requests"] <= 3
     there = configurations(cli)
-    assert {one["published_version"] for one in there.values()} == {1}
+    assert {configuration["published_version"] for configuration in there.values()} == {1}
     with cli.api() as api:
         tests = api.get(f"/configurations/{there['c0']['id']}/versions/1/tests").json()["items"]
-    assert [one["name"] for one in tests] == ["body"]
+    assert [configuration["name"] for configuration in tests] == ["body"]
 
     # Without what the state has seen, each is read.
     refreshed = applied(cli, "--dry-run", "--refresh", HEADGATE_URL=between.url)

@@ -74,16 +74,16 @@ def test_the_script_for_macos_verifies_the_supervisor_and_gives_it_the_order(
     said = tmp_path / "said"
     environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "SAID": str(said)}
     with published(installs, {"supervisor-macos-arm64": supervisor}):
-        made = composed(installs, "macos", env={"A": "it's \u00e9"}, root_deploy_path="/opt/else where")
+        composition = composed(installs, "macos", env={"A": "it's \u00e9"}, root_deploy_path="/opt/else where")
         done = subprocess.run(
-            ["/bin/sh", "-c", made["command"]], env=environment, capture_output=True, text=True, check=False
+            ["/bin/sh", "-c", composition["command"]], env=environment, capture_output=True, text=True, check=False
         )
 
     assert done.returncode == 0, done.stderr
     install, root, order, values = said.read_text().splitlines()
     assert (install, root) == ("install", "/opt/else where")
     assert json.loads(order)["variables"] == {"A": "it's \u00e9"}
-    assert json.loads(order)["token"] == made["connection"]["token"]
+    assert json.loads(order)["token"] == composition["connection"]["token"]
     assert json.loads(values)["platform"] == "macos"
 
 
@@ -112,15 +112,17 @@ def test_under_wine_a_package_becomes_a_host_that_applies_versions_and_goes_back
     programs["collector-windows-amd64"] = build("building", "--os", "windows", "first", "0.139.0")
     variables = {"REGION": "eu", "HEADGATE_HEALTH_ENDPOINT": f"127.0.0.1:{health}", "HEADGATE_STOP_TIMEOUT": "2s"}
     with published(installs, programs):
-        made = composed(installs, "windows", env=variables)
-        script = installs.client().get(made["install_url"]).text
+        install = composed(installs, "windows", env=variables)
+        script = installs.client().get(install["install_url"]).text
         values = re.search(r"@'\n(.*)\n'@", script)
-        order = re.search(r"-Order '(.*)'$", made["command"])
+        order = re.search(r"-Order '(.*)'$", install["command"])
         assert values
         assert order
         root = wine.disk / "Program Files" / "Headgate"
-        group = made["connection"]["deployment_id"]
-        host = UnderWine(tmp_path, installs.client(), made["fleet"], group, made["command"], root, health, wine=wine)
+        group = install["connection"]["deployment_id"]
+        host = UnderWine(
+            tmp_path, installs.client(), install["fleet"], group, install["command"], root, health, wine=wine
+        )
         package = tmp_path / "headgate.msi"
         subprocess.run(["make", "--silent", "-C", ROOT / "layers" / "supervisor", "msi", f"MSI={package}"], check=True)
         try:

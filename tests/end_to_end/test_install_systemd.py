@@ -15,13 +15,13 @@ from tests.support import fleet_host
 from tests.support.fleet_host import Host, until
 from tests.support.installing import installs, released
 from tests.support.local_service import LocalService
-from tests.support.systemd_machine import Machine, can_boot, machine
+from tests.support.systemd_machine import Machine, machine, needs_systemd
 
 __all__ = ["installs"]
 
 pytestmark = [
     pytest.mark.end_to_end,
-    pytest.mark.skipif(not can_boot(), reason="scripts/ensure_systemd_root has made no machine that boots here"),
+    needs_systemd,
 ]
 
 ARCHITECTURE = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"

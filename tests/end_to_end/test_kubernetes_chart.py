@@ -39,19 +39,19 @@ _NOBODY = [("get", "secrets", ""), ("create", "pods", ""), ("get", "nodes/proxy"
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with kubernetes.cluster(tmp_path_factory.mktemp("cluster")) as made:
-        made.namespace("observed")
-        yield made
+    with kubernetes.cluster(tmp_path_factory.mktemp("cluster")) as running:
+        running.namespace("observed")
+        yield running
 
 
 def _objects(folder: Path, role: str, **values: object) -> list[dict[str, Any]]:
     """The objects that Helm renders from the chart, each with its namespace."""
     file = folder / "values.yaml"
     file.write_text(yaml.safe_dump({**_VALUES, "role": role, **values}))
-    made = helm.rendered([f"headgate-{role}", helm.CHART, "--namespace", "observed", "--values", file], folder)
-    for thing in made:
-        thing["metadata"].setdefault("namespace", "observed")
-    return made
+    objects = helm.rendered([f"headgate-{role}", helm.CHART, "--namespace", "observed", "--values", file], folder)
+    for rendered in objects:
+        rendered["metadata"].setdefault("namespace", "observed")
+    return objects
 
 
 def _pod_of(thing: dict[str, Any], namespace: str) -> dict[str, Any]:
@@ -114,12 +114,14 @@ def test_the_printed_command_installs_upgrades_and_what_is_wrong_is_refused(cli:
         done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert f"REVISION: {revision}" in done.stdout
-    (made,) = cluster.ok("GET", "/apis/apps/v1/namespaces/headgate/daemonsets")["items"]
-    variables = {each["name"]: each.get("value") for each in made["spec"]["template"]["spec"]["containers"][0]["env"]}
+    (daemon_set,) = cluster.ok("GET", "/apis/apps/v1/namespaces/headgate/daemonsets")["items"]
+    variables = {
+        each["name"]: each.get("value") for each in daemon_set["spec"]["template"]["spec"]["containers"][0]["env"]
+    }
     assert variables["HEADGATE_ENDPOINT"] == cli.url + "/v1/opamp"
     secrets = {each["metadata"]["name"] for each in cluster.ok("GET", "/api/v1/namespaces/headgate/secrets")["items"]}
-    assert made["metadata"]["name"] in secrets
-    assert json.dumps(made).count(str(made["metadata"]["name"])) > 1
+    assert daemon_set["metadata"]["name"] in secrets
+    assert json.dumps(daemon_set).count(str(daemon_set["metadata"]["name"])) > 1
 
     (workload,) = [thing for thing in _objects(cli.folder, "node") if thing["kind"] == "DaemonSet"]
     workload["spec"]["template"]["spec"]["restartPolicy"] = "Never"

@@ -16,14 +16,14 @@ from tests.support.fleet_host import LOG, until
 from tests.support.installing import installs
 from tests.support.official_supervisor import CAPABILITIES, built
 from tests.support.programs import cached_programs
-from tests.support.systemd_machine import can_boot
+from tests.support.systemd_machine import needs_systemd
 
 __all__ = ["edge", "installs"]
 
 pytestmark = [
     pytest.mark.end_to_end,
     pytest.mark.full,
-    pytest.mark.skipif(not can_boot(), reason="scripts/ensure_systemd_root has made no machine that boots here"),
+    needs_systemd,
 ]
 
 OFFICIAL = "opampsupervisor"

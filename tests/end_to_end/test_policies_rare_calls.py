@@ -161,14 +161,16 @@ def test_a_token_is_known_and_refused_by_what_is_for_people(people: People) -> N
 
 
 def test_a_token_that_is_renewed_without_grace_ends(people: People) -> None:
-    made = created(people.ada.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}))
+    fleet = created(people.ada.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}))
 
-    assert people.ada.post(f"/api/v1/app/fleets/{made}/token", json={"grace": "none"}).status_code == 200
+    assert people.ada.post(f"/api/v1/app/fleets/{fleet}/token", json={"grace": "none"}).status_code == 200
 
 
 def test_a_webhooks_secret_is_renewed_once_under_a_key(people: People) -> None:
-    made = created(people.ada.post(f"{API}/webhooks", json={"name": "on-call", "url": "https://hooks.example.com/x"}))
-    path, key = f"{API}/webhooks/{made}/secret", {"Idempotency-Key": "k"}
+    webhook = created(
+        people.ada.post(f"{API}/webhooks", json={"name": "on-call", "url": "https://hooks.example.com/x"})
+    )
+    path, key = f"{API}/webhooks/{webhook}/secret", {"Idempotency-Key": "k"}
     first, again = (people.ada.post(path, headers=key).json()["secret"] for _ in range(2))
 
     assert (first is None, again) == (False, None)

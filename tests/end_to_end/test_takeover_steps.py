@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.systemd_machine import can_boot, machine
+from tests.support.systemd_machine import machine, needs_systemd
 
 SCRIPT = Path(__file__).parents[2] / "shared" / "headgate" / "installs" / "linux.sh"
 SHELLS = [shell for shell in ("dash", "bash --posix", "busybox sh") if shutil.which(shell.split()[0])]
@@ -121,7 +121,7 @@ _UNIT = "[Service]\nExecStart=/bin/sleep 1000\n[Install]\nWantedBy=multi-user.ta
 
 @pytest.mark.end_to_end
 @pytest.mark.full
-@pytest.mark.skipif(not can_boot(), reason="scripts/ensure_systemd_root has made no machine that boots here")
+@needs_systemd
 @pytest.mark.parametrize(
     ("path", "text"),
     [

@@ -158,10 +158,10 @@ def test_a_container_takes_changed_secrets_by_a_rollout(installs: LocalService, 
     configuration = api.post("/configurations", json={"name": f"sealed {platform}", "yaml": text}).json()["id"]
     api.post(f"/configurations/{configuration}/versions/1/publish").raise_for_status()
     body = {"name": "web", "configuration_id": configuration, "version_number": 1}
-    made = api.post(f"/fleets/{fleet}/deployments", json=body | ({"role": "gateway"} if on_kubernetes else {}))
-    group = f"/fleets/{fleet}/deployments/{made.json()['id']}"
+    created = api.post(f"/fleets/{fleet}/deployments", json=body | ({"role": "gateway"} if on_kubernetes else {}))
+    group = f"/fleets/{fleet}/deployments/{created.json()['id']}"
     api.patch(f"{group}/env", json={"secrets": {"KEY": "first"}}).raise_for_status()
-    asked = {"platform": platform, "deployment_id": made.json()["id"]}
+    asked = {"platform": platform, "deployment_id": created.json()["id"]}
     command = api.post(f"/fleets/{fleet}/install", json=asked).json()["command"]
 
     variables = of_image() | (of_kubernetes if on_kubernetes else of_docker)(command, tmp_path)

@@ -140,9 +140,9 @@ def make_fleet(
     """With a published version of a configuration; a Kubernetes fleet with a group that runs it."""
     configuration_id = cfg.create(member, yaml=version(1))
     assert cfg.publish(member, configuration_id).status_code == 200
-    made = create_fleet(member, label, fleet_type, **fields)
-    assert made.status_code == 201, made.text
-    fleet = Fleet(member, made.json()["id"], "", configuration_id, TestClient(app))
+    created = create_fleet(member, label, fleet_type, **fields)
+    assert created.status_code == 201, created.text
+    fleet = Fleet(member, created.json()["id"], "", configuration_id, TestClient(app))
     if fleet_type == "kubernetes-supervisor":
         fleet.deployment_id = fleet.add_group("nodes", 1, role="node")
     else:

@@ -156,11 +156,11 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         *("--endpoint-reconciler-type", "none"),
     ]
     with _running(data, folder / "etcd.log"), _running(api, folder / "api.log") as server:
-        made = Cluster(f"https://127.0.0.1:{port}", folder, admin)
+        cluster = Cluster(f"https://127.0.0.1:{port}", folder, admin)
         for _ in range(600):
             assert server.poll() is None, (folder / "api.log").read_text()[-4_000:]
             try:
-                if made.authority.is_file() and made.asked("GET", "/readyz").text == "ok":
+                if cluster.authority.is_file() and cluster.asked("GET", "/readyz").text == "ok":
                     break
             except (httpx.TransportError, ssl.SSLError):
                 # Its certificate may be written by half.
@@ -168,7 +168,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
             time.sleep(0.2)
         else:
             raise AssertionError((folder / "api.log").read_text()[-4_000:])
-        yield made
+        yield cluster
 
 
 @contextmanager

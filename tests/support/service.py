@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -60,6 +60,17 @@ def running_service(data: Path, *, as_people_do: bool = False, **environment: st
         tokens = json.loads((data / "tokens.json").read_text())
         url = f"http://127.0.0.1:{port}"
         yield Service(url, tokens["read_write_token"], tokens["read_only_token"], pid, sign_in_link)
+
+
+def service_of_many_agents(data: Path, interval: int) -> AbstractContextManager[Service]:
+    """Start the service as people do, for thousands of agents that join at once and report every `interval` seconds."""
+    return running_service(
+        data,
+        as_people_do=True,
+        HEADGATE_FLEET_HEARTBEAT_SECONDS=str(interval),
+        HEADGATE_INSTANCE_LIMIT="100000",
+        HEADGATE_NEW_INSTANCES_PER_MINUTE="100000",
+    )
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def raising(error: Exception) -> Callable[[str, Mapping[str, object]], Mapping[s
 
 
 def types(version: str | None = None, kind: Kind | None = None, text: str = "") -> list[str]:
-    return [one.position for one in service.matching(version, kind, text)]
+    return [entry.position for entry in service.matching(version, kind, text)]
 
 
 def test_components_come_by_kind_and_type(collector: Collector) -> None:
@@ -110,8 +110,8 @@ def test_pages_begin_behind_the_last_one(collector: Collector) -> None:
     first = service.listed(None, None, 2, None)
     second = service.listed(None, None, 2, first.position)
 
-    assert [one.position for one in first.entries] == ["exporter/debug", "exporter/otlp_http"]
-    assert ([one.position for one in second.entries], second.position) == (["receiver/otlp"], None)
+    assert [entry.position for entry in first.entries] == ["exporter/debug", "exporter/otlp_http"]
+    assert ([entry.position for entry in second.entries], second.position) == (["receiver/otlp"], None)
 
 
 def test_a_component_is_found_by_a_former_name(collector: Collector) -> None:

@@ -85,7 +85,7 @@ class _FleetCheck:
         starts: bool,
         resolved: bool,
     ) -> tuple[set[FindingKind], bool]:
-        """The findings of a text, and whether it was checked: there may be no time for it, or no collector."""
+        """Return the findings of a text, and False if no time was left for it or the collector did not answer."""
         if not self.may_go_on:
             return set(), False
         try:
