@@ -3,7 +3,6 @@ package rename
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -75,13 +74,7 @@ func TestReferencesToWhatVariablesConfigureStay(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			var got []string
-			for _, one := range result.NotRenamed {
-				got = append(got, one.ComponentPath+": "+one.Reason)
-			}
-			if result.YAML != row.text || len(result.Renames) != 0 || !slices.Equal(got, row.want) {
-				t.Errorf("%q\n%q", result.YAML, got)
-			}
+			expectUnchanged(t, result, row.text, row.want)
 		})
 	}
 }

@@ -97,6 +97,19 @@ func rename(text string) (*Result, error) {
 	return Rename(context.Background(), &operation.Environment{Factories: factories}, validate.Request{YAML: text})
 }
 
+// expectUnchanged fails the test unless the text stayed as it was, and `reasons` say of each name why.
+func expectUnchanged(t *testing.T, result *Result, text string, reasons []string) {
+	t.Helper()
+
+	var got []string
+	for _, name := range result.NotRenamed {
+		got = append(got, name.ComponentPath+": "+name.Reason)
+	}
+	if result.YAML != text || len(result.Renames) != 0 || !slices.Equal(got, reasons) {
+		t.Errorf("%q\n%q", result.YAML, got)
+	}
+}
+
 const anchored = `receivers:
   otlp: &settings {storage: filestorage}
   filelog: {<<: *settings, text: filelog}
@@ -283,13 +296,7 @@ func TestNamesThatStay(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			var got []string
-			for _, one := range result.NotRenamed {
-				got = append(got, one.ComponentPath+": "+one.Reason)
-			}
-			if result.YAML != row.text || len(result.Renames) != 0 || !slices.Equal(got, row.want) {
-				t.Errorf("%q\n%q", result.YAML, got)
-			}
+			expectUnchanged(t, result, row.text, row.want)
 		})
 	}
 }
