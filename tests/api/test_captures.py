@@ -230,6 +230,25 @@ def test_a_host_that_cannot_capture_is_told_why_before_anything_happens(fleet: F
     assert "is apply_failed: a capture needs one that is Applied" in start(fleet, **of_host).json()["detail"]
 
 
+def test_no_capture_is_asked_of_a_host_that_is_cut_off(fleet: Fleet, agent: Agent, now: Clock) -> None:
+    instance_id = fleet.instances()[0]["id"]
+    path = f"{API}/fleets/{fleet.id}/instances/{instance_id}/cut-off"
+    assert admin(fleet).post(path).status_code == 200
+
+    for target in ({"deployment_id": None, "instance_id": instance_id}, {}):
+        answer = start(fleet, **target)
+        assert refused(answer) == (409, "capture_not_possible")
+        assert "cut this host off" in answer.json()["detail"]
+
+    now.moves(minutes=-1)
+    second = fleet.agent()
+    second.start()
+    second.tells(json.dumps({**ABLE, "name": "web-2"}).encode())
+    second.applies()
+    now.moves(minutes=1)
+    assert known(fleet, started(fleet))["host_name"] == "web-2"
+
+
 def test_no_capture_begins_while_a_rollout_is_open(fleet: Fleet, agent: Agent) -> None:
     n = fleet.publish(PIPELINES)
     path = f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/rollouts"

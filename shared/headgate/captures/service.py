@@ -269,7 +269,13 @@ def _host_of(caller: Caller, group: Deployment, at: datetime) -> SeenInstance:
     """The host of a group that was heard last among those that can be captured from; up to 1,000 are looked at."""
     applied = instances.InstanceFilter(state="applied", deployment_id=group.id)
     hosts_ = instances.instances(caller, group.fleet_id, instances.MOST_READ, None, applied).entries
-    able = [seen for seen in hosts_ if "capture" in seen.instance.reported.host.can and not _is_open(seen, at)]
+    able = [
+        seen
+        for seen in hosts_
+        if "capture" in seen.instance.reported.host.can
+        and seen.instance.orders.cut_off_at is None
+        and not _is_open(seen, at)
+    ]
     if able:
         return max(able, key=lambda seen: seen.instance.contact.last_seen_at)
     if not hosts_:
@@ -288,6 +294,8 @@ def _require_possible(seen: SeenInstance, group: Deployment, at: datetime) -> As
     host = seen.instance.reported.host
     if _is_open(seen, at) and seen.instance.orders.capture:
         raise CaptureOpen(f"The capture {seen.instance.orders.capture.id} is under way on this host: wait, or end it")
+    if seen.instance.orders.cut_off_at is not None:
+        raise CaptureNotPossible("A person has cut this host off, and nothing is sent to it: let it in first")
     if "capture" not in host.can:
         raise CaptureNotPossible(_inability(seen))
     if seen.state != "applied" or seen.running is None:
