@@ -1,6 +1,7 @@
 // Command mutation says what share of small mistakes in a package its own tests notice.
 //
 //	make -C layers/collector go-mutation PACKAGES="steps compare" MUTANTS=60 MINUTES=10
+//	make -C layers/supervisor go-mutation PACKAGES="identity relay"
 //
 // To link the whole collector takes longer than the tests of a package, so all mutants are in one program, and a
 // number in its environment says which mistake it makes. Each mutant meets the tests that reach it, alone.
@@ -27,10 +28,9 @@ import (
 	"time"
 )
 
-const code = "github.com/headgate/headgate/layers/collector/internal/"
-
 var (
-	in      = flag.String("in", ".", "folder of the version whose collector is linked")
+	code    = flag.String("code", "github.com/headgate/headgate/layers/collector/internal/", "beginning of the packages' paths")
+	in      = flag.String("in", ".", "folder of the module that links them")
 	most    = flag.Int("mutants", 60, "how many of each package; 0 for all")
 	minutes = flag.Float64("minutes", 10, "try no further ones of a package after so many")
 	flags   = []string{"-trimpath", "-buildvcs=false", "-tags", "grpcnotrace"}
@@ -59,7 +59,7 @@ func score(name string) error {
 	}
 	program := filepath.Join(work, "tests")
 	if _, err := run(*in, append([]string{"go", "test", "-c", "-vet=off", "-overlay", filepath.Join(work, "overlay.json"),
-		"-o", program}, append(flags, code+name)...)...); err != nil {
+		"-o", program}, append(flags, *code+name)...)...); err != nil {
 		return err
 	}
 	reached, seconds, err := reaching(program, folder, work)
@@ -96,7 +96,7 @@ func score(name string) error {
 // rewrite writes the package's sources with their mutants, and the overlay that has the compiler read them.
 func rewrite(name, work string) (string, []Mutant, error) {
 	listed, err := run(*in, append([]string{"go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles"},
-		append(flags, code+name)...)...)
+		append(flags, *code+name)...)...)
 	if err != nil {
 		return "", nil, err
 	}

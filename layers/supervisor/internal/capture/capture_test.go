@@ -418,6 +418,75 @@ func TestACaptureWaitsUntilWhatIsAssignedRuns(t *testing.T) {
 	}
 }
 
+func TestACaptureThatCannotBeginIsToldOnceWithTheReasonAndChangesNothing(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(b *bench)
+		order  string
+		reason string
+	}{
+		"a pipeline that the text lacks": {
+			func(*bench) {}, strings.Replace(askedFor, `"pipeline":"logs"`, `"pipeline":"logs/absent"`, 1), "logs/absent",
+		},
+		"a storage that takes no file": {
+			func(b *bench) { _ = os.MkdirAll(filepath.Join(b.folder, knownFile, "held"), 0o700) }, askedFor, "file exists",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			row.change(b)
+			for range 2 {
+				if config := b.says(&protobufs.AgentToServer{}, asking(row.order)); config != nil {
+					t.Fatalf("the supervisor gets %v", config)
+				}
+			}
+			said := b.last()
+			if len(b.told) != 1 || said.ID != "cap_1" || said.Reason != byFailure || !strings.Contains(said.Error, row.reason) {
+				t.Errorf("%d times told, the last is %+v", len(b.told), said)
+			}
+		})
+	}
+}
+
+func TestACaptureThatIsStoppedOrForgottenBeforeItBeganNeverBegins(t *testing.T) {
+	for name, stop := range map[string]*protobufs.ServerToAgent{
+		"stopped": asking(`{"capture":{"id":"cap_1","stop":true}}`), "forgotten": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.says(&protobufs.AgentToServer{}, offer("v2"))
+			b.says(status([]byte("v2"), applying, ""), asking(askedFor))
+			b.says(&protobufs.AgentToServer{}, stop)
+			b.host.Written()
+			b.says(status([]byte("v2"), applied, ""), &protobufs.ServerToAgent{})
+			if config := b.polls(); config != nil || b.captures.phase != none {
+				t.Errorf("it begins: %v", config)
+			}
+			if len(b.told) > 0 != (name == "stopped") {
+				t.Errorf("told %+v", b.told)
+			}
+		})
+	}
+}
+
+func TestADamagedNoteOfACaptureLeavesTheSupervisorsFile(t *testing.T) {
+	for _, content := range []string{"{", `{"active":true,"id":"cap_1"}`, `{"active":true,"id":"../x","assigned":"AAAA"}`} {
+		b := newBench(t)
+		received, note := filepath.Join(b.folder, receivedFile), filepath.Join(b.folder, knownFile)
+		for path, text := range map[string]string{received: "of the supervisor", note: content} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.start()
+		if left, err := os.ReadFile(received); err != nil || string(left) != "of the supervisor" {
+			t.Errorf("%s: %q, %v", content, left, err)
+		}
+		if b.polls() != nil || len(b.told) > 0 {
+			t.Errorf("%s: told %+v", content, b.told)
+		}
+	}
+}
+
 func TestAnOrderThatIsNotOneIsLeftOut(t *testing.T) {
 	for _, data := range []string{
 		`{"capture":{"id":"../x"}}`, `{"capture":{"id":"cap_1"}}`, `{"capture":7}`, `{}`, `[`,

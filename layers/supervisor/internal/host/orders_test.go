@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -324,5 +325,63 @@ func TestOrdersAndTheCollectorOfAnOfferAreReadBesideALongCapture(t *testing.T) {
 	}
 	if answer, _ := b.asks(ordered(data)); !isRestart(answer) {
 		t.Errorf("%v", answer)
+	}
+}
+
+func TestAnOrderThatCouldNotBeCarriedOutIsToldWithItsReasonUntilItIsAnswered(t *testing.T) {
+	b := quiet(t)
+	b.host.CouldNot("ord_0", "one that is too many")
+	for n := range mostFailed {
+		b.host.CouldNot(fmt.Sprintf("ord_long%d", n), strings.Repeat("é", longestReason))
+	}
+	b.host.CouldNot("ord_2", "the last")
+	var reasons []string
+	for range 2 {
+		_, said := b.exchange(&protobufs.AgentToServer{}, nil)
+		reasons = nil
+		for _, failure := range said["failed"].([]any) {
+			reasons = append(reasons, failure.(map[string]any)["reason"].(string))
+		}
+		// Also after a restart of this program.
+		b.start()
+	}
+	if len(reasons) != mostFailed || reasons[mostFailed-1] != "the last" || reasons[0] != strings.Repeat("é", longestReason/2) {
+		t.Errorf("%q", reasons)
+	}
+	b.asks(&protobufs.ServerToAgent{})
+	if _, said := b.exchange(&protobufs.AgentToServer{}, &protobufs.ServerToAgent{}); said["failed"] != nil {
+		t.Errorf("again: %v", said["failed"])
+	}
+	if answer, _ := b.asks(ordered(orderOf("ord_2", "restart"))); isRestart(answer) {
+		t.Error("it is carried out after it was called failed")
+	}
+}
+
+func TestTheReasonOfAnOrderThatFailedIsOneLineOfText(t *testing.T) {
+	b := quiet(t)
+	b.host.CouldNot("ord_1", "no\nspace \xff left")
+	_, said := b.exchange(&protobufs.AgentToServer{}, nil)
+	if got := said["failed"].([]any)[0].(map[string]any)["reason"]; got != "no space ? left" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestARenewedTokenIsTakenFromAMessageOfTheServiceAlone(t *testing.T) {
+	b := quiet(t)
+	var taken []string
+	b.host.settings.RenewToken = func(sealed []byte) error {
+		taken = append(taken, string(sealed))
+		return errors.New("this was not sealed for the key of this host")
+	}
+	foreign := ordered(`{"token":"Zm9yZWlnbg=="}`)
+	foreign.CustomMessage.Capability = "io.opentelemetry.other"
+	for _, answer := range []*protobufs.ServerToAgent{
+		foreign, ordered(`{"token":""}`), ordered(`{"token":7}`), ordered(`{"token":"c2VhbGVk","orders":[{"id":"ord_9","do":"restart"}]}`),
+	} {
+		b.asks(answer)
+	}
+	// A token that cannot be opened keeps no order back.
+	if !slices.Equal(taken, []string{"sealed"}) || !slices.Contains(b.host.orders.Carried, "ord_9") {
+		t.Errorf("%q, %q", taken, b.host.orders.Carried)
 	}
 }

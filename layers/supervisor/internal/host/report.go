@@ -45,18 +45,31 @@ type report struct {
 	Supervisor *program          `json:"supervisor,omitempty"`
 	Name       string            `json:"name,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
+	parts
+	Platform string        `json:"platform,omitempty"`
+	Done     []string      `json:"done,omitempty"`
+	Failed   []failedOrder `json:"failed,omitempty"`
+	Counters *Counters     `json:"counters,omitempty"`
+	Totals   *Totals       `json:"totals,omitempty"`
+}
+
+// parts are what a report has only if it differs from what the service knows.
+type parts struct {
 	Config     *running          `json:"config,omitempty"`
 	Exits      *exits            `json:"exits,omitempty"`
 	CrashLoop  *crashLoop        `json:"crash_loop,omitempty"`
 	Components *componentList    `json:"components,omitempty"`
 	Can        []string          `json:"can,omitempty"`
-	Platform   string            `json:"platform,omitempty"`
 	Collector  *program          `json:"collector,omitempty"`
 	Variables  *runningVariables `json:"variables,omitempty"`
-	Done       []string          `json:"done,omitempty"`
-	Failed     []failedOrder     `json:"failed,omitempty"`
-	Counters   *Counters         `json:"counters,omitempty"`
-	Totals     *Totals           `json:"totals,omitempty"`
+}
+
+// eachBeside calls a function with each part and the same part of another report.
+func (p *parts) eachBeside(known *parts, call func(part, known reflect.Value)) {
+	all, beside := reflect.ValueOf(p).Elem(), reflect.ValueOf(known).Elem()
+	for i := range all.NumField() {
+		call(all.Field(i), beside.Field(i))
+	}
 }
 
 type program struct {
@@ -124,14 +137,16 @@ func (h *Host) changed(full bool) report {
 		Supervisor: &program{h.settings.Version},
 		Name:       h.settings.Name,
 		Labels:     h.settings.Labels,
-		Exits:      h.crashes.report(),
-		CrashLoop:  h.crashes.last,
-		Components: h.components.report(),
-		Can:        h.can(),
-		Platform:   h.settings.Platform,
-		Failed:     h.orders.failed(),
-		Done:       append(h.orders.untold(), h.components.ordered...),
-		Counters:   h.meter.counters(),
+		parts: parts{
+			Exits:      h.crashes.report(),
+			CrashLoop:  h.crashes.last,
+			Components: h.components.report(),
+			Can:        h.can(),
+		},
+		Platform: h.settings.Platform,
+		Failed:   h.orders.failed(),
+		Done:     append(h.orders.untold(), h.components.ordered...),
+		Counters: h.meter.counters(),
 	}
 	if h.file.known {
 		now.Config = &running{h.configs.Running.TextHash, h.file.changed}
@@ -153,27 +168,11 @@ func (h *Host) changed(full bool) report {
 	if h.told.Supervisor != nil {
 		now.Supervisor, now.Name, now.Labels, now.Platform = nil, "", nil, ""
 	}
-	if slices.Equal(now.Can, h.told.Can) {
-		now.Can = nil
-	}
-	if reflect.DeepEqual(now.Collector, h.told.Collector) {
-		now.Collector = nil
-	}
-	if reflect.DeepEqual(now.Variables, h.told.Variables) {
-		now.Variables = nil
-	}
-	if reflect.DeepEqual(now.Config, h.told.Config) {
-		now.Config = nil
-	}
-	if reflect.DeepEqual(now.Exits, h.told.Exits) {
-		now.Exits = nil
-	}
-	if reflect.DeepEqual(now.CrashLoop, h.told.CrashLoop) {
-		now.CrashLoop = nil
-	}
-	if reflect.DeepEqual(now.Components, h.told.Components) {
-		now.Components = nil
-	}
+	now.eachBeside(&h.told.parts, func(part, known reflect.Value) {
+		if reflect.DeepEqual(part.Interface(), known.Interface()) {
+			part.SetZero()
+		}
+	})
 	return now
 }
 
@@ -185,27 +184,11 @@ func (h *Host) forgetTold() {
 	if sent == nil {
 		return
 	}
-	if sent.Can != nil {
-		h.told.Can = nil
-	}
-	if sent.Collector != nil {
-		h.told.Collector = nil
-	}
-	if sent.Variables != nil {
-		h.told.Variables = nil
-	}
-	if sent.Config != nil {
-		h.told.Config = nil
-	}
-	if sent.Exits != nil {
-		h.told.Exits = nil
-	}
-	if sent.CrashLoop != nil {
-		h.told.CrashLoop = nil
-	}
-	if sent.Components != nil {
-		h.told.Components = nil
-	}
+	sent.eachBeside(&h.told.parts, func(part, known reflect.Value) {
+		if !part.IsZero() {
+			known.SetZero()
+		}
+	})
 }
 
 // noteTold keeps what the service knows after a report that it has answered.
@@ -214,24 +197,11 @@ func (h *Host) noteTold(next report) {
 		h.told.Supervisor, h.told.Name, h.told.Labels = next.Supervisor, next.Name, maps.Clone(next.Labels)
 		h.told.CrashLoop = next.CrashLoop
 	}
-	if next.Can != nil {
-		h.told.Can = next.Can
-	}
-	if next.Collector != nil {
-		h.told.Collector = next.Collector
-	}
-	if next.Variables != nil {
-		h.told.Variables = next.Variables
-	}
-	if next.Config != nil {
-		h.told.Config = next.Config
-	}
-	if next.Exits != nil {
-		h.told.Exits = next.Exits
-	}
-	if next.CrashLoop != nil {
-		h.told.CrashLoop = next.CrashLoop
-	}
+	next.eachBeside(&h.told.parts, func(part, known reflect.Value) {
+		if !part.IsZero() {
+			known.Set(part)
+		}
+	})
 	if next.Components != nil {
 		h.told.Components = &componentList{Hash: next.Components.Hash}
 		h.orders.remember(h.components.listed(next.Components.List != nil))

@@ -2,18 +2,26 @@ package install
 
 import (
 	"context"
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/programs"
+	"golang.org/x/crypto/nacl/box"
 )
 
 const collector = "a collector"
@@ -25,6 +33,8 @@ type host struct {
 	daemon launchd
 	status int
 	server *httptest.Server
+	// sealedFor makes the secrets of the group, of the host's public key in its Curve25519 form.
+	sealedFor func(public *[32]byte) []byte
 }
 
 func aHost(t *testing.T) *host {
@@ -39,6 +49,8 @@ func aHost(t *testing.T) *host {
 			_, _ = answer.Write([]byte(collector))
 		case asked.URL.Path == "/files/variables" && asked.Header.Get("Authorization") == "Bearer secret":
 			_, _ = answer.Write([]byte("STORED=of the group\x00"))
+		case asked.URL.Path == "/files/secrets" && asked.Method == http.MethodPost && asked.Header.Get("X-Install-Code") == "code":
+			_, _ = answer.Write(h.sealedFor(h.publicKey(asked.Header.Get("X-Host-Key"))))
 		case asked.URL.Path == "/health":
 		default:
 			answer.WriteHeader(http.StatusNotFound)
@@ -57,6 +69,22 @@ func aHost(t *testing.T) *host {
 	}
 	h.daemon = launchd{folder: folder, launchctl: launchctl}
 	return h
+}
+
+// publicKey is that of the host's file, in the form for which secrets are sealed; nil if it is not the key that was sent.
+func (h *host) publicKey(sent string) *[32]byte {
+	content, _ := os.ReadFile(filepath.Join(h.root, "var", "host-key.json"))
+	var saved struct{ Seed []byte }
+	if json.Unmarshal(content, &saved) != nil || len(saved.Seed) != ed25519.SeedSize {
+		return nil
+	}
+	public := ed25519.NewKeyFromSeed(saved.Seed).Public().(ed25519.PublicKey)
+	sum := sha512.Sum512(saved.Seed)
+	private, err := ecdh.X25519().NewPrivateKey(sum[:32])
+	if err != nil || base64.RawURLEncoding.EncodeToString(public) != sent {
+		return nil
+	}
+	return (*[32]byte)(private.PublicKey().Bytes())
 }
 
 func (h *host) order(t *testing.T, variables map[string]string) *Order {
@@ -163,6 +191,88 @@ func TestWhatCannotBeInstalledChangesNothing(t *testing.T) {
 			}
 			if left, _ := filepath.Glob(filepath.Join(h.root, "bin", "*")); len(left) > 0 {
 				t.Errorf("%q are left", left)
+			}
+		})
+	}
+}
+
+func TestTheSecretsOfAGroupAreSealedForTheHostsKeyAndWrittenForItsOwnerOnly(t *testing.T) {
+	h := aHost(t)
+	h.sealedFor = func(public *[32]byte) []byte {
+		sealed, _ := box.SealAnonymous(nil, []byte("PASSWORD=of the group\x00"), public, rand.Reader)
+		return sealed
+	}
+	order := h.order(t, map[string]string{healthOption: strings.TrimPrefix(h.server.URL, "http://")})
+	order.Code = "code"
+	if err := install(context.Background(), order, h.self, h.daemon); err != nil {
+		t.Fatal(err)
+	}
+	entries := strings.Split(h.content(t, "etc", "environment"), "\x00")
+	if !slices.Contains(entries, "PASSWORD=of the group") || !slices.Contains(entries, "STORED=of the group") {
+		t.Errorf("%q", entries)
+	}
+	if stat, err := os.Stat(filepath.Join(h.root, "etc", "environment")); err != nil || stat.Mode().Perm() != 0o600 {
+		t.Errorf("open to others: %v %v", stat.Mode(), err)
+	}
+}
+
+func TestSecretsThatCannotBeOpenedLeaveTheServiceAsItWas(t *testing.T) {
+	for name, row := range map[string]struct{ code, reason string }{
+		"a code that was used":   {"another", "fetch the secrets that are stored with the group: the server answers HTTP 404"},
+		"sealed for another key": {"code", "not sealed for the key of this host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := aHost(t)
+			h.sealedFor = func(*[32]byte) []byte {
+				foreign, _, _ := box.GenerateKey(rand.Reader)
+				sealed, _ := box.SealAnonymous(nil, []byte("PASSWORD=x\x00"), foreign, rand.Reader)
+				return sealed
+			}
+			order := h.order(t, map[string]string{})
+			order.Code = row.code
+			if err := install(context.Background(), order, h.self, h.daemon); err == nil || !strings.Contains(err.Error(), row.reason) {
+				t.Errorf("%v", err)
+			}
+			said, _ := os.ReadFile(filepath.Join(h.daemon.folder, "said"))
+			_, err := os.Stat(filepath.Join(h.root, "etc", "environment"))
+			if left, _ := filepath.Glob(filepath.Join(h.root, "bin", "*")); len(said) > 0 || len(left) > 0 || !os.IsNotExist(err) {
+				t.Errorf("launchctl was told %q, %q are left: %v", said, left, err)
+			}
+		})
+	}
+}
+
+func TestAnOrderThatIsWrongIsRefusedByTheNameOfItsField(t *testing.T) {
+	whole := map[string]any{
+		"endpoint": "https://a/v1/opamp", "deployment_id": "dep_1", "token": "secret", "platform": "macos", "files": "https://a/files",
+		"collectors": map[string]any{runtime.GOARCH: programs.Target{SHA256: strings.Repeat("a", 64), BinarySHA256: strings.Repeat("b", 64), Size: 1}},
+	}
+	for name, row := range map[string]struct {
+		field  string
+		value  any
+		reason string
+	}{
+		"nothing wrong":             {"query", "a=b", ""},
+		"a token of two lines":      {"token", "a\nHEADGATE_X=1", "token of the order must be one line"},
+		"no deployment":             {"deployment_id", "", "deployment_id of the order"},
+		"a NUL in the platform":     {"platform", "a\x00b", "platform of the order"},
+		"a number for a text":       {"endpoint", 7, "the order on the standard input"},
+		"a variable with a space":   {"variables", map[string]string{"A B": "1"}, `"A B" of the order's variables`},
+		"a variable with a NUL":     {"variables", map[string]string{"A": "1\x00B=2"}, `"A" of the order's variables`},
+		"another architecture":      {"collectors", map[string]any{"vax": programs.Target{}}, "is not published on this server"},
+		"a hash that is not one":    {"collectors", map[string]any{runtime.GOARCH: programs.Target{SHA256: "x", Size: 1}}, "collectors of the order"},
+		"a link that is not a link": {"files", "https://a:port/files", "files of the order"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := maps.Clone(whole)
+			said[row.field] = row.value
+			content, _ := json.Marshal(said)
+			_, err := Read(strings.NewReader(string(content)), "/opt/headgate")
+			if row.reason == "" && err != nil || row.reason != "" && (err == nil || !strings.Contains(err.Error(), row.reason)) {
+				t.Errorf("%v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("the token is in %v", err)
 			}
 		})
 	}

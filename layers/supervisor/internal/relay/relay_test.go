@@ -446,3 +446,81 @@ func TestNoMessageGoesBeforeTheSupervisorHasWrittenItsFile(t *testing.T) {
 	}
 	<-arrived
 }
+
+// renewed are credentials whose new token the server does not know.
+type renewed struct{ token string }
+
+func (r *renewed) Headers() (http.Header, string) {
+	return http.Header{"Authorization": {"Bearer " + r.token}}, r.token
+}
+
+func (r *renewed) Answered(status int) bool {
+	unknown := status == http.StatusUnauthorized && r.token == "new"
+	if unknown {
+		r.token = "before"
+	}
+	return unknown
+}
+
+func TestAMessageIsSentOnceMoreSignedForTheTokenBeforeIfTheNewOneIsNotKnown(t *testing.T) {
+	var asked []string
+	known := "Bearer before"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		var arrived protobufs.AgentToServer
+		if err := proto.Unmarshal(body, &arrived); err != nil {
+			t.Error(err)
+		}
+		token, signature := request.Header.Get("Authorization"), strings.Fields(request.Header.Get("X-Host-Signature"))
+		asked = append(asked, fmt.Sprintf("%s, signed %s, message %d", token, strings.Join(signature[:2], " "), arrived.SequenceNum))
+		if token != known {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: &renewed{"new"}, Signer: &signer{}}, func() string { return "" }, silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if status := sent(t, r, 5); status != http.StatusOK {
+		t.Errorf("answered %d", status)
+	}
+	known = "none"
+	if status := sent(t, r, 6); status != http.StatusUnauthorized {
+		t.Errorf("a token that nobody knows is answered %d", status)
+	}
+	want := []string{
+		"Bearer new, signed new 1, message 5", "Bearer before, signed before 2, message 5", "Bearer before, signed before 3, message 6",
+	}
+	if !slices.Equal(asked, want) {
+		t.Errorf("%q", asked)
+	}
+}
+
+func TestARedirectTakesTheTokenNowhere(t *testing.T) {
+	var asked atomic.Int32
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer elsewhere.Close()
+	r, _ := started(t, func(w http.ResponseWriter, request *http.Request) {
+		http.Redirect(w, request, elsewhere.URL, http.StatusTemporaryRedirect)
+	})
+	if status := sent(t, r, 0); status != http.StatusTemporaryRedirect || asked.Load() != 0 {
+		t.Errorf("answered %d, and the other server was asked %d times", status, asked.Load())
+	}
+}
+
+func TestWhatIsNoMessageGoesNowhere(t *testing.T) {
+	var asked atomic.Int32
+	r, _ := started(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
+	for name, body := range map[string][]byte{"no protobuf": []byte("GET / HTTP/1.1"), "too large": make([]byte, 4<<20+1)} {
+		response, err := http.Post(r.URL(), "application/x-protobuf", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusBadRequest || asked.Load() != 0 {
+			t.Errorf("%s is answered %s", name, response.Status)
+		}
+	}
+}
