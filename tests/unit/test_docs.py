@@ -94,6 +94,18 @@ def test_the_index_lists_every_decision_by_its_title() -> None:
     assert {name: f"# {title}" for title, name in rows} == titles
 
 
+def test_the_readme_names_modules_that_have_what_it_says() -> None:
+    modules = {
+        name: (ROOT / name).read_text()
+        for name in re.findall(r"`(functions/\w[\w/]*\.py)`", (ROOT / "README.md").read_text())
+    }
+
+    assert '"/{configuration_id}/versions/{n}/publish"' in modules["functions/configurations/api.py"]
+    assert {
+        name for name, source in modules.items() if not re.search(r"^@\w+\.(get|post|put)\(", source, re.M)
+    } == set()
+
+
 def test_pages_for_users_explain_and_do_not_point_to_decisions() -> None:
     for_developers = {"developing.md", "data.md"}
     pages = [ROOT / "README.md", *(page for page in (ROOT / "docs").glob("*.md") if page.name not in for_developers)]
