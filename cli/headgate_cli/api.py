@@ -11,7 +11,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlsplit
 
 import click
@@ -20,12 +20,14 @@ from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.http import Http, Unanswered
 from headgate_cli.responses import MOST_LINKED_BYTES, HttpAnswer
+from headgate_cli.shaped import listed, shaped
 from headgate_cli.untrusted import harmless, one_line, quoted
 
 if TYPE_CHECKING:
     from headgate_cli.login.credentials import Credential
 
 Entity = Mapping[str, object]
+T = TypeVar("T")
 
 # API Gateway answers within 30 s.
 _SECONDS: Final = 35.0
@@ -185,12 +187,13 @@ class Api(ABC):
         """Seal the text so that only a holder of the same credential can repeat it; empty without a credential."""
         return hmac.digest(self._key, text.encode(), "sha256").hex() if self._key else ""
 
-    def get(self, path: str, **parameters: str | int) -> Entity:
-        return self._entity(self._answer(ApiRequest("GET", path, parameters=parameters)))
+    def get(self, shape: type[T], path: str, **parameters: str | int) -> T:
+        """The answer, of the type `shape`: a field of it is checked when it is read."""
+        return self._shaped(shape, ApiRequest("GET", path, parameters=parameters))
 
-    def get_or_linked(self, path: str, **parameters: str | int) -> Entity:
+    def get_or_linked(self, shape: type[T], path: str, **parameters: str | int) -> T:
         """The same. The server redirects to storage for an answer that is too large."""
-        return self._entity(self._sent_or_linked(path, parameters))
+        return shaped(shape, self._entity(self._sent_or_linked(path, parameters)))
 
     def text(self, path: str, **parameters: str) -> str:
         """A plain text answer. The server redirects to storage for one that is too large for an answer."""
@@ -204,14 +207,14 @@ class Api(ABC):
         except (ValueError, RecursionError) as error:
             raise Unreachable(f"{self.url} sent a line that is not JSON: is it a Headgate server?") from error
 
-    def items(self, path: str, **parameters: str) -> Iterator[Entity]:
+    def items(self, shape: type[T], path: str, **parameters: str) -> Iterator[T]:
         """All entries of a list, page by page. Raises Unreachable for a list that does not end."""
         cursor, seen, size = "", set[str](), 0
         for _ in range(_MOST_PAGES):
             place: dict[str, str | int] = {"limit": PAGE} | ({"cursor": cursor} if cursor else {})
             answer = self._answer(ApiRequest("GET", path, parameters={**parameters, **place}))
             page = self._entity(answer)
-            yield from _objects(page.get("items"))
+            yield from listed(shape, page)
             cursor, size = str(page.get("next_cursor") or ""), size + len(answer.content)
             if not cursor:
                 return
@@ -220,41 +223,44 @@ class Api(ABC):
             seen.add(cursor)
         raise Unreachable(f"{self.url} sent a list that does not end: is it a Headgate server?")
 
-    def create(self, path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> Entity:
+    def create(self, shape: type[T], path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> T:
         """A POST that is carried out once, even if a cut connection makes it repeat."""
-        return self.create_with_etag(path, body, if_match=if_match)[0]
+        return self.create_with_etag(shape, path, body, if_match=if_match)[0]
 
     def create_with_etag(
-        self, path: str, body: Mapping[str, object] | None, *, if_match: str = ""
-    ) -> tuple[Entity, str]:
+        self, shape: type[T], path: str, body: Mapping[str, object] | None, *, if_match: str = ""
+    ) -> tuple[T, str]:
         """The same, with the ETag of what was created."""
         once = {"Idempotency-Key": str(uuid.uuid4())}
-        return self._with_etag(ApiRequest("POST", path, body, once | _if_match(if_match)))
+        return self._with_etag(shape, ApiRequest("POST", path, body, once | _if_match(if_match)))
 
-    def post(self, path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> Entity:
+    def post(self, shape: type[T], path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> T:
         """A POST that changes nothing twice; the path may have a query."""
-        return self._entity(self._answer(ApiRequest("POST", path, body, _if_match(if_match))))
+        return self._shaped(shape, ApiRequest("POST", path, body, _if_match(if_match)))
 
-    def put(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> Entity:
-        return self._entity(self._answer(ApiRequest("PUT", path, body, _if_match(if_match))))
+    def put(self, shape: type[T], path: str, body: Mapping[str, object], *, if_match: str = "") -> T:
+        return self._shaped(shape, ApiRequest("PUT", path, body, _if_match(if_match)))
 
-    def patch(self, path: str, body: Mapping[str, object], *, if_match: str = "", **parameters: str) -> Entity:
-        return self._entity(self._answer(ApiRequest("PATCH", path, body, _if_match(if_match), parameters)))
+    def patch(self, shape: type[T], path: str, body: Mapping[str, object]) -> T:
+        return self._shaped(shape, ApiRequest("PATCH", path, body))
 
     def delete(self, path: str, *, if_match: str = "") -> None:
         self._answer(ApiRequest("DELETE", path, headers=_if_match(if_match)))
 
-    def patch_with_etag(self, path: str, body: Mapping[str, object], *, if_match: str) -> tuple[Entity, str]:
+    def patch_with_etag(self, shape: type[T], path: str, body: Mapping[str, object], *, if_match: str) -> tuple[T, str]:
         """The same, with the ETag of what was changed."""
-        return self._with_etag(ApiRequest("PATCH", path, body, _if_match(if_match)))
+        return self._with_etag(shape, ApiRequest("PATCH", path, body, _if_match(if_match)))
 
-    def get_with_etag(self, path: str) -> tuple[Entity, str]:
+    def get_with_etag(self, shape: type[T], path: str) -> tuple[T, str]:
         """An entity, and the ETag to give back as `if_match`."""
-        return self._with_etag(ApiRequest("GET", path))
+        return self._with_etag(shape, ApiRequest("GET", path))
 
-    def _with_etag(self, request: ApiRequest) -> tuple[Entity, str]:
+    def _with_etag(self, shape: type[T], request: ApiRequest) -> tuple[T, str]:
         answer = self._answer(request)
-        return self._entity(answer), answer.headers.get("ETag", "")
+        return shaped(shape, self._entity(answer)), answer.headers.get("ETag", "")
+
+    def _shaped(self, shape: type[T], request: ApiRequest) -> T:
+        return self._with_etag(shape, request)[0]
 
     def _entity(self, answer: HttpAnswer) -> Entity:
         entity = answer.entity()

@@ -21,6 +21,7 @@ from click.shell_completion import CompletionItem
 from headgate_cli.api import Api, Entity
 from headgate_cli.connection import api as connect
 from headgate_cli.errors import Failed
+from headgate_cli.shaped import PlainAnswer
 from headgate_cli.untrusted import one_line
 
 # A person waits for it at the prompt.
@@ -34,15 +35,15 @@ Names = Callable[[Api, click.Context], Iterator[Entity]]
 
 
 def _listed(path: str) -> Names:
-    return lambda api, _context: api.items(path)
+    return lambda api, _context: api.items(PlainAnswer, path)
 
 
 def _of_fleet(kind: str) -> Names:
     def list_of_fleet(api: Api, context: click.Context) -> Iterator[Entity]:
         label = context.params.get("fleet")
-        for fleet in api.items("/fleets"):
+        for fleet in api.items(PlainAnswer, "/fleets"):
             if label in (fleet.get("id"), fleet.get("label")):
-                yield from api.items(f"/fleets/{fleet.get('id')}/{kind}")
+                yield from api.items(PlainAnswer, f"/fleets/{fleet.get('id')}/{kind}")
 
     return list_of_fleet
 

@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 from headgate_cli.api import Api, Entity, ServerError, message_of
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.output import say, status_line
-from headgate_cli.shaped import checked, shaped
+from headgate_cli.shaped import checked
 from headgate_cli.shapes import ComparisonOut, CoverageOut, SuiteOut
 from headgate_cli.suites.files import FileTest
 from headgate_cli.untrusted import one_line
@@ -86,9 +86,9 @@ def run(
         """Start the job, or ask for it; a collector of this machine has run it when it is started."""
         try:
             if job.id:
-                answer = shaped(kind.shape, api.get(f"{kind.path}/{job.id}"))
+                answer = api.get(kind.shape, f"{kind.path}/{job.id}")
             else:
-                answer = shaped(kind.shape, api.create(kind.path, job.request))
+                answer = api.create(kind.shape, kind.path, job.request)
                 job.id = answer["id"]
                 job.work.jobs.append(job.id)
             if answer["status"] not in _ENDED:

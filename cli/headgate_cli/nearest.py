@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from headgate_cli.api import PAGE, Api
+from headgate_cli.shaped import PlainAnswer
 
 
 def did_you_mean(typed: str, names: Iterable[str]) -> str:
@@ -19,4 +20,4 @@ def did_you_mean(typed: str, names: Iterable[str]) -> str:
 
 def names_of(api: Api, path: str, field: str) -> list[str]:
     """The names on the first page of a list: those that were changed last, or all of a short one."""
-    return [str(entry.get(field) or "") for entry in islice(api.items(path), PAGE)]
+    return [str(entry.get(field) or "") for entry in islice(api.items(PlainAnswer, path), PAGE)]

@@ -6,7 +6,7 @@ A server may be older or newer than the command line, so that only the fields th
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Final, TypeVar, cast
 
@@ -37,12 +37,7 @@ class TypedDict(metaclass=_Annotated):
 
 def shaped(shape: type[T], entity: Mapping[str, object]) -> T:
     """Give the answer its type. Reading a field that is absent or of another type raises Failed."""
-    return cast("T", _Shaped(entity, shape))
-
-
-def each(shape: type[T], entities: Iterable[Mapping[str, object]]) -> Iterator[T]:
-    """Give each of the answers its type."""
-    return (shaped(shape, entity) for entity in entities)
+    return cast("T", PlainAnswer(entity, shape))
 
 
 def listed(shape: type[T], answer: Mapping[str, object], name: str = "items") -> list[T]:
@@ -62,8 +57,11 @@ def checked(value: T) -> T:
     return value
 
 
-class _Shaped(dict[str, object]):
-    """An object of an answer. Written as JSON it is what the server sent."""
+class PlainAnswer(dict[str, object]):
+    """An object of an answer. Written as JSON it is what the server sent.
+
+    As a shape it is that of an answer whose fields are not known here.
+    """
 
     def __init__(self, entity: Mapping[str, object], shape: type) -> None:
         super().__init__(entity)
@@ -112,7 +110,7 @@ def _read(value: object, kind: str, name: str) -> object:
         elif _shape(choice) is object:
             return value
         elif isinstance(value, dict):
-            return _Shaped(value, _shape_of(value, [choice for choice in choices if choice not in _KINDS]))
+            return PlainAnswer(value, _shape_of(value, [choice for choice in choices if choice not in _KINDS]))
     raise Failed(
         f"the field {name} of the server's answer is of another type: server and command line may be of different "
         f"versions"

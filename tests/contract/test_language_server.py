@@ -9,6 +9,7 @@ from lsprotocol import types
 from headgate_cli.local.api import LocalApi
 from headgate_cli.lsp.ottl_fields import field_at
 from headgate_cli.lsp.tree import Path as Steps
+from headgate_cli.shaped import PlainAnswer
 from tests.support.language_client import Editor, applied, position
 from tests.support.second_version import needs_second_version, older_and_newer
 from tests.support.service import ROOT
@@ -367,7 +368,7 @@ def test_a_setting_holds_ottl_exactly_where_the_linter_says() -> None:
 
 
 def _items(checks: LocalApi, text: str) -> list[tuple[Steps, object, object]]:
-    answer = checks.post("/ottl/lint", {"yaml": text})
+    answer = checks.post(PlainAnswer, "/ottl/lint", {"yaml": text})
     items = answer["items"]
     assert isinstance(items, list)
     return [(_steps(item["location"]["path"]), item["kind"], item["context"]) for item in items]

@@ -9,6 +9,7 @@ from headgate_cli import VERSION
 from headgate_cli.api import HttpApi, ServerError
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.login.credentials import Credential, usable
+from headgate_cli.shaped import PlainAnswer
 from tests.support.answering import Answer, Server, serving
 from tests.support.ports import free_port
 
@@ -29,7 +30,7 @@ def test_over_the_limit_it_waits_as_told_and_asks_again(
 ) -> None:
     server.answers = [LIMITED, LIMITED, (200, {}, {"id": "x"})]
 
-    assert server.api().post("/validate", {"yaml": "a"}) == {"id": "x"}
+    assert server.api().post(PlainAnswer, "/validate", {"yaml": "a"}) == {"id": "x"}
     assert slept == [7, 7]
     assert "You have reached the request limit. The command continues in 7 s" in capsys.readouterr().err
 
@@ -40,7 +41,7 @@ def test_too_many_checks_under_way_are_said_to_be_that(
     busy = {"detail": "2 checks of this credential are under way", "code": "too_many_checks_under_way"}
     server.answers = [(429, {"Retry-After": "1"}, busy), (200, {}, {"id": "x"})]
 
-    server.api().post("/validate", {"yaml": "a"})
+    server.api().post(PlainAnswer, "/validate", {"yaml": "a"})
     said = "headgate: 2 checks of this credential are under way. The command continues in 1 s\n"
     assert (slept, capsys.readouterr().err) == ([1], said)
 
@@ -49,7 +50,7 @@ def test_a_limit_that_never_ends_is_an_error(server: Server, slept: list[float])
     server.answers = [LIMITED]
 
     with pytest.raises(ServerError, match="over"):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
     assert len(server.requests) == 4
 
 
@@ -58,14 +59,14 @@ def test_a_limit_that_never_ends_is_an_error(server: Server, slept: list[float])
 )
 def test_no_server_makes_it_wait_for_hours(server: Server, slept: list[float], told: str, seconds: int) -> None:
     server.answers = [(429, {"Retry-After": told}, {}), (200, {}, {})]
-    server.api().get("/identity")
+    server.api().get(PlainAnswer, "/identity")
 
     assert slept == [seconds]
 
 
 def test_a_create_that_is_cut_off_is_repeated_under_the_same_key(server: Server) -> None:
     server.answers = [HANG_UP, (201, {}, {"id": "x"})]
-    server.api().create("/configurations", {"name": "a"})
+    server.api().create(PlainAnswer, "/configurations", {"name": "a"})
 
     first, second = (headers["Idempotency-Key"] for _, headers, _ in server.requests)
     assert first == second
@@ -75,7 +76,7 @@ def test_a_create_whose_first_try_is_still_at_work_is_waited_for(server: Server,
     under_way = {"detail": "The first request is under way", "code": "idempotency_key_in_use"}
     server.answers = [HANG_UP, (409, {}, under_way), (201, {}, {"id": "x"})]
 
-    assert server.api().create("/configurations", {"name": "a"}) == {"id": "x"}
+    assert server.api().create(PlainAnswer, "/configurations", {"name": "a"}) == {"id": "x"}
     assert len(server.requests) == 3
 
 
@@ -83,7 +84,7 @@ def test_a_conflict_is_told_at_once(server: Server) -> None:
     server.answers = [(409, {}, {"detail": "The version is published", "code": "version_published"})]
 
     with pytest.raises(ServerError, match="The version is published"):
-        server.api().create("/configurations", {"name": "a"})
+        server.api().create(PlainAnswer, "/configurations", {"name": "a"})
     assert len(server.requests) == 1
 
 
@@ -91,7 +92,7 @@ def test_a_change_that_is_cut_off_is_not_repeated(server: Server) -> None:
     server.answers = [HANG_UP, (200, {}, {})]
 
     with pytest.raises(Unreachable, match="without an answer"):
-        server.api().patch("/configurations/x", {"name": "a"})
+        server.api().patch(PlainAnswer, "/configurations/x", {"name": "a"})
     assert len(server.requests) == 1
 
 
@@ -100,7 +101,7 @@ def test_the_errors_of_every_field_are_told(server: Server) -> None:
     server.answers = [(422, {}, {"detail": "The rules are invalid", "code": "invalid", "errors": errors})]
 
     with pytest.raises(ServerError) as raised:
-        server.api().create("/x", {})
+        server.api().create(PlainAnswer, "/x", {})
     assert raised.value.message == "The rules are invalid\n  rules.2.condition: unknown function"
     assert (raised.value.status, raised.value.exit_code) == (422, 1)
 
@@ -112,7 +113,7 @@ def test_what_another_credential_would_mend_exits_with_3(server: Server, status:
     server.answers = [(status, {}, {"detail": "no", "code": code})]
 
     with pytest.raises(NotAuthenticated):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
     assert NotAuthenticated.exit_code == 3
 
 
@@ -129,7 +130,7 @@ def test_what_stands_before_the_server_is_not_taken_for_it(server: Server, answe
     server.answers = [answer]
 
     with pytest.raises(Unreachable, match=server.url):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
     assert len(server.requests) == 1
 
 
@@ -139,14 +140,14 @@ def test_a_list_is_read_to_its_end(server: Server) -> None:
         (200, {}, {"items": [{"n": 2}], "next_cursor": None}),
     ]
 
-    assert list(server.api().items("/configurations")) == [{"n": 1}, {"n": 2}]
+    assert list(server.api().items(PlainAnswer, "/configurations")) == [{"n": 1}, {"n": 2}]
     assert server.requests[1][0].endswith("?limit=100&cursor=a%2Fb")
 
 
 def test_a_session_names_its_organization_and_a_token_does_not(server: Server) -> None:
     server.answers = [(200, {}, {})]
-    server.api("ss_x", "org_1").get("/identity")
-    server.api("sv_x").get("/identity")
+    server.api("ss_x", "org_1").get(PlainAnswer, "/identity")
+    server.api("sv_x").get(PlainAnswer, "/identity")
 
     (_, session, _), (_, token, _) = server.requests
     assert (session["Authorization"], session["X-Service-Org"]) == ("Bearer ss_x", "org_1")
@@ -158,7 +159,7 @@ def test_nobody_there_is_said_with_the_address() -> None:
     url = f"http://127.0.0.1:{free_port()}"
 
     with pytest.raises(Failed, match=f"cannot reach {url}"):
-        HttpApi(Credential(url, "sv_x")).get("/identity")
+        HttpApi(Credential(url, "sv_x")).get(PlainAnswer, "/identity")
 
 
 @pytest.mark.parametrize("value", ["a b", "sv_é", "sv_x\r\nX-Evil: 1", ""])
@@ -198,7 +199,7 @@ def test_nothing_else_is_fetched_from_elsewhere(server: Server) -> None:
     server.answers = [(307, {"Location": f"{server.url}/elsewhere"}, b""), (200, {}, {"id": "x"})]
 
     with pytest.raises(Unreachable):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
     assert len(server.requests) == 1
 
 
@@ -209,14 +210,14 @@ def test_an_answer_larger_than_any_of_ours_is_not_read_on(server: Server) -> Non
     server.answers = [(200, {}, b'{"a": "' + b"a" * (16 << 20) + b'"}')]
 
     with pytest.raises(Unreachable, match="sent more than 8 MB"):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
 
 
 def test_an_answer_is_never_unpacked(server: Server) -> None:
     server.answers = [(200, {"Content-Encoding": "gzip"}, gzip.compress(b"{}" + b" " * (64 << 20)))]
 
     with pytest.raises(Unreachable, match="sent a compressed answer"):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
     assert server.requests[0][1]["Accept-Encoding"] == "identity"
 
 
@@ -225,7 +226,7 @@ def test_an_answer_that_drips_ends(server: Server, monkeypatch: pytest.MonkeyPat
     server.answers = [(200, {}, {})]
 
     with pytest.raises(Unreachable, match="took longer than"):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
 
 
 @pytest.mark.parametrize("depth", [101, 500, 1_000_000])
@@ -233,7 +234,7 @@ def test_an_answer_that_is_too_deep_is_none_of_ours(server: Server, depth: int) 
     server.answers = [(200, {}, b'{"a": ' + b"[" * depth + b"]" * depth + b"}")]
 
     with pytest.raises(Unreachable, match="does not answer like a Headgate server"):
-        server.api().get("/identity")
+        server.api().get(PlainAnswer, "/identity")
 
 
 def test_a_cursor_that_comes_again_ends_the_list(server: Server) -> None:
@@ -244,7 +245,7 @@ def test_a_cursor_that_comes_again_ends_the_list(server: Server) -> None:
     ]
 
     with pytest.raises(Unreachable, match="a list that does not end"):
-        list(server.api().items("/configurations"))
+        list(server.api().items(PlainAnswer, "/configurations"))
     assert len(server.requests) == 3
 
 
@@ -253,7 +254,7 @@ def test_a_list_with_ever_new_cursors_ends(server: Server, monkeypatch: pytest.M
     server.answering = lambda _: (200, {}, {"items": [{}], "next_cursor": str(len(server.requests))})
 
     with pytest.raises(Unreachable, match="a list that does not end"):
-        list(server.api().items("/configurations"))
+        list(server.api().items(PlainAnswer, "/configurations"))
     assert len(server.requests) == 20
 
 
@@ -262,7 +263,7 @@ def test_a_list_of_huge_pages_ends(server: Server) -> None:
     server.answering = lambda _: (200, {}, {"items": [], "next_cursor": str(len(server.requests)), "more": large})
 
     with pytest.raises(Unreachable, match="a list that does not end"):
-        list(server.api().items("/configurations"))
+        list(server.api().items(PlainAnswer, "/configurations"))
     assert len(server.requests) == 10
 
 
@@ -270,9 +271,9 @@ def test_no_other_host_is_given_the_credential(server: Server) -> None:
     with serving() as other:
         other.answers = [(200, {}, {"items": [], "next_cursor": None})]
         server.answers = [(307, {"Location": f"{other.url}/api/v1/public/identity"}, b"")]
-        for call in (server.api().get, lambda path: list(server.api().items(path))):
+        for call in (server.api().get, lambda shape, path: list(server.api().items(shape, path))):
             with pytest.raises(Unreachable):
-                call("/identity")
+                call(PlainAnswer, "/identity")
         server.api("ss_x", "org_1").text("/testing/runs/run_1/output")
 
         (asked,) = other.requests
@@ -283,17 +284,28 @@ def test_a_way_out_names_the_configuration_that_both_sides_have(server: Server) 
     server.answering = lambda asked: (404, {}, {"detail": "No such version", "code": "version_not_found"})
 
     with pytest.raises(ServerError, match="`headgate config versions cfg_a` lists them"):
-        server.api().create("/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_a"}})
+        server.api().create(
+            PlainAnswer, "/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_a"}}
+        )
     with pytest.raises(ServerError, match="`headgate config versions CONFIGURATION` lists them"):
-        server.api().create("/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_b"}})
+        server.api().create(
+            PlainAnswer, "/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_b"}}
+        )
 
 
 def test_a_connection_is_used_again_and_opened_again_if_the_server_closed_it(server: Server) -> None:
     server.answers = [(200, {}, {"n": 1}), (200, {"Connection": "close"}, {"n": 2}), (200, {}, {"n": 3})]
     api = server.api()
 
-    assert [api.patch("/a b", {}, kind="é&")["n"] for _ in range(3)] == [1, 2, 3]
-    assert server.requests[0][0] == "PATCH /api/v1/public/a%20b?kind=%C3%A9%26"
+    assert [api.patch(PlainAnswer, "/a b", {})["n"] for _ in range(3)] == [1, 2, 3]
+    assert server.requests[0][0] == "PATCH /api/v1/public/a%20b"
+
+
+def test_parameters_are_escaped(server: Server) -> None:
+    server.answers = [(200, {}, {})]
+
+    server.api().get(PlainAnswer, "/a", kind="é&")
+    assert server.requests[0][0] == "GET /api/v1/public/a?kind=%C3%A9%26"
 
 
 def test_requests_go_through_the_proxy_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,8 +313,8 @@ def test_requests_go_through_the_proxy_of_the_environment(server: Server, monkey
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     server.answers = [(200, {}, {"id": "x"})]
 
-    HttpApi(Credential("http://headgate.example", "sv_x")).get("/identity")
-    server.api().get("/identity")
+    HttpApi(Credential("http://headgate.example", "sv_x")).get(PlainAnswer, "/identity")
+    server.api().get(PlainAnswer, "/identity")
     (through, headers, _), (direct, _, _) = server.requests
     assert through == "GET http://headgate.example/api/v1/public/identity"
     assert (headers["Host"], headers["Proxy-Authorization"]) == ("headgate.example", "Basic dXNlcjpwQHNz")

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.errors import Failed
+from headgate_cli.shaped import PlainAnswer, shaped
 from headgate_cli.untrusted import one_line
 
 APPLICATION: Final = "/api/v1/app"
@@ -43,7 +44,7 @@ def remove(api: Api, names: re.Pattern[str], created: Sequence[str] = (), admin:
     left: list[str] = []
     for asked, path, field, act in kinds:
         try:
-            listed = {f"{path}/{entry['id']}": entry for entry in asked.items(path)}
+            listed = {f"{path}/{entry['id']}": entry for entry in asked.items(PlainAnswer, path)}
             listed |= {
                 place: _read(asked, place) for place in created if place.startswith(path) and place not in listed
             }
@@ -60,15 +61,15 @@ def _delete(path: str, api: Api, entry: Entity) -> None:
     api.delete(f"{path}/{entry['id']}")
 
 
-def _read(api: Api, path: str) -> Entity:
+def _read(api: Api, path: str) -> PlainAnswer:
     """Read the entity at the path; empty if it is gone or archived."""
     try:
-        entry = api.get(path)
+        entry = api.get(PlainAnswer, path)
     except ServerError as error:
         if error.status == 404:
-            return {}
+            return shaped(PlainAnswer, {})
         raise
-    return {} if entry.get("archived_at") else entry
+    return shaped(PlainAnswer, {}) if entry.get("archived_at") else entry
 
 
 def _tried(act: Callable[[], None], name: str) -> Iterator[str]:
@@ -80,10 +81,10 @@ def _tried(act: Callable[[], None], name: str) -> Iterator[str]:
 
 def _remove_fleet(api: Api, fleet: Entity) -> None:
     path = f"/fleets/{fleet['id']}"
-    for group in list(api.items(f"{path}/deployments")):
+    for group in list(api.items(PlainAnswer, f"{path}/deployments")):
         if group.get("configuration_id"):
             # With nothing assigned, a rollout of the group has ended as well.
-            api.patch(f"{path}/deployments/{group['id']}", {"configuration_id": None})
+            api.patch(PlainAnswer, f"{path}/deployments/{group['id']}", {"configuration_id": None})
         if not group.get("is_default"):
             api.delete(f"{path}/deployments/{group['id']}")
     api.delete(path)
@@ -95,4 +96,4 @@ def _remove_configuration(api: Api, configuration: Entity) -> None:
         api.delete(path)
     else:
         # What was published is never deleted.
-        api.post(f"{path}/archive")
+        api.post(PlainAnswer, f"{path}/archive")

@@ -13,8 +13,8 @@ from headgate_cli.apply.state import Recorder, SeenConfiguration, StateEntry, di
 from headgate_cli.apply.steps import ApplyPlan, ApplyStep, Publish, RemoveConfiguration, SaveConfiguration
 from headgate_cli.apply.wanted import FolderContent
 from headgate_cli.errors import Failed
-from headgate_cli.shaped import shaped
-from headgate_cli.shapes import ConfigurationDetail, VersionDetail
+from headgate_cli.shaped import PlainAnswer
+from headgate_cli.shapes import ConfigurationDetail, ListedTestOut, VersionDetail
 from headgate_cli.suites import stored
 
 KIND: Final = "configurations"
@@ -68,21 +68,20 @@ class Configurations:
         configuration_id = step.current.id if step.current else self.ids[step.name]
         path = f"/configurations/{configuration_id}/versions/{step.n}"
         try:
-            answer = self._api.post(f"{path}/publish", if_match=self._saved.get(step.name) or self._read(step, path))
+            state = self._saved.get(step.name) or self._read(step, path)
+            published = self._api.post(VersionDetail, f"{path}/publish", if_match=state)
         except ServerError as error:
             raise Failed(CHANGED_MEANWHILE) if error.is_stale else error from error
         entry = self._recorder.state.configurations[step.name]
         if entry.seen.updated_at:
-            seen = replace(
-                entry.seen, updated_at=max(entry.seen.updated_at, shaped(VersionDetail, answer)["updated_at"])
-            )
+            seen = replace(entry.seen, updated_at=max(entry.seen.updated_at, published["updated_at"]))
             self._recorder.set(KIND, step.name, replace(entry, seen=seen))
 
     def remove(self, step: RemoveConfiguration) -> None:
         self._require_unchanged(step, step.current)
         path = f"/configurations/{step.current.id}"
         if step.action == "archive":
-            self._api.post(f"{path}/archive")
+            self._api.post(PlainAnswer, f"{path}/archive")
         else:
             self._api.delete(path)
         self._recorder.set(KIND, step.name, None)
@@ -106,8 +105,8 @@ class Configurations:
         """The state of a draft that was saved earlier. Raises Failed if it has another text than the folder."""
         if step.current and step.current.version:
             return step.current.version.etag
-        answer, state = self._api.get_with_etag(path)
-        if shaped(VersionDetail, answer)["yaml"] != step.desired.text:
+        version, state = self._api.get_with_etag(VersionDetail, path)
+        if version["yaml"] != step.desired.text:
             raise Failed(CHANGED_MEANWHILE)
         return state
 
@@ -119,8 +118,7 @@ class Configurations:
             progress.begins()
             described = {} if desired.description is None else {"description": desired.description}
             body = {"name": step.name, "yaml": desired.text, "managed_by": self._caller.mark}
-            answer, state = api.create_with_etag("/configurations", body | described)
-            created = shaped(ConfigurationDetail, answer)
+            created, state = api.create_with_etag(ConfigurationDetail, "/configurations", body | described)
             self.ids[step.name] = progress.id = created["id"]
             progress.saw(created)
             edits = {key: value for key, value in step.edits.items() if created["collector_version"] != value}
@@ -128,17 +126,18 @@ class Configurations:
             progress.id, edits = there.id, dict(step.edits)
         path = f"/configurations/{progress.id}"
         if step.restores:
-            progress.saw(api.post(f"{path}/restore"))
+            progress.saw(api.post(ConfigurationDetail, f"{path}/restore"))
         if step.describes:
-            progress.saw(api.patch(path, step.describes))
+            progress.saw(api.patch(ConfigurationDetail, path, step.describes))
         if step.appends and there:
             described = {"description": self._message} if self._message else {}
-            answer, state = api.create_with_etag(f"{path}/versions", {"yaml": desired.text} | described, if_match=state)
-            progress.saw(answer)
+            request = {"yaml": desired.text} | described
+            version, state = api.create_with_etag(VersionDetail, f"{path}/versions", request, if_match=state)
+            progress.saw(version)
             edits.pop("yaml", None)
         if edits:
-            answer, state = api.patch_with_etag(f"{path}/versions/{step.n}", edits, if_match=state)
-            progress.saw(answer)
+            version, state = api.patch_with_etag(VersionDetail, f"{path}/versions/{step.n}", edits, if_match=state)
+            progress.saw(version)
         self._save_tests(step, progress)
         progress.ends()
         return state
@@ -180,9 +179,9 @@ class _Progress:
         """Record that it is about to be created: after a crash, a configuration of that name is this one."""
         self._recorder.set(KIND, self._step.name, StateEntry("", created=True))
 
-    def saw(self, answer: Mapping[str, object]) -> None:
+    def saw(self, answer: ConfigurationDetail | VersionDetail | ListedTestOut) -> None:
         """An answer that says when something of it changed last."""
-        self._updated_at, self._unseen = max(self._updated_at, shaped(VersionDetail, answer)["updated_at"]), False
+        self._updated_at, self._unseen = max(self._updated_at, answer["updated_at"]), False
 
     def changed_unseen(self) -> None:
         self._unseen = True

@@ -22,7 +22,7 @@ from headgate_cli.apply.steps import (
 )
 from headgate_cli.apply.wanted import FolderContent
 from headgate_cli.errors import Failed
-from headgate_cli.shaped import shaped
+from headgate_cli.shaped import PlainAnswer
 from headgate_cli.shapes import DeploymentOut, FleetOut
 
 _FLEETS: Final = "fleets"
@@ -59,7 +59,7 @@ class Fleets:
         self._recorder.set(_FLEETS, step.name, StateEntry("", created=True))
         try:
             body = {"label": step.name, "type": step.desired.type} | self._mark
-            fleet_id = shaped(FleetOut, self._api.create("/fleets", body | lifetime))["id"]
+            fleet_id = self._api.create(FleetOut, "/fleets", body | lifetime)["id"]
         except ServerError:
             self._recorder.set(_FLEETS, step.name, None)
             raise
@@ -77,7 +77,7 @@ class Fleets:
         key = f"{fleet_id}/{name}"
         self._recorder.set(_GROUPS, key, StateEntry("", created=True))
         try:
-            group_id = shaped(DeploymentOut, self._api.create(f"/fleets/{fleet_id}/deployments", body))["id"]
+            group_id = self._api.create(DeploymentOut, f"/fleets/{fleet_id}/deployments", body)["id"]
         except ServerError:
             self._recorder.set(_GROUPS, key, None)
             raise
@@ -87,24 +87,24 @@ class Fleets:
     def change_group(self, step: ChangeGroup) -> None:
         path = self._path(step)
         if step.fields:
-            self._api.patch(path, step.fields)
+            self._api.patch(PlainAnswer, path, step.fields)
         if step.selector is not None:
-            self._api.put(f"{path}/selector", {"labels": dict(step.selector)})
+            self._api.put(PlainAnswer, f"{path}/selector", {"labels": dict(step.selector)})
         env: dict[str, object] = {"variables": dict(step.variables)} if step.variables else {}
         if step.secrets:
             env["secrets"] = {name: self._secrets[name] for name in step.secrets}
         if env:
-            self._api.patch(f"{path}/env", env)
+            self._api.patch(PlainAnswer, f"{path}/env", env)
 
     def assign(self, step: Assign) -> None:
         path = self._path(step)
         if step.target is None:
-            self._api.patch(path, {"configuration_id": None, **self._message})
+            self._api.patch(PlainAnswer, path, {"configuration_id": None, **self._message})
         elif step.action == "assign":
-            self._api.patch(path, self._version(step.target) | self._message)
+            self._api.patch(PlainAnswer, path, self._version(step.target) | self._message)
         else:
             rollout = dict(step.group.rollout or {})
-            self._api.create(f"{path}/rollouts", self._version(step.target) | rollout | self._message)
+            self._api.create(PlainAnswer, f"{path}/rollouts", self._version(step.target) | rollout | self._message)
 
     def remove_group(self, step: RemoveGroup) -> None:
         self._api.delete(f"/fleets/{step.fleet_id}/deployments/{step.current.id}")

@@ -29,6 +29,7 @@ from headgate_cli.apply.steps import (
 )
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.policies import files as policy_files
+from headgate_cli.shaped import PlainAnswer
 
 Result = Literal["done", "failed", "skipped", "left_out", "not_begun"]
 # What another member, or an Admin, may do.
@@ -120,7 +121,7 @@ class Carrier:
 
     def _set_policies(self, step: SetPolicies) -> None:
         try:
-            self._api.put("/policies", step.desired.settings, if_match=step.etag)
+            self._api.put(PlainAnswer, "/policies", step.desired.settings, if_match=step.etag)
         except ServerError as error:
             if error.code == "policies_changed":
                 raise Failed(CHANGED_MEANWHILE) from error

@@ -9,7 +9,6 @@ from dataclasses import replace
 from headgate_cli.api import Api
 from headgate_cli.apply.found import ServerContent
 from headgate_cli.apply.steps import ApplyPlan, ApplyStep, Assign
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import AssignmentCheck
 
 _DIFFERS = "differs_from_running"
@@ -29,7 +28,7 @@ def _compared(api: Api, step: ApplyStep, there: ServerContent) -> ApplyStep:
         return step
     path = f"/fleets/{there.fleets[step.fleet].id}/deployments/{step.current.id}/assignment-check"
     version = {"configuration_id": step.target.id, "version_number": step.target.n}
-    warnings = shaped(AssignmentCheck, api.post(path, version))["warnings"]
+    warnings = api.post(AssignmentCheck, path, version)["warnings"]
     differences = [warning["message"] for warning in warnings if warning["code"] == _DIFFERS]
     if not differences:
         return step

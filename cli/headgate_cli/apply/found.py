@@ -13,8 +13,6 @@ from headgate_cli.apply.wanted_fleets import FolderFleet
 from headgate_cli.configurations.lookup import gates_of
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.shaped import each, shaped
-from headgate_cli.shaped import listed as entries_of
 from headgate_cli.suites import stored
 from headgate_cli.untrusted import one_line
 
@@ -125,7 +123,7 @@ class ServerContent:
 
 def caller(api: Api) -> CredentialOwner:
     """One request."""
-    identity = shaped(shapes.Identity, api.get("/identity"))
+    identity = api.get(shapes.Identity, "/identity")
     organization = identity["organization_id"], identity["organization_name"]
     return CredentialOwner(*organization, identity["kind"], identity["id"], identity["role"], identity["access"])
 
@@ -148,8 +146,8 @@ def read(api: Api, caller: CredentialOwner, desired: FolderContent, state: Appli
     settings: Mapping[str, object] = {}
     etag = ""
     if desired.policies:
-        answer, etag = api.get_with_etag("/policies")
-        settings = shaped(shapes.PoliciesOut, answer)["settings"]
+        answer, etag = api.get_with_etag(shapes.PoliciesOut, "/policies")
+        settings = answer["settings"]
     return ServerContent(caller, named, by_id, _fleets(api, desired, state), settings, etag)
 
 
@@ -167,7 +165,7 @@ def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]
             archived=bool(summary["archived_at"]),
             managed_by=summary["managed_by"] or "",
         )
-        for summary in each(shapes.ConfigurationSummary, api.items("/configurations", **query))
+        for summary in api.items(shapes.ConfigurationSummary, "/configurations", **query)
     }
 
 
@@ -232,8 +230,8 @@ def _by_name(names: Iterable[str], by_id: Mapping[str, FoundConfiguration]) -> d
 
 def _version(api: Api, desired: FolderConfiguration, there: FoundConfiguration) -> ReadVersion:
     """One request, and another one for the tests."""
-    answer, etag = api.get_with_etag(f"/configurations/{there.id}/versions/{there.latest}")
-    version = shaped(shapes.VersionDetail, answer)
+    path = f"/configurations/{there.id}/versions/{there.latest}"
+    version, etag = api.get_with_etag(shapes.VersionDetail, path)
     tests = None if desired.tests is None else stored.digests(api, there.id, there.latest)
     return ReadVersion(version["yaml"], version["collector_version"], etag, tests, gates_of(version))
 
@@ -244,7 +242,7 @@ def _fleets(api: Api, desired: FolderContent, state: AppliedState) -> dict[str, 
     if not about:
         return {}
     fleets: dict[str, FoundFleet] = {}
-    for stored_fleet in each(shapes.FleetOut, api.items("/fleets")):
+    for stored_fleet in api.items(shapes.FleetOut, "/fleets"):
         fleet_id, label = stored_fleet["id"], stored_fleet["label"]
         if label not in about:
             continue
@@ -263,13 +261,13 @@ def _with_details(api: Api, fleet_id: str, fleet: FolderFleet, group: FoundGroup
         return group
     path = f"/fleets/{fleet_id}/deployments/{group.id}"
     if desired.variables is not None or desired.secrets:
-        variables = entries_of(shapes.VariableOut, api.get(f"{path}/env"))
+        variables = api.get(shapes.EnvOut, f"{path}/env")["items"]
         group = replace(
             group,
             variables={variable["name"]: variable["value"] or "" for variable in variables if not variable["secret"]},
             secrets=[variable["name"] for variable in variables if variable["secret"]],
         )
     if desired.assignment or desired.clears:
-        newest = entries_of(shapes.RolloutOut, api.get(f"{path}/rollouts", limit=1))
+        newest = api.get(shapes.RolloutOutPage, f"{path}/rollouts", limit=1)["items"]
         group = replace(group, rollout=newest[0] if newest else None)
     return group

@@ -26,7 +26,6 @@ from headgate_cli.output import (
     status_line,
 )
 from headgate_cli.rollouts.options import Duration
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import CaptureOut, DeploymentOut
 from headgate_cli.untrusted import one_line, quoted
 
@@ -59,7 +58,7 @@ def _allowing(name: str, summary: str, *, allowed: bool) -> None:
     @connected
     def command(api: Api, fleet: str, group: str, as_json: bool) -> None:
         path = f"{lookup.group_path(api, fleet, group)}/captures"
-        changed = shaped(DeploymentOut, api.put(path, {"allowed": allowed}))
+        changed = api.put(DeploymentOut, path, {"allowed": allowed})
         print_outcome(
             changed, as_json, f"Captures are {'allowed' if allowed else 'off'} in {one_line(changed['name'])}"
         )
@@ -120,7 +119,7 @@ def start(
     asked |= {"condition": condition} if condition else {}
     asked |= {"context": context} if context else {}
     say("The host's collector restarts to begin, with its next message, and again to end. It takes no telemetry then.")
-    started = shaped(CaptureOut, api.create(f"/fleets/{fleet_id}/captures", asked))
+    started = api.create(CaptureOut, f"/fleets/{fleet_id}/captures", asked)
     if no_wait:
         print_json(started) if as_json else print_result(one_line(started["id"]))
         return
@@ -137,7 +136,7 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
     Examples:
       headgate capture list servers
     """
-    captures = list(each(CaptureOut, api.items(f"/fleets/{lookup.fleet(api, fleet)}/captures")))
+    captures = list(api.items(CaptureOut, f"/fleets/{lookup.fleet(api, fleet)}/captures"))
     show_list(
         captures,
         as_json,
@@ -166,7 +165,7 @@ def show(api: Api, fleet: str, capture: str, wait: bool, as_json: bool) -> None:
       headgate capture show servers CAPTURE --wait
     """
     path = _path(api, fleet, capture)
-    detail = shaped(CaptureOut, api.get(path))
+    detail = api.get(CaptureOut, path)
     _finish(_followed(api, path, detail) if wait else detail, as_json=as_json)
 
 
@@ -181,7 +180,7 @@ def end(api: Api, fleet: str, capture: str, as_json: bool) -> None:
     Examples:
       headgate capture end servers CAPTURE
     """
-    ending = shaped(CaptureOut, api.post(f"{_path(api, fleet, capture)}/end"))
+    ending = api.post(CaptureOut, f"{_path(api, fleet, capture)}/end")
     print_outcome(ending, as_json, f"{one_line(ending['id'])} ends with the host's next message")
 
 
@@ -226,7 +225,7 @@ def save(
       headgate capture save servers CAPTURE checkout shop@4
     """
     path = _path(api, fleet, capture)
-    detail = shaped(CaptureOut, api.get(path))
+    detail = api.get(CaptureOut, path)
     target = saving.target(api, detail, configuration, n, new_version=new_version)
     saved = saving.save(api, detail, api.text(f"{path}/sample"), name, *target)
     if as_json:
@@ -266,7 +265,7 @@ def _followed(api: Api, path: str, detail: CaptureOut) -> CaptureOut:
         while detail["status"] in _OPEN:
             status_line(f"{one_line(detail['status'])}  {time.monotonic() - begun:.0f} s")
             time.sleep(_SECONDS)
-            detail = shaped(CaptureOut, api.get(path))
+            detail = api.get(CaptureOut, path)
         return detail
     except KeyboardInterrupt:
         status_line("")

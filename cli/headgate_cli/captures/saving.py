@@ -12,7 +12,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.errors import Failed
 from headgate_cli.output import say
 from headgate_cli.runs import follow
-from headgate_cli.shaped import shaped
+from headgate_cli.shaped import PlainAnswer
 from headgate_cli.shapes import CaptureOut, RunOut, VersionDetail
 from headgate_cli.untrusted import one_line, quoted
 
@@ -32,7 +32,7 @@ def target(api: Api, capture: CaptureOut, configuration: str, n: int | None, *, 
     content = lookup.text_of(api, latest, version).text
     path = f"/configurations/{configuration_id}/versions"
     read = latest.etag if version == latest.version else ""
-    return configuration_id, shaped(VersionDetail, api.create(path, {"yaml": content}, if_match=read))["n"]
+    return configuration_id, api.create(VersionDetail, path, {"yaml": content}, if_match=read)["n"]
 
 
 def save(api: Api, capture: CaptureOut, sample: str, name: str, configuration_id: str, n: int) -> Entity:
@@ -43,10 +43,10 @@ def save(api: Api, capture: CaptureOut, sample: str, name: str, configuration_id
     test = {"sample": sample, "target_pipeline": capture["pipeline"], "signal_type": capture["signal_type"]}
     test |= {"sample_format": "otlp"}
     asked = {**test, "configuration_id": configuration_id, "version_number": n, "duration_seconds": _SECONDS}
-    run = follow.follow(api, shaped(RunOut, api.create("/testing/runs", asked))["id"])
+    run = follow.follow(api, api.create(RunOut, "/testing/runs", asked)["id"])
     if run["status"] != "Success":
         why = quoted(run["stderr"][-500:])
         raise Failed(f"the run of the sample ended with {one_line(run['status'])}: {why}")
     say(f"What {one_line(capture['pipeline'])} makes of the sample now is what the test expects")
     expected = api.text(f"/testing/runs/{run['id']}/output")
-    return api.put(f"{version}/tests/{quote(name, safe='')}", {**test, "expected": expected})
+    return api.put(PlainAnswer, f"{version}/tests/{quote(name, safe='')}", {**test, "expected": expected})

@@ -14,7 +14,6 @@ from headgate_cli.checks import findings, many
 from headgate_cli.errors import Failed
 from headgate_cli.output import say
 from headgate_cli.safe_files import STDIN, read, rewrite
-from headgate_cli.shaped import shaped
 from headgate_cli.untrusted import one_line
 
 # A mended error may have hidden further ones.
@@ -54,9 +53,9 @@ def _mended(api: Api, content: str, request: Mapping[str, object]) -> tuple[str,
     """The text, and its lines that were changed. Fixes keep the number of lines."""
     lines: set[int] = set()
     for _ in range(_MOST_ROUNDS if content else 0):
-        answer = many.answer(api, "/validate", {"yaml": content, **request})
+        answer = many.answer(api, shapes.ValidationResult, "/validate", {"yaml": content, **request})
         # The check that follows says why there is no answer.
-        edits = [] if isinstance(answer, Failed) else of_errors(content, shaped(shapes.ValidationResult, answer))
+        edits = [] if isinstance(answer, Failed) else of_errors(content, answer)
         if not edits:
             break
         lines |= {content.count("\n", 0, edit.start) + 1 for edit in edits}

@@ -19,13 +19,12 @@ _SYNTAX: Final = "yaml_syntax"
 
 def asked(api: Api, request: Mapping[str, object]) -> Linted | Failed:
     """The result of the linter, or the error that it ended with."""
-    verdict = many.answer(api, "/validate?lint=true", request)
-    if isinstance(verdict, ServerError) and verdict.code == _NO_VERDICT:
-        lint = many.answer(api, "/ottl/lint", request)
-        return lint if isinstance(lint, Failed) else Linted(shaped(LintResult, lint))
-    if isinstance(verdict, Failed):
-        return verdict
-    answer = shaped(ValidationResult, verdict)
+    answer = many.answer(api, ValidationResult, "/validate?lint=true", request)
+    if isinstance(answer, ServerError) and answer.code == _NO_VERDICT:
+        lint = many.answer(api, LintResult, "/ottl/lint", request)
+        return lint if isinstance(lint, Failed) else Linted(lint)
+    if isinstance(answer, Failed):
+        return answer
     if syntax := [entry for entry in answer["errors"] if entry["code"] == _SYNTAX]:
         return Linted(shaped(LintResult, {"valid": False, "checked": 0, "items": [], "skipped": []}), syntax)
     part = answer.get("lint")

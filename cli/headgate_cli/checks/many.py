@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from headgate_cli.api import Api, Entity
 from headgate_cli.errors import Failed, NotAuthenticated
-from headgate_cli.shaped import shaped
+from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.shapes import ValidationResult
+
+T = TypeVar("T")
 
 # What a server takes in one request.
 _MOST_TEXTS: Final = 50
@@ -24,7 +26,7 @@ def verdicts(
 
     `query` is one of POST /validate. A server without POST /validate/batch is asked for each text.
     """
-    batches = api.batches
+    batches, path = api.batches, f"/validate{query}"
     at = 0
     while at < len(requests):
         batch = _beginning(requests[at:]) if batches else ()
@@ -32,10 +34,11 @@ def verdicts(
         batches = batches and (bool(answers) or len(batch) < 2)
         for request, verdict in zip(batch, answers, strict=False):
             # Alone it may be checked; if not, the error says all.
-            yield _alone(api, query, request) if "problem" in verdict else shaped(ValidationResult, verdict)
+            alone = "problem" in verdict
+            yield answer(api, ValidationResult, path, request) if alone else shaped(ValidationResult, verdict)
         at += len(answers)
         if not answers:
-            yield _alone(api, query, requests[at])
+            yield answer(api, ValidationResult, path, requests[at])
             at += 1
 
 
@@ -52,15 +55,10 @@ def _problem_code(verdict: Entity) -> object:
     return problem.get("code") if isinstance(problem, dict) else None
 
 
-def _alone(api: Api, query: str, request: Mapping[str, object]) -> ValidationResult | Failed:
-    verdict = answer(api, f"/validate{query}", request)
-    return verdict if isinstance(verdict, Failed) else shaped(ValidationResult, verdict)
-
-
-def answer(api: Api, path: str, request: Mapping[str, object]) -> Entity | Failed:
+def answer(api: Api, shape: type[T], path: str, request: Mapping[str, object]) -> T | Failed:
     """The answer to one request, or the error that it ended with. Raises NotAuthenticated."""
     try:
-        return api.post(path, request)
+        return api.post(shape, path, request)
     except NotAuthenticated:
         raise
     except Failed as error:
@@ -70,9 +68,8 @@ def answer(api: Api, path: str, request: Mapping[str, object]) -> Entity | Faile
 def _batch(api: Api, batch: Sequence[Mapping[str, object]], query: str) -> Sequence[Entity]:
     """Ask for a batch; empty if the server refuses or fails, since alone each text gets its own error."""
     try:
-        answers = api.post(f"/validate/batch{query}", {"items": batch}).get("items")
-        known = [entry for entry in answers if isinstance(entry, dict)] if isinstance(answers, list) else []
-        return known[: len(batch)]
+        answers = api.post(PlainAnswer, f"/validate/batch{query}", {"items": batch})
+        return listed(PlainAnswer, answers)[: len(batch)]
     except NotAuthenticated:
         raise
     except Failed:

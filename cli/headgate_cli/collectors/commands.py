@@ -10,7 +10,6 @@ from headgate_cli.api import Api
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.output import say, show_list
-from headgate_cli.shaped import each
 from headgate_cli.shapes import Capabilities, InstalledVersionOut
 from headgate_cli.untrusted import one_line
 
@@ -40,7 +39,7 @@ def list_(api: Api, as_json: bool) -> None:
       headgate collector list
       headgate collector list --json
     """
-    versions = list(each(InstalledVersionOut, api.items("/collector-versions")))
+    versions = list(api.items(InstalledVersionOut, "/collector-versions"))
     show_list(
         versions,
         as_json,

@@ -24,7 +24,6 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
 from headgate_cli.output import minute, print_json, print_outcome, print_text, say, show_list, unified
 from headgate_cli.safe_files import STDIN, name, read
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary, VersionDetail, VersionSummary
 from headgate_cli.suites import stored, sync
 from headgate_cli.untrusted import block, one_line
@@ -63,7 +62,7 @@ def list_(api: Api, content: str, component: str, archived: bool, as_json: bool)
     """
     filters = {"text": content, "component": component, "archived": "true" if archived else ""}
     query = {name: value for name, value in filters.items() if value}
-    configurations = each(ConfigurationSummary, api.items("/configurations", **query))
+    configurations = api.items(ConfigurationSummary, "/configurations", **query)
     show_list(
         configurations,
         as_json,
@@ -95,7 +94,7 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
     """
     configuration, n = lookup.one_version(configuration, n)
     configuration_id = lookup.find(api, configuration)
-    detail = shaped(ConfigurationDetail, api.get(f"/configurations/{configuration_id}"))
+    detail = api.get(ConfigurationDetail, f"/configurations/{configuration_id}")
     chosen: ConfigurationDetail | VersionDetail
     chosen = lookup.version(api, configuration_id, n) if n else detail
     if as_json:
@@ -129,7 +128,7 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
     path = f"/configurations/{lookup.find(api, configuration)}/versions"
     nothing = "No versions that you can see: others' versions are visible once they are published"
     show_list(
-        each(VersionSummary, api.items(path)),
+        api.items(VersionSummary, path),
         as_json,
         nothing,
         {
@@ -256,7 +255,7 @@ def publish(
         content, label = lookup.text_of(api, latest, n), f"{latest.name} v{n}"
         read = content.etag
         gate.require_valid_version(api, label, content, undone="Nothing was published", forced=force, env=env)
-    published = shaped(VersionDetail, api.post(f"/configurations/{latest.id}/versions/{n}/publish", if_match=read))
+    published = api.post(VersionDetail, f"/configurations/{latest.id}/versions/{n}/publish", if_match=read)
     print_outcome(published, as_json, f"{one_line(latest.name)} v{published['n']} is published")
 
 

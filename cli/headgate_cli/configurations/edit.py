@@ -19,7 +19,6 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
 from headgate_cli.output import print_json, print_outcome, say
 from headgate_cli.safe_files import read, read_bytes
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import VersionDetail
 from headgate_cli.untrusted import one_line
 from headgate_engine.setting import Setting
@@ -90,8 +89,7 @@ def edit(
     configuration_id = lookup.find(api, configuration)
     latest = lookup.latest(api, configuration_id)
     path = f"/configurations/{configuration_id}/versions/{latest.version}"
-    answer, etag = api.get_with_etag(path)
-    before = shaped(VersionDetail, answer)
+    before, etag = api.get_with_etag(VersionDetail, path)
     folder = Path(tempfile.mkdtemp(prefix="headgate-"))
     file = folder / f"{configuration_id}.yaml"
     file.write_bytes(before["yaml"].encode())
@@ -105,11 +103,11 @@ def edit(
                 print_json(before)
             return
         if before["status"] == "draft":
-            saved = api.patch(path, {"yaml": content}, if_match=etag)
+            after = api.patch_with_etag(VersionDetail, path, {"yaml": content}, if_match=etag)[0]
         else:
             described = {"description": description} if description else {}
             versions = f"/configurations/{configuration_id}/versions"
-            saved = api.create(versions, {"yaml": content} | described, if_match=etag)
+            after = api.create(VersionDetail, versions, {"yaml": content} | described, if_match=etag)
     except _NoEditor as error:
         if read_bytes(file) == before["yaml"].encode():
             _delete(file)
@@ -126,7 +124,6 @@ def edit(
         say(f"Nothing was saved; {unsaved}")
         raise
     _delete(file)
-    after = shaped(VersionDetail, saved)
     print_outcome(after, as_json, f"{one_line(latest.name)} v{after['n']} is saved as a draft")
 
 

@@ -18,8 +18,8 @@ from headgate_cli.configurations.lookup import Latest
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import counted, diff, print_json, print_result, say
 from headgate_cli.safe_files import read, rewrite
-from headgate_cli.shaped import each, shaped
-from headgate_cli.shapes import ConfigurationSummary, VersionDetail
+from headgate_cli.shaped import PlainAnswer
+from headgate_cli.shapes import ConfigurationSummary, VersionDetail, VersionTestsOut
 from headgate_cli.suites import report
 from headgate_cli.suites.run import SuiteRun
 from headgate_cli.suites.run import run as run_suites
@@ -118,15 +118,14 @@ def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequen
 
 def _stored(api: Api, names: Sequence[str], everything: bool) -> list[_Change]:
     if everything:
-        keys = [configuration["id"] for configuration in each(ConfigurationSummary, api.items("/configurations"))]
+        keys = [configuration["id"] for configuration in api.items(ConfigurationSummary, "/configurations")]
     else:
         keys = [*dict.fromkeys(lookup.find(api, name) for name in names)]
     return [_read(api, lookup.latest(api, key)) for key in keys]
 
 
 def _read(api: Api, latest: Latest) -> _Change:
-    answer, etag = api.get_with_etag(f"/configurations/{latest.id}/versions/{latest.version}")
-    version = shaped(VersionDetail, answer)
+    version, etag = api.get_with_etag(VersionDetail, f"/configurations/{latest.id}/versions/{latest.version}")
     content = version["yaml"]
     label = f"{one_line(latest.name)} v{latest.version}"
     is_draft = version["status"] == "draft"
@@ -202,7 +201,7 @@ def _save_all(api: Api, changes: Sequence[_Change], how: How) -> None:
     if how.publish and passed:
         for draft, etag in zip(drafts, etags, strict=True):
             path = f"/configurations/{draft['configuration_id']}/versions/{draft['version_number']}/publish"
-            api.post(f"{path}?if_tests_pass=true", if_match=etag)
+            api.post(PlainAnswer, f"{path}?if_tests_pass=true", if_match=etag)
             draft["published"] = True
             if not how.as_json:
                 print_result(f"{one_line(str(draft['name']))} v{draft['version_number']} is published")
@@ -221,14 +220,16 @@ def _save(api: Api, change: _Change, description: str) -> tuple[dict[str, object
     path = f"/configurations/{latest.id}/versions"
     if change.is_draft:
         edit = {"yaml": change.after}
-        version, etag = api.patch_with_etag(f"{path}/{latest.version}", edit, if_match=change.etag)
+        version, etag = api.patch_with_etag(VersionDetail, f"{path}/{latest.version}", edit, if_match=change.etag)
     else:
         described = {"description": description} if description else {}
-        version, etag = api.create_with_etag(path, {"yaml": change.after} | described, if_match=change.etag)
+        version, etag = api.create_with_etag(
+            VersionDetail, path, {"yaml": change.after} | described, if_match=change.etag
+        )
     draft: dict[str, object] = {
         "name": latest.name,
         "configuration_id": latest.id,
-        "version_number": shaped(VersionDetail, version)["n"],
+        "version_number": version["n"],
         "saved": True,
         "published": False,
     }
@@ -239,7 +240,7 @@ def _suite(api: Api, draft: Mapping[str, object]) -> Suite | None:
     """The stored tests of a draft; None if it has none."""
     named = {name: draft[name] for name in ("configuration_id", "version_number")}
     path = f"/configurations/{draft['configuration_id']}/versions/{draft['version_number']}/tests"
-    if not api.get(path).get("items"):
+    if not api.get(VersionTestsOut, path)["items"]:
         return None
     return Suite(f"{draft['name']} v{draft['version_number']}", named, named)
 

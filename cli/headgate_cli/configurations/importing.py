@@ -25,7 +25,7 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import counted, print_json, print_result, say, table
 from headgate_cli.safe_files import STDIN, read
 from headgate_cli.safe_files import name as name_of
-from headgate_cli.shaped import each, listed, shaped
+from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.untrusted import one_line, quoted
 
 _MOST_FILES: Final = 50
@@ -224,7 +224,7 @@ def _namesakes(api: Api, texts: Sequence[_Text]) -> dict[str, shapes.Configurati
     """The configurations that may have these names, by few requests."""
     query = {"name": texts[0].name} if len(texts) == 1 else {}
     names = {source.name for source in texts}
-    configurations = each(shapes.ConfigurationSummary, api.items("/configurations", **query))
+    configurations = api.items(shapes.ConfigurationSummary, "/configurations", **query)
     return {there["name"]: there for there in configurations if there["name"] in names and not there["archived_at"]}
 
 
@@ -246,7 +246,7 @@ def _asked(
     left = [at for at, source in enumerate(texts) if not source.problem]
     while left:
         items = [{"yaml": texts[at].yaml, **request} for at in left]
-        answer = api.post("/validate/batch?groups=true", {"items": items})
+        answer = api.post(PlainAnswer, "/validate/batch?groups=true", {"items": items})
         for at, verdict in zip(left, listed(shapes.NamedResult, answer), strict=False):
             answers[at] = verdict
         there = [
@@ -288,7 +288,7 @@ def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tup
     if not causes & {"newer_release", "older_release"}:
         return None
     known = {answer.get("version") for answer in checked.answers}
-    installed = each(shapes.InstalledVersionOut, api.items("/collector-versions"))
+    installed = api.items(shapes.InstalledVersionOut, "/collector-versions")
     versions = [collector["version"] for collector in installed][:_MOST_VERSIONS]
     tried = [
         (version, _check(api, checked.texts, {**request, "version": version}))
@@ -388,7 +388,7 @@ def _created(api: Api, outcome: dict[str, object], source: _Text, request: Mappi
         draft, changes = source.draft, dict[str, object]()
         if draft is None:
             request_body = {"name": source.name, "yaml": source.yaml}
-            key = shaped(shapes.ConfigurationDetail, api.create("/configurations", request_body))["id"]
+            key = api.create(shapes.ConfigurationDetail, "/configurations", request_body)["id"]
         else:
             key, changes = draft.id, {"yaml": source.yaml} if source.yaml != draft.yaml else {}
         outcome = {**outcome, "configuration_id": key}

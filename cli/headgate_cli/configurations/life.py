@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from headgate_cli.api import Api, Entity
+from headgate_cli.api import Api
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import connected
 from headgate_cli.output import confirm, print_outcome
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import ConfigurationSummary
 from headgate_cli.untrusted import one_line
 
@@ -28,7 +27,7 @@ def rename(api: Api, configuration: str, name: str, as_json: bool) -> None:
     """
     if not name.strip():
         raise click.UsageError("NAME is empty: write a name of 1 to 200 characters")
-    after = api.patch(f"/configurations/{lookup.find(api, configuration)}", {"name": name})
+    after = api.patch(ConfigurationSummary, f"/configurations/{lookup.find(api, configuration)}", {"name": name})
     _say(after, "{id} is called {name}", as_json=as_json)
 
 
@@ -45,7 +44,7 @@ def describe(api: Api, configuration: str, description: str, as_json: bool) -> N
       headgate config describe edge ""
     """
     changes = {"description": description if description.strip() else None}
-    after = api.patch(f"/configurations/{lookup.find(api, configuration)}", changes)
+    after = api.patch(ConfigurationSummary, f"/configurations/{lookup.find(api, configuration)}", changes)
     done = "is described" if changes["description"] else "has no description"
     _say(after, f"{{name}} {done}", as_json=as_json)
 
@@ -62,7 +61,7 @@ def archive(api: Api, configuration: str, as_json: bool) -> None:
     Examples:
       headgate config archive edge
     """
-    after = api.post(f"/configurations/{lookup.find(api, configuration)}/archive")
+    after = api.post(ConfigurationSummary, f"/configurations/{lookup.find(api, configuration)}/archive")
     _say(after, "{name} is archived", as_json=as_json)
 
 
@@ -77,7 +76,7 @@ def restore(api: Api, configuration: str, as_json: bool) -> None:
       headgate config restore edge
     """
     configuration_id = lookup.find(api, configuration, archived_first=True)
-    after = api.post(f"/configurations/{configuration_id}/restore")
+    after = api.post(ConfigurationSummary, f"/configurations/{configuration_id}/restore")
     _say(after, "{name} is not archived any longer", as_json=as_json)
 
 
@@ -102,7 +101,6 @@ def delete(api: Api, configuration: str, yes: bool, as_json: bool) -> None:
     print_outcome({"deleted": configuration_id}, as_json, f"{one_line(configuration)} is deleted")
 
 
-def _say(after: Entity, sentence: str, *, as_json: bool) -> None:
-    configuration = shaped(ConfigurationSummary, after)
+def _say(configuration: ConfigurationSummary, sentence: str, *, as_json: bool) -> None:
     message = sentence.format(id=configuration["id"], name=configuration["name"])
     print_outcome(configuration, as_json, one_line(message))

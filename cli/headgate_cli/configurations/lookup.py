@@ -9,12 +9,11 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity
+from headgate_cli.api import Api
 from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary, VersionDetail
 from headgate_cli.untrusted import one_line
 
@@ -84,15 +83,14 @@ def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
     if not name.strip() or len(name) > _LONGEST_NAME:
         return []
     query = {"name": name} | ({"archived": "true"} if archived else {})
-    return [listed["id"] for listed in each(ConfigurationSummary, api.items("/configurations", **query))]
+    return [listed["id"] for listed in api.items(ConfigurationSummary, "/configurations", **query)]
 
 
 def latest(api: Api, configuration_id: str) -> Latest:
-    return of_detail(*api.get_with_etag(f"/configurations/{configuration_id}"))
+    return of_detail(*api.get_with_etag(ConfigurationDetail, f"/configurations/{configuration_id}"))
 
 
-def of_detail(answer: Entity, etag: str = "") -> Latest:
-    detail = shaped(ConfigurationDetail, answer)
+def of_detail(detail: ConfigurationDetail, etag: str = "") -> Latest:
     return Latest(
         id=detail["id"],
         name=detail["name"],
@@ -111,15 +109,14 @@ def gates_of(detail: ConfigurationDetail | VersionDetail) -> tuple[str, ...]:
 
 
 def version(api: Api, configuration_id: str, n: int) -> VersionDetail:
-    return shaped(VersionDetail, api.get(f"/configurations/{configuration_id}/versions/{n}"))
+    return api.get(VersionDetail, f"/configurations/{configuration_id}/versions/{n}")
 
 
 def text_of(api: Api, latest: Latest, n: int) -> TextToCheck:
     """A version's text and its collector; needs no request for the latest version."""
     if n == latest.version:
         return TextToCheck(latest.yaml, latest.collector_version, latest.feature_gates, latest.etag)
-    entity, etag = api.get_with_etag(f"/configurations/{latest.id}/versions/{n}")
-    detail = shaped(VersionDetail, entity)
+    detail, etag = api.get_with_etag(VersionDetail, f"/configurations/{latest.id}/versions/{n}")
     return TextToCheck(detail["yaml"], detail["collector_version"], gates_of(detail), etag)
 
 

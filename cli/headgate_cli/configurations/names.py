@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from headgate_cli.api import PAGE, Api, Entity, ServerError
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary
 
 
@@ -19,7 +18,7 @@ def by_id(api: Api, ids: Iterable[str]) -> Mapping[str, str]:
     asked = {configuration_id for configuration_id in ids if configuration_id}
     by_id: dict[str, str] = {}
     if len(asked) > 1:
-        latest = islice(each(ConfigurationSummary, api.items("/configurations")), PAGE)
+        latest = islice(api.items(ConfigurationSummary, "/configurations"), PAGE)
         by_id = {configuration["id"]: configuration["name"] for configuration in latest}
     return by_id | {missing: _name(api, missing) for missing in sorted(asked - by_id.keys())}
 
@@ -39,6 +38,6 @@ def version(entity: object, names: Mapping[str, str]) -> str:
 
 def _name(api: Api, configuration_id: str) -> str:
     try:
-        return shaped(ConfigurationDetail, api.get(f"/configurations/{configuration_id}"))["name"]
+        return api.get(ConfigurationDetail, f"/configurations/{configuration_id}")["name"]
     except ServerError:
         return configuration_id

@@ -16,7 +16,6 @@ from headgate_cli.configurations.folder import Folder, entry_of
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
-from headgate_cli.shaped import each
 from headgate_cli.shapes import ConfigurationSummary
 from headgate_cli.suites import sync
 from headgate_cli.untrusted import one_line
@@ -59,7 +58,7 @@ def pull(
         raise Failed(f"cannot create the folder {one_line(folder)}: {error.strerror}") from error
     target = Folder(Path(folder))
     if everything:
-        ids = [configuration["id"] for configuration in each(ConfigurationSummary, api.items("/configurations"))]
+        ids = [configuration["id"] for configuration in api.items(ConfigurationSummary, "/configurations")]
     elif configurations:
         ids = [lookup.find(api, configuration) for configuration in configurations]
     else:

@@ -24,7 +24,7 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import STDIN, name, read
-from headgate_cli.shaped import shaped
+from headgate_cli.shaped import PlainAnswer, shaped
 from headgate_cli.shapes import ConfigurationDetail, VersionDetail
 from headgate_cli.suites import stored, sync
 from headgate_cli.suites.files import WrongTests
@@ -127,7 +127,7 @@ def create(
         raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     if not no_validate:
         _require_valid(api, {name(file): TextToCheck(content, collector_version or "", feature_gates)}, env)
-    created = shaped(ConfigurationDetail, api.create("/configurations", {"name": label, "yaml": content}))
+    created = api.create(ConfigurationDetail, "/configurations", {"name": label, "yaml": content})
     moves = bool(collector_version) and created["collector_version"] != collector_version
     changes = _draft_changes(description, collector_version if moves and collector_version else "", feature_gates)
     if changes:
@@ -325,8 +325,8 @@ def _save(api: Api, change: PushedChange, description: str, *, publish: bool, fo
     # What the new draft lacks once it is saved: with a new configuration, a description would be the configuration's.
     lacks = state = ""
     if latest is None:
-        answer, state = api.create_with_etag("/configurations", {"name": change.name, "yaml": change.text})
-        created = shaped(ConfigurationDetail, answer)
+        request = {"name": change.name, "yaml": change.text}
+        created, state = api.create_with_etag(ConfigurationDetail, "/configurations", request)
         entry = entry_of(created["id"], change.name, 1, change.text)
         moves = moves and created["collector_version"] != change.collector_version
         lacks = description
@@ -334,8 +334,8 @@ def _save(api: Api, change: PushedChange, description: str, *, publish: bool, fo
         described = {"description": description} if description else {}
         try:
             path, etag = f"/configurations/{latest.id}/versions", "" if force else latest.etag
-            answer, state = api.create_with_etag(path, {"yaml": change.text} | described, if_match=etag)
-            added = shaped(VersionDetail, answer)
+            request = {"yaml": change.text} | described
+            added, state = api.create_with_etag(VersionDetail, path, request, if_match=etag)
         except ServerError as error:
             if not error.is_stale:
                 raise
@@ -414,7 +414,8 @@ def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, 
     Raises Failed, with the way to set the collector version later.
     """
     try:
-        return api.patch_with_etag(f"/configurations/{configuration_id}/versions/{n}", dict(changes), if_match=state)[1]
+        path = f"/configurations/{configuration_id}/versions/{n}"
+        return api.patch_with_etag(VersionDetail, path, changes, if_match=state)[1]
     except Failed as error:
         saved = f"version {n} of {one_line(configuration_id)} is saved as a draft"
         what = " and ".join(name.replace("_", " ") for name in changes)
@@ -426,7 +427,7 @@ def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, 
 
 def _publish_version(api: Api, configuration_id: str, n: int, state: str = "") -> None:
     try:
-        api.post(f"/configurations/{configuration_id}/versions/{n}/publish", if_match=state)
+        api.post(PlainAnswer, f"/configurations/{configuration_id}/versions/{n}/publish", if_match=state)
     except Failed as error:
         saved = f"version {n} of {one_line(configuration_id)} is saved"
         raise Failed(f"{saved}, but not published: {error.message}") from error

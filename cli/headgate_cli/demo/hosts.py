@@ -20,7 +20,6 @@ from headgate_cli.demo.content import HOSTS, LABEL, DemoHost
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import say
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import InstalledVersionOut, InstallOut, InstanceOut
 from headgate_cli.untrusted import quoted
 
@@ -55,7 +54,7 @@ class DemoHosts:
     @classmethod
     def of_groups(cls, api: Api, fleet_id: str, groups: Mapping[str, str]) -> DemoHosts:
         """`groups` are their ids by name. Composes an install command for each, which has the fleet's token."""
-        installed = each(InstalledVersionOut, api.items("/collector-versions"))
+        installed = api.items(InstalledVersionOut, "/collector-versions")
         version = next((collector["version"] for collector in installed if collector["default"]), "0.0.0")
         return cls(fleet_id, version, {name: connection(api, fleet_id, group) for name, group in groups.items()})
 
@@ -81,7 +80,7 @@ class DemoHosts:
 def connection(api: Api, fleet_id: str, deployment_id: str) -> HostConnection:
     """Get the connection that an install command would give a host."""
     request = {"platform": "linux", "deployment_id": deployment_id}
-    install = shaped(InstallOut, api.post(f"/fleets/{fleet_id}/install", request))["connection"]
+    install = api.post(InstallOut, f"/fleets/{fleet_id}/install", request)["connection"]
     if not install or not install["token"]:
         raise Failed("the server gives no connection for a host: is it a Headgate server?")
     return HostConnection(install["endpoint"], deployment_id, install["token"])

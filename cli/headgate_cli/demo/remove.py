@@ -10,7 +10,7 @@ from headgate_cli.demo import hosts as simulated
 from headgate_cli.demo.content import DEFAULT_GROUP, FLEET, SECOND_GROUP, DemoHost, is_ours
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.shaped import each
+from headgate_cli.shaped import PlainAnswer
 from headgate_cli.shapes import ConfigurationSummary, FleetOut, InstanceOut
 from headgate_cli.untrusted import one_line
 
@@ -22,13 +22,13 @@ _QUIET: Final = ("stopped", "stale")
 
 def fleet(api: Api, tell: Tell) -> None:
     """Stop the hosts, and delete the fleet with its groups. Raises Failed if something else uses it."""
-    fleets = each(FleetOut, api.items("/fleets", name=FLEET))
+    fleets = api.items(FleetOut, "/fleets", name=FLEET)
     fleet_id = next((fleet["id"] for fleet in fleets if fleet["label"] == FLEET), "")
     if not fleet_id:
         return
     if simulated.end(fleet_id):
         tell("The process of the simulated hosts has ended")
-    instances = list(each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances")))
+    instances = list(api.items(InstanceOut, f"/fleets/{fleet_id}/instances"))
     others = len(instances) - len(simulated.of_demo(instances))
     if others:
         raise Failed(
@@ -44,7 +44,7 @@ def fleet(api: Api, tell: Tell) -> None:
         )
     for group in groups:
         # With nothing assigned, a rollout of the group has ended as well.
-        api.patch(f"/fleets/{fleet_id}/deployments/{group['id']}", {"configuration_id": None})
+        api.patch(PlainAnswer, f"/fleets/{fleet_id}/deployments/{group['id']}", {"configuration_id": None})
     _stop(api, fleet_id, instances)
     try:
         for group in groups:
@@ -63,7 +63,7 @@ def fleet(api: Api, tell: Tell) -> None:
 
 def configurations(api: Api, tell: Tell) -> None:
     """Delete what was never published, and archive the rest, which others may have read."""
-    for configuration in list(each(ConfigurationSummary, api.items("/configurations"))):
+    for configuration in list(api.items(ConfigurationSummary, "/configurations")):
         if not is_ours(configuration):
             continue
         path, name = f"/configurations/{configuration['id']}", configuration["name"]
@@ -72,7 +72,7 @@ def configurations(api: Api, tell: Tell) -> None:
                 api.delete(path)
                 tell(f"{name} is deleted")
             else:
-                api.post(f"{path}/archive")
+                api.post(PlainAnswer, f"{path}/archive")
                 tell(f"{name} is archived: what was published is never deleted")
         except ServerError as error:
             if error.status not in (403, 404, 405, 409):

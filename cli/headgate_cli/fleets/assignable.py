@@ -12,7 +12,6 @@ from headgate_cli.api import Api
 from headgate_cli.checks import gate
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.errors import Failed
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import EnvOut
 from headgate_cli.untrusted import one_line, quoted
 
@@ -53,7 +52,7 @@ def env_of(api: Api, group: str) -> Mapping[str, str]:
     """The variables that are stored with a group, with a stand-in for each secret, which the server does not tell."""
     return {
         variable["name"]: STAND_IN if variable["secret"] else variable["value"] or ""
-        for variable in shaped(EnvOut, api.get(f"{group}/env"))["items"]
+        for variable in api.get(EnvOut, f"{group}/env")["items"]
     }
 
 

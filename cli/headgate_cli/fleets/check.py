@@ -14,7 +14,6 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import print_json, print_result, say
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import AssignmentCheck, WarningOut
 from headgate_cli.untrusted import one_line, quoted
 
@@ -47,7 +46,7 @@ def check(api: Api, fleet: str, group: str, configuration: str, n: int | None, a
     if not n and not latest.published:
         raise Failed(f"{one_line(latest.name)} has no published version")
     request = {"configuration_id": latest.id, "version_number": n or latest.published}
-    answer = shaped(AssignmentCheck, api.post(path, request))
+    answer = api.post(AssignmentCheck, path, request)
     if as_json:
         print_json(answer)
     else:

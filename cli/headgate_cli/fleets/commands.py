@@ -17,7 +17,6 @@ from headgate_cli.fleets import assignable, costs, last_day, lookup, observed, t
 from headgate_cli.fleets.states import states
 from headgate_cli.instances import listing
 from headgate_cli.output import minute, print_json, print_result, print_text, say, show_list
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import FleetOut, InstallOut, ObserveOut
 from headgate_cli.untrusted import one_line, quoted
 
@@ -104,7 +103,7 @@ def create(api: Api, label: str, kind: str, expires_in: str, mode: str, as_json:
     """
     request = {"label": label, "type": _TYPES[kind], "expires_in": expires_in}
     observed = mode == "observed"
-    created = shaped(FleetOut, api.create("/fleets", {**request, "mode": mode} if observed else request))
+    created = api.create(FleetOut, "/fleets", {**request, "mode": mode} if observed else request)
     if as_json:
         print_json(created)
         return
@@ -178,7 +177,7 @@ def install(
     """
     fleet_id = lookup.fleet(api, fleet)
     if platform is None:
-        kind = shaped(FleetOut, api.get(f"/fleets/{fleet_id}"))["type"]
+        kind = api.get(FleetOut, f"/fleets/{fleet_id}")["type"]
         platform = "kubernetes" if kind == _KUBERNETES else "linux"
     request: dict[str, object] = {"platform": platform}
     request |= {option: value for option, value in options.items() if value is not None}
@@ -189,7 +188,7 @@ def install(
     if labels:
         request["labels"] = dict(map(assignable.label, labels))
     try:
-        answer = shaped(InstallOut, api.post(f"/fleets/{fleet_id}/install", request))
+        answer = api.post(InstallOut, f"/fleets/{fleet_id}/install", request)
     except ServerError as error:
         if error.code == "not_installable" and any(_is_about(entry, "platform") for entry in error.errors):
             suited = "linux, docker, windows or macos" if platform == "kubernetes" else "kubernetes"
@@ -239,7 +238,7 @@ def observe(api: Api, fleet: str, client: str, websocket: bool, show_token: bool
       headgate fleet observe existing --websocket
     """
     request = {"client": client, **({"transport": "websocket"} if websocket else {})}
-    answer = shaped(ObserveOut, api.post(f"/fleets/{lookup.fleet(api, fleet)}/observe", request))
+    answer = api.post(ObserveOut, f"/fleets/{lookup.fleet(api, fleet)}/observe", request)
     if as_json:
         print_json(answer)
         return
@@ -294,7 +293,7 @@ def forget(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 
 
 def _fleets(api: Api) -> list[FleetOut]:
-    return list(each(FleetOut, api.items("/fleets")))
+    return list(api.items(FleetOut, "/fleets"))
 
 
 def _lines(fleets: Iterable[FleetOut]) -> dict[str, str]:

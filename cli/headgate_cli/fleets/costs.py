@@ -11,7 +11,6 @@ from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, table
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import CostsOut, ExportOut, PriceOut
 from headgate_cli.untrusted import one_line
 
@@ -37,7 +36,7 @@ def costs(api: Api, fleet: str, group: str | None, days: int, as_json: bool) -> 
       headgate fleet costs edge Default --days 31
     """
     path = lookup.group_path(api, fleet, group)
-    known = shaped(CostsOut, api.get(f"{path}/costs", days=days))
+    known = api.get(CostsOut, f"{path}/costs", days=days)
     if as_json:
         print_json(known)
         return

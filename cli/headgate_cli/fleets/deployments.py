@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity
+from headgate_cli.api import Api
 from headgate_cli.checks import gate
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import names
@@ -19,7 +19,6 @@ from headgate_cli.fleets.env import env
 from headgate_cli.fleets.history import history
 from headgate_cli.fleets.states import states
 from headgate_cli.output import confirm, counted, print_json, print_outcome, print_result, show_list
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentChanged, DeploymentOut
 from headgate_cli.untrusted import one_line
 
@@ -110,7 +109,7 @@ def create(
     version = assignable.validated(api, configuration, n, undone="Nothing was created", forced=force)
     request = {"name": name} | version.request
     request |= {option: value for option, value in options.items() if value is not None}
-    _show(api.create(f"/fleets/{fleet_id}/deployments", request), version.name, as_json=as_json)
+    _show(api.create(DeploymentChanged, f"/fleets/{fleet_id}/deployments", request), version.name, as_json=as_json)
 
 
 @deployment.command()
@@ -135,7 +134,7 @@ def assign(
     """
     path = lookup.group_path(api, fleet, group)
     version = assignable.validated(api, configuration, n, undone="Nothing was assigned", forced=force, group=path)
-    _show(api.patch(path, version.request | _why(message)), version.name, as_json=as_json)
+    _show(api.patch(DeploymentChanged, path, version.request | _why(message)), version.name, as_json=as_json)
 
 
 @deployment.command()
@@ -156,8 +155,8 @@ def clear(api: Api, fleet: str, group: str, message: str | None, yes: bool, as_j
     """
     path = lookup.group_path(api, fleet, group)
     if not yes:
-        _confirm_stop(shaped(DeploymentOut, api.get(path)))
-    _show(api.patch(path, {"configuration_id": None} | _why(message)), "", as_json=as_json)
+        _confirm_stop(api.get(DeploymentOut, path))
+    _show(api.patch(DeploymentChanged, path, {"configuration_id": None} | _why(message)), "", as_json=as_json)
 
 
 deployment.add_command(check)
@@ -182,7 +181,7 @@ def select(api: Api, fleet: str, group: str, labels: Sequence[str], nobody: bool
     if bool(labels) == nobody:
         raise click.UsageError("give --label, or --none")
     path = f"{lookup.group_path(api, fleet, group)}/selector"
-    changed = shaped(DeploymentOut, api.put(path, {"labels": dict(map(assignable.label, labels))}))
+    changed = api.put(DeploymentOut, path, {"labels": dict(map(assignable.label, labels))})
     message = f"{changed['name']} is selected by {', '.join(sorted(labels)) if labels else 'no labels'}"
     print_outcome(changed, as_json, one_line(message))
 
@@ -213,9 +212,8 @@ def _why(message: str | None) -> dict[str, object]:
     return {"message": message} if message else {}
 
 
-def _show(changed: Entity, name: str, *, as_json: bool) -> None:
+def _show(group: DeploymentChanged, name: str, *, as_json: bool) -> None:
     """Print the group after a change; `name` is that of its configuration, empty if nothing is assigned."""
-    group = shaped(DeploymentChanged, changed)
     if as_json:
         print_json({**group, "configuration_name": name or None})
         return

@@ -13,7 +13,6 @@ from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, show_list, table
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import EnvHostsOut, EnvOut, VariableOut
 from headgate_cli.untrusted import one_line
 
@@ -62,7 +61,7 @@ def env(
     if hosts and (env or secrets or removed or forget_removed):
         raise click.UsageError("--hosts changes nothing: leave out --env, --secret, --remove and --forget-removed")
     if hosts:
-        _show_hosts(shaped(EnvHostsOut, api.get(f"{path}/hosts")), as_json=as_json)
+        _show_hosts(api.get(EnvHostsOut, f"{path}/hosts"), as_json=as_json)
         return
     values: dict[str, str | None] = dict(env) | dict.fromkeys(removed)
     request: dict[str, object] = {"variables": values} if values else {}
@@ -70,7 +69,7 @@ def env(
         request["secrets"] = {name: _secret(name) for name in secrets}
     if forget_removed:
         request["forget_removed"] = True
-    stored = shaped(EnvOut, api.patch(path, request) if request else api.get(path))
+    stored = api.patch(EnvOut, path, request) if request else api.get(EnvOut, path)
     show_list(
         stored["items"],
         as_json,

@@ -9,7 +9,6 @@ from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, show_list
 from headgate_cli.rollouts.lookup import reached
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import AssignedThenOut, GroupEventOut, NamedVersionOut
 from headgate_cli.untrusted import one_line
 
@@ -31,9 +30,9 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
     """
     path = f"{lookup.group_path(api, fleet, group)}/history"
     if at is not None:
-        _print_then(shaped(AssignedThenOut, api.get(path, at=at)), as_json=as_json)
+        _print_then(api.get(AssignedThenOut, path, at=at), as_json=as_json)
         return
-    events = list(each(GroupEventOut, api.items(path)))
+    events = list(api.items(GroupEventOut, path))
     show_list(
         events,
         as_json,

@@ -12,7 +12,6 @@ from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.fleets.states import STATES
 from headgate_cli.output import minute, print_json, print_result, sparkline, table
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import LastDayOut, VersionThenOut
 from headgate_cli.untrusted import one_line
 
@@ -33,7 +32,7 @@ def last_day(api: Api, fleet: str, group: str | None, as_json: bool) -> None:
       headgate fleet states edge Default
     """
     path = lookup.group_path(api, fleet, group)
-    day = shaped(LastDayOut, api.get(f"{path}/states"))
+    day = api.get(LastDayOut, f"{path}/states")
     if as_json:
         print_json(day)
         return

@@ -9,7 +9,6 @@ from headgate_cli.api import Api
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.output import print_outcome
-from headgate_cli.shaped import each
 from headgate_cli.shapes import DeploymentOut, FleetOut, InstanceOut
 from headgate_cli.untrusted import one_line
 
@@ -24,7 +23,7 @@ def fleet(api: Api, name: str) -> str:
     """The fleet's id. Raises Failed if there is no such label; an id is not looked up."""
     if FLEET_ID.fullmatch(name):
         return name
-    for fleet in each(FleetOut, api.items("/fleets", name=name)):
+    for fleet in api.items(FleetOut, "/fleets", name=name):
         if fleet["label"] == name:
             return fleet["id"]
     similar = did_you_mean(name, names_of(api, "/fleets", "label"))
@@ -35,7 +34,7 @@ def group(api: Api, fleet_id: str, name: str) -> str:
     """The deployment group's id. Raises Failed if there is no such name; an id is not looked up."""
     if _GROUP.fullmatch(name):
         return name
-    for group in each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments", name=name)):
+    for group in api.items(DeploymentOut, f"/fleets/{fleet_id}/deployments", name=name):
         if group["name"] == name:
             return group["id"]
     similar = did_you_mean(name, names_of(api, f"/fleets/{fleet_id}/deployments", "name"))
@@ -63,7 +62,7 @@ def delete(api: Api, path: str, name: str, *, as_json: bool) -> None:
 
 
 def groups(api: Api, fleet_id: str) -> list[DeploymentOut]:
-    return list(each(DeploymentOut, api.items(f"/fleets/{fleet_id}/deployments")))
+    return list(api.items(DeploymentOut, f"/fleets/{fleet_id}/deployments"))
 
 
 def instance(api: Api, fleet_id: str, name: str, *, gone: bool = False) -> str:
@@ -75,7 +74,7 @@ def instance(api: Api, fleet_id: str, name: str, *, gone: bool = False) -> str:
         return name
     ids = [
         instance["id"]
-        for instance in each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", host=name))
+        for instance in api.items(InstanceOut, f"/fleets/{fleet_id}/instances", host=name)
         if name in (instance["name"], instance["host_name"]) and not (gone and instance["state"] not in _GONE)
     ]
     if len(ids) == 1:

@@ -10,7 +10,6 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
 from headgate_cli.output import counted, minute, print_json, print_result, print_text, say, show_list
-from headgate_cli.shaped import each, shaped
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.upgrade import report as upgrades
 from headgate_engine import host_names
@@ -41,7 +40,7 @@ def inventory(api: Api, fleet: str, as_csv: bool, as_json: bool) -> None:
     if as_csv:
         print_text(api.text(f"{path}.csv"))
         return
-    listed = list(each(shapes.InventoryOut, api.items(path)))
+    listed = list(api.items(shapes.InventoryOut, path))
     hosts = host_names.distinct((entry["id"], entry["host_name"] or entry["id"]) for entry in listed)
     show_list(
         listed,
@@ -69,7 +68,7 @@ def configurations(api: Api, fleet: str, as_json: bool) -> None:
     Examples:
       headgate fleet configurations existing
     """
-    known = shaped(shapes.SharedConfigurationsOut, api.get(f"/fleets/{lookup.fleet(api, fleet)}/configurations"))
+    known = api.get(shapes.SharedConfigurationsOut, f"/fleets/{lookup.fleet(api, fleet)}/configurations")
     show_list(
         known["items"],
         as_json,
@@ -103,7 +102,7 @@ def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, 
       headgate fleet configuration existing web-1 --diff
     """
     path = f"{lookup.instance_path(api, fleet, instance)}/configuration"
-    known = shaped(shapes.ReportedConfigurationOut, api.get(path, **({"sha256": sha256} if sha256 else {})))
+    known = api.get(shapes.ReportedConfigurationOut, path, **({"sha256": sha256} if sha256 else {}))
     if as_json:
         print_json(known)
         return
@@ -134,8 +133,8 @@ def findings(api: Api, fleet: str, instance: str, to: str, collector: str, as_js
             raise click.UsageError("--collector needs INSTANCE, the bridge that reports it")
         _print_findings_of_fleet(api, fleet, asked, as_json=as_json)
         return
-    answer = api.get(f"{lookup.instance_path(api, fleet, instance)}/findings", **asked, **_of_bridge(collector))
-    known = shaped(shapes.FindingsOut, answer)
+    path = f"{lookup.instance_path(api, fleet, instance)}/findings"
+    known = api.get(shapes.FindingsOut, path, **asked, **_of_bridge(collector))
     result = known["result"]
     if as_json:
         print_json(known)
@@ -145,9 +144,7 @@ def findings(api: Api, fleet: str, instance: str, to: str, collector: str, as_js
         print_result(f"The configuration {verdict} on collector {one_line(known['version'])}{nearest}")
         for finding in result["findings"]:
             print_result(f"  {_finding(finding)}")
-        upgrade = answer.get("upgrade")
-        if isinstance(upgrade, dict):
-            report = shaped(shapes.UpgradeReport, upgrade)
+        if report := known["upgrade"]:
             print_result(f"It {one_line(upgrades.headline(report))}")
             for change in upgrades.findings("", report):
                 print_result(f"  {one_line(change.severity)}: {quoted(change.message)}")
@@ -173,16 +170,16 @@ def adopt(api: Api, fleet: str, instance: str, name: str, collector: str, dry_ru
       headgate fleet adopt existing web-1 --dry-run > config.yaml
     """
     path = f"{lookup.instance_path(api, fleet, instance)}/adoption"
-    adoption = shaped(shapes.AdoptionOut, api.get(path, **_of_bridge(collector)))
+    adoption = api.get(shapes.AdoptionOut, path, **_of_bridge(collector))
     request = {"name": name or adoption["name"], "yaml": adoption["yaml"]}
-    created = {} if dry_run else api.create("/configurations", request)
+    created = None if dry_run else api.create(shapes.ConfigurationDetail, "/configurations", request)
     if as_json:
-        print_json({"configuration": created or None, "adoption": adoption})
+        print_json({"configuration": created, "adoption": adoption})
         return
-    if dry_run:
+    if created is None:
         print_text(adoption["yaml"])
     else:
-        print_result(one_line(str(created["id"])))
+        print_result(one_line(created["id"]))
         if adoption["difference"]:
             print_text(adoption["difference"])
     for variable in adoption["variables"]:
@@ -196,7 +193,7 @@ def _of_bridge(collector: str) -> dict[str, str]:
 
 
 def _print_findings_of_fleet(api: Api, fleet: str, asked: dict[str, str], *, as_json: bool) -> None:
-    report = shaped(shapes.FleetFindingsOut, api.get(f"/fleets/{lookup.fleet(api, fleet)}/findings", **asked))
+    report = api.get(shapes.FleetFindingsOut, f"/fleets/{lookup.fleet(api, fleet)}/findings", **asked)
     if as_json:
         print_json(report)
     else:

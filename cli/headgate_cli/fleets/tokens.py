@@ -10,8 +10,8 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
 from headgate_cli.output import confirm, counted, minute, print_json, print_outcome, print_result, say, table
-from headgate_cli.shaped import shaped
-from headgate_cli.shapes import DeploymentOut, FleetOut, ModeCheckOut, TokenStatusOut
+from headgate_cli.shaped import PlainAnswer
+from headgate_cli.shapes import FleetOut, ModeCheckOut, TokenStatusOut
 from headgate_cli.untrusted import one_line, quoted
 
 _fleet = click.argument("fleet", metavar="FLEET")
@@ -41,7 +41,7 @@ def status(api: Api, fleet: str, group: str, as_json: bool) -> None:
       headgate fleet token status servers
       headgate fleet token status servers --deployment bank
     """
-    seen = shaped(TokenStatusOut, api.get(f"{lookup.group_path(api, fleet, group)}/token"))
+    seen = api.get(TokenStatusOut, f"{lookup.group_path(api, fleet, group)}/token")
     if as_json:
         print_json(seen)
         return
@@ -85,8 +85,7 @@ def renew(api: Api, fleet: str, group: str, grace: str, as_json: bool) -> None:
       headgate fleet token renew servers --grace unused
       headgate fleet token renew servers --deployment bank --grace 7d
     """
-    answer = api.create(f"{lookup.group_path(api, fleet, group)}/token", {"grace": grace})
-    renewed = shaped(DeploymentOut, answer) if group else shaped(FleetOut, answer)
+    renewed = api.create(PlainAnswer, f"{lookup.group_path(api, fleet, group)}/token", {"grace": grace})
     command = f"headgate fleet token status {one_line(fleet)}" + (f" --deployment {one_line(group)}" if group else "")
     print_outcome(renewed, as_json, f"renewed; `{command}` lists hosts that still use the former token")
 
@@ -108,7 +107,7 @@ def mode(api: Api, fleet: str, mode: str, dry_run: bool, yes: bool, as_json: boo
       headgate fleet mode existing managed --yes
     """
     path = f"/fleets/{lookup.fleet(api, fleet)}"
-    check = shaped(ModeCheckOut, api.post(f"{path}/mode-check", {"mode": mode}))
+    check = api.post(ModeCheckOut, f"{path}/mode-check", {"mode": mode})
     if not as_json:
         print_result(
             f"{check['total']} collectors: {check['taking']} take remote configuration, {check['staying']} do not"
@@ -128,5 +127,5 @@ def mode(api: Api, fleet: str, mode: str, dry_run: bool, yes: bool, as_json: boo
         return
     if not yes:
         confirm(f"Change {one_line(fleet)} to {mode}?", "without a terminal to ask on, confirm with --yes")
-    changed = shaped(FleetOut, api.put(f"{path}/mode", {"mode": mode}))
+    changed = api.put(FleetOut, f"{path}/mode", {"mode": mode})
     print_outcome(changed, as_json, f"{one_line(fleet)} is {mode}")

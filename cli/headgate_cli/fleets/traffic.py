@@ -13,7 +13,6 @@ from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.fleets import costs, lookup
 from headgate_cli.output import minute, print_json, print_result, sparkline, table
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import CostsOut, LineOut, PointOut, SeriesOut
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,3})([mhd])")
@@ -48,7 +47,7 @@ def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json
     begin = datetime.now(UTC) - timedelta(seconds=_seconds(last))
     path = lookup.group_path(api, fleet, group)
     asked = {"by": by, "from": begin.strftime("%Y-%m-%dT%H:%M:%SZ")}
-    series = shaped(SeriesOut, api.get(f"{path}/series", **asked))
+    series = api.get(SeriesOut, f"{path}/series", **asked)
     # The days of UTC that the time touches.
     days = (datetime.now(UTC).date() - begin.date()).days + 1
     if as_json:
@@ -60,7 +59,7 @@ def traffic(api: Api, fleet: str, group: str | None, by: str, last: str, as_json
     if rows:
         span = f"{minute(series['begin'])} to {minute(series['end'])} UTC"
         print_result(f"{span}; what is below {series['resolution']} s is spread evenly")
-        known = shaped(CostsOut, api.get(f"{path}/costs", days=min(days, costs.MOST_DAYS)))
+        known = api.get(CostsOut, f"{path}/costs", days=min(days, costs.MOST_DAYS))
         if known["exports"]:
             print_result("")
             costs.show(known)

@@ -14,7 +14,7 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.output import print_json, print_result, print_text, say, show_list
-from headgate_cli.shaped import each, shaped
+from headgate_cli.shaped import PlainAnswer
 from headgate_cli.shapes import ConfigurationDetail, FlowDetail, FlowSummary, FlowTestOut
 from headgate_cli.suites.files import NAME
 from headgate_cli.untrusted import block, one_line
@@ -48,7 +48,7 @@ def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
     """
     flows = [
         flow
-        for flow in each(FlowSummary, api.items("/flows"))
+        for flow in api.items(FlowSummary, "/flows")
         if (not signal or signal in flow["signals"]) and (not tag or tag in flow["tags"])
     ]
     nothing = "No flow matches: leave out --signal and --tag" if signal or tag else "The gallery has no flows"
@@ -101,7 +101,7 @@ def use(api: Api, slug: str, name: str, no_tests: bool, as_json: bool) -> None:
     flow = _flow(api, slug)
     request = {"name": name or flow["name"], "yaml": flow["yaml"], "description": flow["summary"]}
     tests = {} if no_tests else {_test_name(test): test for test in flow["tests"]}
-    created = shaped(ConfigurationDetail, api.create("/configurations", request))
+    created = api.create(ConfigurationDetail, "/configurations", request)
     configuration_id = one_line(created["id"])
     for test_name, test in tests.items():
         _save_test(api, configuration_id, test_name, test)
@@ -124,6 +124,7 @@ def _save_test(api: Api, configuration_id: str, test_name: str, test: FlowTestOu
     """Raises Failed, which says that the configuration is there."""
     try:
         api.put(
+            PlainAnswer,
             f"/configurations/{configuration_id}/versions/1/tests/{test_name}",
             {field: value for field, value in test.items() if field != "name" and value is not None},
         )
@@ -137,7 +138,7 @@ def _flow(api: Api, slug: str) -> FlowDetail:
     try:
         # Anything else, such as `../identity`, would be another path of the API.
         if _SLUG.fullmatch(slug):
-            return shaped(FlowDetail, api.get(f"/flows/{slug}"))
+            return api.get(FlowDetail, f"/flows/{slug}")
     except ServerError as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise

@@ -21,7 +21,7 @@ from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host, version
 from headgate_cli.output import minute, print_json, print_outcome, print_result, say, show_list
 from headgate_cli.rollouts.options import Duration
-from headgate_cli.shaped import each, shaped
+from headgate_cli.shaped import PlainAnswer
 from headgate_cli.untrusted import one_line, quoted
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -54,7 +54,7 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance show servers web-1
     """
-    detail = shaped(shapes.InstanceDetail, api.get(lookup.instance_path(api, fleet, instance)))
+    detail = api.get(shapes.InstanceDetail, lookup.instance_path(api, fleet, instance))
     if as_json:
         print_json(detail)
         return
@@ -99,7 +99,7 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
     """
     path = f"{lookup.instance_path(api, fleet, instance)}/history"
     if at is not None:
-        then = shaped(shapes.ThenOut, api.get(path, at=at))
+        then = api.get(shapes.ThenOut, path, at=at)
         if as_json:
             print_json(then)
             return
@@ -108,7 +108,7 @@ def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) 
         if not then["covered"]:
             print_result("  It changed too often then for all to be recorded: this may be wrong")
         return
-    events = list(each(shapes.HappenedOut, api.items(path)))
+    events = list(api.items(shapes.HappenedOut, path))
     show_list(
         events,
         as_json,
@@ -131,7 +131,7 @@ def _ordering(name: str, summary: str) -> None:
     @_instance
     @connected
     def order(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-        ordered = shaped(shapes.OrderOut, api.create(f"{lookup.instance_path(api, fleet, instance)}/{name}"))
+        ordered = api.create(shapes.OrderOut, f"{lookup.instance_path(api, fleet, instance)}/{name}")
         print_outcome(ordered, as_json, one_line(ordered["id"]))
         if not as_json:
             say(
@@ -189,13 +189,13 @@ def override(
             raise click.UsageError("--end takes no version, time or message")
         api.delete(f"{path}/override")
         if as_json:
-            print_json(api.get(path))
+            print_json(api.get(PlainAnswer, path))
             return
         print_result(f"{one_line(instance)} runs what its group does")
         return
     request = _version_of(api, configuration, n) | {"until": _until(seconds, until)}
     request |= {"message": message} if message else {}
-    override = shaped(shapes.OverrideOut, api.put(f"{path}/override", request))
+    override = api.put(shapes.OverrideOut, f"{path}/override", request)
     print_outcome(
         override,
         as_json,
@@ -229,7 +229,7 @@ def change(
     if group or back:
         body["deployment_id"] = lookup.group(api, fleet_id, group) if group else None
     ids = [lookup.instance(api, fleet_id, name) for name in instances]
-    changed = [shaped(shapes.InstanceDetail, api.patch(f"/fleets/{fleet_id}/instances/{id}", body)) for id in ids]
+    changed = [api.patch(shapes.InstanceDetail, f"/fleets/{fleet_id}/instances/{id}", body) for id in ids]
     if as_json:
         print_json(changed)
         return
@@ -252,7 +252,7 @@ def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance allow-move servers web-1
     """
-    allowed = shaped(shapes.MoveOut, api.post(f"{lookup.instance_path(api, fleet, instance)}/allow-move"))
+    allowed = api.post(shapes.MoveOut, f"{lookup.instance_path(api, fleet, instance)}/allow-move")
     until = minute(allowed["move_allowed_until"])
     print_outcome(allowed, as_json, f"another host may take the place of {one_line(instance)} until {until} (UTC)")
 
@@ -270,7 +270,7 @@ def cut_off(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance cut-off servers web-1
     """
-    seen = shaped(shapes.InstanceDetail, api.post(f"{lookup.instance_path(api, fleet, instance)}/cut-off"))
+    seen = api.post(shapes.InstanceDetail, f"{lookup.instance_path(api, fleet, instance)}/cut-off")
     print_outcome(seen, as_json, f"messages of {one_line(instance)} are refused; `headgate instance let-in` ends that")
 
 
@@ -285,7 +285,7 @@ def let_in(api: Api, fleet: str, instance: str, as_json: bool) -> None:
     Examples:
       headgate instance let-in servers web-1
     """
-    seen = shaped(shapes.InstanceDetail, api.post(f"{lookup.instance_path(api, fleet, instance)}/let-in"))
+    seen = api.post(shapes.InstanceDetail, f"{lookup.instance_path(api, fleet, instance)}/let-in")
     print_outcome(seen, as_json, f"messages of {one_line(instance)} are taken again")
 
 
@@ -305,7 +305,7 @@ def replace(api: Api, fleet: str, instance: str, by: str | None, as_json: bool) 
     """
     fleet_id = lookup.fleet(api, fleet)
     gone = lookup.instance(api, fleet_id, instance, gone=True)
-    seen = shaped(shapes.InstanceOut, api.post(f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by}))
+    seen = api.post(shapes.InstanceOut, f"/fleets/{fleet_id}/instances/{gone}/replace", {"by": by})
     print_outcome(seen, as_json, f"{one_line(instance)} is {one_line(seen['id'])} now")
 
 

@@ -14,7 +14,6 @@ from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.fleets.states import STATES
 from headgate_cli.output import minute, print_json, table
-from headgate_cli.shaped import each
 from headgate_cli.shapes import InstanceDetail, InstanceOut, VersionOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_engine import host_names
@@ -134,7 +133,7 @@ def _query(api: Api, fleet_id: str, filters: Filters) -> dict[str, str]:
 
 def _instances(api: Api, fleet_id: str, query: Mapping[str, str]) -> tuple[list[InstanceOut], Names]:
     """The instances, and the names of the configurations that they are assigned or run."""
-    listed = list(each(InstanceOut, api.items(f"/fleets/{fleet_id}/instances", **query)))
+    listed = list(api.items(InstanceOut, f"/fleets/{fleet_id}/instances", **query))
     versions = (version for instance in listed for version in (instance["assigned"], instance["running"]))
     return listed, names.by_id(api, (version["configuration_id"] or "" for version in versions))
 

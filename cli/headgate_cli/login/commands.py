@@ -13,7 +13,6 @@ from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
 from headgate_cli.output import print_json, print_outcome, say
-from headgate_cli.shaped import shaped
 from headgate_cli.untrusted import one_line, quoted
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def login(url: str, no_browser: bool, token: str | None, as_json: bool) -> None:
     try:
         if token:
             credential = credentials.usable(Credential(server, token))
-            identity = shaped(_Identity, HttpApi(credential).get("/identity"))
+            identity = HttpApi(credential).get(_Identity, "/identity")
             _save(credential)
             _print_login(server, identity["name"], identity["organization_name"], _in_words(identity), as_json)
             return
@@ -109,7 +108,7 @@ def whoami(api: Api, as_json: bool) -> None:
       headgate whoami
       headgate whoami --json
     """
-    identity = shaped(_Identity, api.get("/identity"))
+    identity = api.get(_Identity, "/identity")
     print_outcome(identity, as_json, _in_words(identity))
 
 

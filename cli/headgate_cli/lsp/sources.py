@@ -9,7 +9,7 @@ from typing import Final
 
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.errors import Failed
-from headgate_cli.shaped import checked, shaped
+from headgate_cli.shaped import PlainAnswer, checked
 from headgate_cli.shapes import OttlReferenceOut
 
 CHECK: Final = "/validate?lint=true&policies=true&remember=false"
@@ -53,7 +53,7 @@ class Backend:
     def check(self, content: str) -> Entity:
         """The answer of POST /validate?lint=true&policies=true."""
         try:
-            return self._api.post(CHECK, {"yaml": content, **self._version, **self._gates})
+            return self._api.post(PlainAnswer, CHECK, {"yaml": content, **self._version, **self._gates})
         except ServerError as error:
             if error.status == TOO_MANY:
                 raise CheckLimited(error.retry_after or _PAUSE, error.detail) from error
@@ -65,8 +65,8 @@ class Backend:
 
     def ottl(self, component: str, context: str) -> OttlReferenceOut:
         """Paths, functions and enums of a component's OTTL in a context."""
-        answer = self._api.get("/ottl/reference", component=component, context=context, **self._version)
-        return checked(shaped(OttlReferenceOut, answer))
+        names = {"component": component, "context": context}
+        return checked(self._api.get(OttlReferenceOut, "/ottl/reference", **names, **self._version))
 
     def close(self) -> None:
         """A connection ends with the process; a collector is ended here."""

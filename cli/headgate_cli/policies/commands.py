@@ -16,7 +16,6 @@ from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, print_text, table
 from headgate_cli.policies import files
 from headgate_cli.safe_files import name
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import PoliciesOut, PolicyOut, PolicySettingsOut, RuleOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import dump_yaml
@@ -50,7 +49,7 @@ def list_(api: Api, as_json: bool) -> None:
     Examples:
       headgate policy list
     """
-    answer = shaped(PoliciesOut, api.get("/policies"))
+    answer = api.get(PoliciesOut, "/policies")
     if as_json:
         print_json(answer)
         return
@@ -71,7 +70,7 @@ def show(api: Api, code: str, as_json: bool) -> None:
     Examples:
       headgate policy show insecure_tls
     """
-    answer = shaped(PoliciesOut, api.get("/policies"))
+    answer = api.get(PoliciesOut, "/policies")
     shown = next((policy for policy in answer["policies"] if policy["code"] == code), None)
     rule = next((rule for rule in answer["settings"]["rules"] if rule["name"] == code), None)
     if shown is None and rule is None:
@@ -142,7 +141,7 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
     if not etag and not force:
         etag = _agreed(api, file)
     try:
-        answer = shaped(PoliciesOut, api.put("/policies", body, if_match="" if force else etag))
+        answer = api.put(PoliciesOut, "/policies", body, if_match="" if force else etag)
     except ServerError as error:
         if error.code == "policies_changed":
             raise Failed(
@@ -164,8 +163,8 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
 
 def _settings(api: Api) -> tuple[PolicySettingsOut, str]:
     """The settings, and the ETag of their state."""
-    answer, etag = api.get_with_etag("/policies")
-    return shaped(PoliciesOut, answer)["settings"], etag
+    answer, etag = api.get_with_etag(PoliciesOut, "/policies")
+    return answer["settings"], etag
 
 
 def _agreed(api: Api, file: str) -> str:

@@ -12,7 +12,6 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, show_list
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import PriceOut, PricesOut
 from headgate_cli.untrusted import one_line
 
@@ -43,7 +42,7 @@ def list_(api: Api, as_json: bool) -> None:
     Examples:
       headgate price list
     """
-    known = shaped(PricesOut, api.get(_PATH))
+    known = api.get(PricesOut, _PATH)
     show_list(
         known["prices"],
         as_json,
@@ -117,13 +116,12 @@ def remove(api: Api, exporter: str, host: str | None, as_json: bool) -> None:
 
 
 def _known(api: Api) -> tuple[PricesOut, str]:
-    answer, etag = api.get_with_etag(_PATH)
-    return shaped(PricesOut, answer), etag
+    return api.get_with_etag(PricesOut, _PATH)
 
 
 def _put(api: Api, prices: Sequence[Entity], currency: str, etag: str, *, as_json: bool) -> None:
     try:
-        answer = shaped(PricesOut, api.put(_PATH, {"currency": currency, "prices": prices}, if_match=etag))
+        answer = api.put(PricesOut, _PATH, {"currency": currency, "prices": prices}, if_match=etag)
     except ServerError as error:
         if error.code == "prices_changed":
             raise Failed("somebody changed the prices at the same time: repeat the command") from error

@@ -15,7 +15,6 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_json_text, print_result, print_text, show_list, table
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ComponentDetail, ComponentSummary, FieldOut
 from headgate_cli.untrusted import block, one_line
 
@@ -50,7 +49,7 @@ def list_(api: Api, kind: str | None, version: str | None, as_json: bool) -> Non
       headgate component list
       headgate component list --kind processor --version 0.158.0
     """
-    components = list(each(ComponentSummary, api.items("/components", **_given(kind=kind, version=version))))
+    components = list(api.items(ComponentSummary, "/components", **_given(kind=kind, version=version)))
     show_list(
         components,
         as_json,
@@ -84,7 +83,7 @@ def show(api: Api, type_: str, kind: str | None, version: str | None, as_json: b
         raise click.UsageError(f"{type_!r} is not a component type, such as otlp")
     parameters = _given(version=version)
     path = f"/components/{kind or _kind_of(api, name, parameters)}/{name}"
-    detail = shaped(ComponentDetail, api.get(path, **parameters))
+    detail = api.get(ComponentDetail, path, **parameters)
     if as_json:
         print_json(detail)
         return
@@ -111,7 +110,7 @@ def schema(api: Api, version: str | None, as_json: bool) -> None:
 
 def _kind_of(api: Api, type_: str, parameters: Mapping[str, str]) -> str:
     """The one kind that has this type, or had it under this name. Raises Failed."""
-    components = list(each(ComponentSummary, api.items("/components", **parameters)))
+    components = list(api.items(ComponentSummary, "/components", **parameters))
     kinds = [entry["kind"] for entry in components if type_ in (entry["type"], *entry["aliases"])]
     if len(kinds) == 1 and kinds[0] in _KINDS:
         return kinds[0]

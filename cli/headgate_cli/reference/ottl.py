@@ -9,7 +9,7 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.output import print_json, print_result, table
 from headgate_cli.reference.commands import of_version
-from headgate_cli.shaped import shaped
+from headgate_cli.shaped import PlainAnswer, shaped
 from headgate_cli.shapes import OttlComponents, OttlReferenceOut
 
 
@@ -41,7 +41,7 @@ def reference(api: Api, component: str, context: str, version: str | None, as_js
     parameters = {"version": version} if version else {}
     if component and context:
         parameters |= {"component": component, "context": context}
-    answer = api.get("/ottl/reference", **parameters)
+    answer = api.get(PlainAnswer, "/ottl/reference", **parameters)
     if as_json:
         print_json(answer)
     elif "component" in parameters:

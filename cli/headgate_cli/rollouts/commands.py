@@ -17,7 +17,6 @@ from headgate_cli.fleets import assignable, check
 from headgate_cli.output import minute, show_list
 from headgate_cli.rollouts import follow, lookup
 from headgate_cli.rollouts.options import GateOption, Step, StepOfRollout, WindowOption, strategy
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, RolloutOut, RolloutStarted
 from headgate_cli.untrusted import quoted
 
@@ -139,7 +138,7 @@ def start(
         "accept_differences": force,
     }
     request |= {field: value for field, value in fields.items() if value}
-    started = shaped(RolloutStarted, api.create(path, request))
+    started = api.create(RolloutStarted, path, request)
     check.say_of_hosts(started["warnings"])
     if watch:
         follow.finish(follow.follow(api, path, started), as_json=as_json)
@@ -219,7 +218,7 @@ def _act(name: str, summary: str) -> None:
     def act(api: Api, fleet: str, group: str, rollout_id: str, as_json: bool) -> None:
         path = lookup.path_of(api, fleet, group)
         about = lookup.rollout(api, path, rollout_id)["id"]
-        follow.show(shaped(RolloutOut, api.create(f"{path}/{about}/{name}")), as_json=as_json)
+        follow.show(api.create(RolloutOut, f"{path}/{about}/{name}"), as_json=as_json)
 
 
 _act("pause", "Begin no further step until the rollout is resumed; its gates go on judging.")
@@ -232,7 +231,7 @@ _act("retry", "Offer the version again where it failed, and judge the step from 
 
 def _assigned(api: Api, path: str) -> str:
     """The id of the configuration that the group runs."""
-    configuration_id = shaped(DeploymentOut, api.get(path.removesuffix("/rollouts")))["configuration_id"]
+    configuration_id = api.get(DeploymentOut, path.removesuffix("/rollouts"))["configuration_id"]
     if not configuration_id:
         raise Failed("nothing is assigned to this group: name a configuration")
     return configuration_id

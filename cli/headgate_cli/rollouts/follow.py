@@ -11,7 +11,6 @@ from headgate_cli.api import Api
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.output import minute, print_json, print_result, say, status_line
 from headgate_cli.rollouts import lookup
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import RolloutOut
 from headgate_cli.untrusted import one_line, quoted
 
@@ -43,7 +42,7 @@ def follow(api: Api, path: str, rollout: RolloutOut) -> RolloutOut:
                 return rollout
             status_line(f"{one_line(rollout['status'])}  {time.monotonic() - begun:.0f} s")
             time.sleep(_SECONDS)
-            rollout = shaped(RolloutOut, api.get(where))
+            rollout = api.get(RolloutOut, where)
     except KeyboardInterrupt:
         status_line("")
         say("The rollout continues. Watch it again with `headgate rollout watch`")

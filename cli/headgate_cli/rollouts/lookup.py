@@ -9,7 +9,6 @@ from typing import Final
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import ReachOut, RolloutOut, RolloutOutPage, VersionOut
 from headgate_cli.untrusted import one_line
 
@@ -23,7 +22,7 @@ def path_of(api: Api, fleet: str, group: str) -> str:
 
 def all_of(api: Api, path: str) -> Iterator[RolloutOut]:
     """The group's rollouts, newest first."""
-    return each(RolloutOut, api.items(path))
+    return api.items(RolloutOut, path)
 
 
 def rollout(api: Api, path: str, rollout_id: str) -> RolloutOut:
@@ -31,8 +30,8 @@ def rollout(api: Api, path: str, rollout_id: str) -> RolloutOut:
     if rollout_id:
         if not _ROLLOUT.fullmatch(rollout_id):
             raise Failed(f"{rollout_id!r} is not the id of a rollout (rol_...): leave it out for the newest one")
-        return shaped(RolloutOut, api.get(f"{path}/{rollout_id}"))
-    newest = shaped(RolloutOutPage, api.get(path, limit=1))["items"]
+        return api.get(RolloutOut, f"{path}/{rollout_id}")
+    newest = api.get(RolloutOutPage, path, limit=1)["items"]
     if not newest:
         raise Failed("the group has had no rollout: start one with `headgate rollout start`")
     return newest[0]

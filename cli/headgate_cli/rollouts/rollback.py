@@ -13,7 +13,6 @@ from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.output import print_outcome, say
 from headgate_cli.rollouts import follow, lookup
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import AssignmentOut, DeploymentOut, FleetOut, RolloutOut
 from headgate_cli.untrusted import one_line
 
@@ -49,14 +48,14 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
     rollouts = lookup.all_of(api, path)
     newest = next(rollouts, None)
     if newest is not None and newest["status"] in _UNDER_WAY:
-        aborted = shaped(RolloutOut, api.create(f"{path}/{newest['id']}/abort"))
+        aborted = api.create(RolloutOut, f"{path}/{newest['id']}/abort")
         say("The rollout that was under way is aborted: its hosts go back to the version before")
         follow.show(aborted, as_json=as_json)
         return
     if newest is not None and newest["status"] == "rolling_back":
         raise Failed("the group is going back already: `headgate rollout watch` shows how far it is")
     group = path.removesuffix("/rollouts")
-    now = shaped(DeploymentOut, api.get(group))
+    now = api.get(DeploymentOut, group)
     good = _again(newest, now) or _version(now["goes_back_to"])
     good = good or last_good([*([newest] if newest else []), *rollouts], _version(now))
     if good is None and newest is not None and newest["status"] != "completed":
@@ -67,7 +66,7 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
     configuration_id, n = good
     reason = f"{_ROLLBACK}: {message}" if message else _ROLLBACK
     request = {"configuration_id": configuration_id, "version_number": n, "message": reason}
-    changed = shaped(DeploymentOut, api.patch(group, request))
+    changed = api.patch(DeploymentOut, group, request)
     if now["collector_version"]:
         say(
             f"The collectors stay at {one_line(now['collector_version'])}: to move them as well, roll out a "
@@ -121,7 +120,7 @@ def _path(api: Api, place: Sequence[str]) -> str:
     (name,) = place
     paths = [
         f"/fleets/{fleet['id']}/deployments/{group['id']}/rollouts"
-        for fleet in each(FleetOut, api.items("/fleets"))
+        for fleet in api.items(FleetOut, "/fleets")
         for group in fleets.groups(api, fleet["id"])
         if name in (group["id"], group["name"])
     ]

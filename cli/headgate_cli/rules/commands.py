@@ -11,7 +11,6 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
 from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules import files
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import RuleSetOut, RuleSets
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import dump_yaml
@@ -41,7 +40,7 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
     Examples:
       headgate rules get edge > rules.yaml
     """
-    saved = shaped(RuleSets, api.get(_path(api, configuration, n)))["items"]
+    saved = api.get(RuleSets, _path(api, configuration, n))["items"]
     if as_json:
         print_json(saved)
         return
@@ -90,7 +89,7 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
         pipeline = rule_set.pipeline.replace("/", "%2F")
         try:
             body |= {"name": rule_set.name} if rule_set.name else {}
-            answer = shaped(RuleSetOut, api.put(f"{path}/{pipeline}", body))
+            answer = api.put(RuleSetOut, f"{path}/{pipeline}", body)
         except ServerError as error:
             raise files.refusal(error, file, rule_set.pipeline) from error
         saved.append(answer)

@@ -29,7 +29,6 @@ from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.runs.ids import RunId
 from headgate_cli.runs.listing import runs
 from headgate_cli.safe_files import STDIN, is_file, name, read
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import RunOut
 from headgate_cli.suites.commands import list_, suite
 from headgate_cli.untrusted import one_line
@@ -181,7 +180,7 @@ def run(
         elif rules:
             request["rules"] = given_rules
         try:
-            started = shaped(RunOut, api.create("/testing/runs", request))
+            started = api.create(RunOut, "/testing/runs", request)
         except ServerError as error:
             raise (refusal(error, rules_file, chosen) if rules_file else error) from error
         if no_wait:
@@ -209,7 +208,7 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
     Examples:
       headgate test show run_01... --wait
     """
-    run = shaped(RunOut, api.get(f"/testing/runs/{run_id}"))
+    run = api.get(RunOut, f"/testing/runs/{run_id}")
     if wait:
         _finish(api, run, as_json=as_json)
     else:

@@ -11,7 +11,6 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_result, say, status_line
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import RunOut, SideOutcome, TestOutcome
 from headgate_cli.untrusted import block, one_line, quoted
 
@@ -30,7 +29,7 @@ def follow(api: Api, run_id: str) -> RunOut:
     polls = 0
     try:
         while polls < _MOST_POLLS:
-            run = shaped(RunOut, api.get(f"/testing/runs/{run_id}"))
+            run = api.get(RunOut, f"/testing/runs/{run_id}")
             status_line(f"{one_line(run['status'])}  {time.monotonic() - begun:.0f} s")
             if run["status"] in FINAL:
                 return run

@@ -13,7 +13,6 @@ from headgate_cli.configurations import lookup, names
 from headgate_cli.connection import connected
 from headgate_cli.output import minute, show_list
 from headgate_cli.runs.follow import FINAL
-from headgate_cli.shaped import each
 from headgate_cli.shapes import RunSummary
 from headgate_cli.untrusted import one_line
 
@@ -45,7 +44,7 @@ def runs(
     query = {name: value for name, value in filters.items() if value}
 
     def listed() -> list[RunSummary]:
-        return list(islice(each(RunSummary, api.items("/testing/runs", **query)), limit))
+        return list(islice(api.items(RunSummary, "/testing/runs", **query), limit))
 
     before = listed()
     by_id = names.by_id(api, (run["configuration_id"] or "" for run in before))

@@ -13,7 +13,7 @@ from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result
 from headgate_cli.runs import step_views
 from headgate_cli.runs.ids import RunId
-from headgate_cli.shaped import listed, shaped
+from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.shapes import StepOut, StepRecord, StepsOut
 
 # No step has more records: a trace has 4 MB.
@@ -90,7 +90,7 @@ def traced(api: Api, run_id: str, record: int | None) -> Traced:
 
 def trace_of(api: Api, run_id: str) -> StepsOut:
     """All steps of a run."""
-    return shaped(StepsOut, api.get_or_linked(f"/testing/runs/{run_id}/steps"))
+    return api.get_or_linked(StepsOut, f"/testing/runs/{run_id}/steps")
 
 
 def with_records(api: Api, run_id: str, n: int, record: int | None) -> StepOut:
@@ -100,7 +100,7 @@ def with_records(api: Api, run_id: str, n: int, record: int | None) -> StepOut:
         query["record"] = record
     records: list[StepRecord] = []
     for _ in range(_MOST_PAGES):
-        answer = api.get_or_linked(f"/testing/runs/{run_id}/steps/{n}", **query)
+        answer = api.get_or_linked(PlainAnswer, f"/testing/runs/{run_id}/steps/{n}", **query)
         if "items" in answer:
             # Too large for an answer: the link has all steps with all records.
             return next(_of_record(step, record) for step in listed(StepOut, answer) if step["n"] == n)

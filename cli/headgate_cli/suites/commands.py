@@ -16,7 +16,6 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import minute, print_commands, print_json, print_result, say, show_list
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import EvidenceOut, VersionTestsOut
 from headgate_cli.suites import golden, junit, report
 from headgate_cli.suites.run import SuiteRun
@@ -150,7 +149,7 @@ def list_(api: Api, configuration: str, as_json: bool) -> None:
       headgate test list edge@3 --json
     """
     version = targets.stored(api, configuration)
-    answer = shaped(VersionTestsOut, api.get(f"{version.path}/tests"))
+    answer = api.get(VersionTestsOut, f"{version.path}/tests")
     label = one_line(version.label)
     show_list(
         answer["items"],

@@ -8,8 +8,8 @@ from typing import Final
 
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed
-from headgate_cli.shaped import listed, shaped
-from headgate_cli.shapes import ListedTestOut
+from headgate_cli.shaped import PlainAnswer
+from headgate_cli.shapes import ListedTestOut, VersionTestsOut
 from headgate_cli.suites.fields import DURATION_SECONDS, Fields, digest, essential, signal_of
 from headgate_cli.suites.files import NAME, FileTest, beside
 from headgate_cli.untrusted import one_line
@@ -21,13 +21,13 @@ _CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint", "pr
 
 def digests(api: Api, configuration_id: str, n: int) -> dict[str, str]:
     """The SHA-256 of what each test says, by its name; one request."""
-    tests = listed(ListedTestOut, api.get(_path(configuration_id, n)))
+    tests = api.get(VersionTestsOut, _path(configuration_id, n))["items"]
     return {_name(test): test["sha256"] for test in tests}
 
 
 def get(api: Api, configuration_id: str, n: int, name: str) -> dict[str, object]:
     """Get the content of a test."""
-    return essential(api.get(f"{_path(configuration_id, n)}/{name}"))
+    return essential(api.get(PlainAnswer, f"{_path(configuration_id, n)}/{name}"))
 
 
 def put(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> str:
@@ -38,7 +38,7 @@ def put(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> 
 def saved(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> ListedTestOut:
     """Save a test, and return it as it is listed."""
     path = f"{_path(configuration_id, n)}/{test.name}"
-    return shaped(ListedTestOut, api.put(path, test.fields, if_match=_etag(known)))
+    return api.put(ListedTestOut, path, test.fields, if_match=_etag(known))
 
 
 def delete(api: Api, configuration_id: str, n: int, name: str, known: str) -> None:

@@ -17,7 +17,6 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import name, read
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import InstalledVersionOut, ValidationResult
 from headgate_cli.untrusted import one_line
 
@@ -41,7 +40,7 @@ class _Search:
         if version not in self.answers:
             try:
                 request = {"yaml": self.content, "version": version} | variables.in_request(self.env)
-                self.answers[version] = shaped(ValidationResult, self.api.post("/validate", request))
+                self.answers[version] = self.api.post(ValidationResult, "/validate", request)
             except ServerError as error:
                 if error.code != _NOT_IN_BUILD:
                     raise
@@ -107,7 +106,7 @@ def bisect(
 
 def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:
     """The installed versions from `good` to `bad`, oldest first. Raises Failed."""
-    installed = sorted(map(_version, each(InstalledVersionOut, api.items("/collector-versions"))), key=_age)
+    installed = sorted(map(_version, api.items(InstalledVersionOut, "/collector-versions")), key=_age)
     for version in (good, bad):
         if version and version not in installed:
             listed = ", ".join(installed)

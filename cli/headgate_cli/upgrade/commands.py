@@ -19,7 +19,6 @@ from headgate_cli.comparisons.run import Compared
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import UpgradeReport
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import outputs, report, targets
@@ -148,7 +147,7 @@ def _check(
     failed = False
     for target in chosen:
         try:
-            answer = shaped(UpgradeReport, api.post(target.path, {**target.request, **request}))
+            answer = api.post(UpgradeReport, target.path, {**target.request, **request})
         except NotAuthenticated:
             raise
         except Failed as error:

@@ -20,7 +20,6 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import diff, print_json, print_result, print_text, say
 from headgate_cli.safe_files import STDIN, name, read, rewrite, write
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import Rename, UpgradeReport, VersionDetail
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
@@ -114,7 +113,7 @@ def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: st
 def _fix_stored(api: Api, version: VersionOnServer, request: Entity, *, save: bool, output: str, quiet: bool) -> Entity:
     stored = lookup.version(api, version.configuration_id, version.n)
     before = stored["yaml"]
-    answer = shaped(UpgradeReport, api.post(f"{version.path}/upgrade-check", request))
+    answer = api.post(UpgradeReport, f"{version.path}/upgrade-check", request)
     to = answer["to"]
     after = _renamed(before, answer, version.label)
     result = {**version.named, **_result(api, before, after, answer, request)}
@@ -141,7 +140,7 @@ def _saved(api: Api, version: VersionOnServer, content: str, to: str) -> int:
     """The number of the new draft. Raises Failed."""
     path = f"/configurations/{version.configuration_id}/versions"
     request = {"yaml": content, "description": f"From version {version.n}, for collector {to}"}
-    n = shaped(VersionDetail, api.create(path, request))["n"]
+    n = api.create(VersionDetail, path, request)["n"]
     change_draft(api, version.configuration_id, n, {"collector_version": to})
     return n
 
@@ -195,7 +194,7 @@ def _summary(answer: UpgradeReport) -> str:
 
 
 def _checked(api: Api, content: str, request: Entity) -> UpgradeReport:
-    return shaped(UpgradeReport, api.post(_CHECK, {"yaml": content, **request}))
+    return api.post(UpgradeReport, _CHECK, {"yaml": content, **request})
 
 
 def _result(api: Api, before: str, after: str, answer: UpgradeReport, request: Entity) -> dict[str, object]:

@@ -12,7 +12,6 @@ from headgate_cli.comparisons.run import Compared
 from headgate_cli.comparisons.run import run as compare
 from headgate_cli.comparisons.sides import Pair, SideToCompare
 from headgate_cli.safe_files import STDIN_NAME
-from headgate_cli.shaped import shaped
 from headgate_cli.shapes import DeploymentOut, UpgradeReport
 from headgate_cli.suites import files
 from headgate_cli.untrusted import one_line
@@ -56,7 +55,7 @@ def _stored(api: Api, named: Entity) -> Entity:
     """The version that is named, or that the named group runs."""
     if "deployment_id" in named:
         path = f"/fleets/{named['fleet_id']}/deployments/{named['deployment_id']}"
-        named = dict(shaped(DeploymentOut, api.get(path)))
+        named = dict(api.get(DeploymentOut, path))
     return {name: named.get(name) for name in ("configuration_id", "version_number")}
 
 

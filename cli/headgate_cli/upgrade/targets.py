@@ -12,7 +12,6 @@ from headgate_cli.configurations.folder import SUFFIXES, Folder, of_configuratio
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.safe_files import STDIN, is_file, name, read
-from headgate_cli.shaped import each
 from headgate_cli.shapes import ConfigurationSummary
 from headgate_cli.untrusted import one_line
 
@@ -111,7 +110,7 @@ def of_stored(version: VersionOnServer, source: str | None) -> UpgradeTarget:
 
 def everything(api: Api, *, published: bool) -> Iterator[VersionOnServer]:
     """Each visible configuration's latest version, or the newest published one of those that have one."""
-    for configuration in each(ConfigurationSummary, api.items("/configurations")):
+    for configuration in api.items(ConfigurationSummary, "/configurations"):
         n = configuration["published_version"] if published else configuration["latest_version"]
         if n:
             yield VersionOnServer(configuration["id"], configuration["name"], n)

@@ -15,7 +15,6 @@ from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.output import print_json, print_outcome, print_result, say, show_list
-from headgate_cli.shaped import each, shaped
 from headgate_cli.shapes import DeliveryOut, WebhookOut, WebhookWithSecret
 from headgate_cli.untrusted import one_line
 
@@ -57,7 +56,7 @@ def list_(api: Api, as_json: bool) -> None:
     Examples:
       headgate webhook list
     """
-    webhooks = list(each(WebhookOut, api.items(_PATH)))
+    webhooks = list(api.items(WebhookOut, _PATH))
     show_list(
         webhooks,
         as_json,
@@ -104,7 +103,7 @@ def create(
     body: dict[str, object] = {"name": name, "url": url, "format": form, **_filters(api, types, fleets)}
     if routing_key is not None:
         body["routing_key"] = _line("the integration key") if routing_key == "-" else routing_key
-    created = shaped(WebhookWithSecret, api.create(_PATH, body))
+    created = api.create(WebhookWithSecret, _PATH, body)
     if as_json:
         print_json(created)
         return
@@ -151,7 +150,7 @@ def change(
     body |= chosen if everything else {field: value for field, value in chosen.items() if value}
     if not body:
         raise click.UsageError("say what to change: --name, --address, --on, --off, --type, --fleet or --everything")
-    changed = shaped(WebhookOut, api.patch(f"{_PATH}/{_find(api, webhook)}", body))
+    changed = api.patch(WebhookOut, f"{_PATH}/{_find(api, webhook)}", body)
     print_outcome(changed, as_json, f"{one_line(changed['name'])} is changed")
 
 
@@ -165,7 +164,7 @@ def secret(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook secret on-call
     """
-    renewed = shaped(WebhookWithSecret, api.create(f"{_PATH}/{_find(api, webhook)}/secret"))
+    renewed = api.create(WebhookWithSecret, f"{_PATH}/{_find(api, webhook)}/secret")
     if as_json:
         print_json(renewed)
     else:
@@ -182,7 +181,7 @@ def test(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook test on-call
     """
-    sent = shaped(DeliveryOut, api.create(f"{_PATH}/{_find(api, webhook)}/test"))
+    sent = api.create(DeliveryOut, f"{_PATH}/{_find(api, webhook)}/test")
     print_outcome(
         sent,
         as_json,
@@ -200,7 +199,7 @@ def deliveries(api: Api, webhook: str, as_json: bool) -> None:
     Examples:
       headgate webhook deliveries on-call
     """
-    listed = list(each(DeliveryOut, api.items(f"{_PATH}/{_find(api, webhook)}/deliveries")))
+    listed = list(api.items(DeliveryOut, f"{_PATH}/{_find(api, webhook)}/deliveries"))
     show_list(
         listed,
         as_json,
@@ -230,7 +229,7 @@ def resend(api: Api, webhook: str, delivery: str, as_json: bool) -> None:
         raise click.UsageError(
             f"{one_line(delivery)} is not the id of a delivery: `headgate webhook deliveries` lists them"
         )
-    sent = api.create(f"{_PATH}/{_find(api, webhook)}/deliveries/{delivery}/resend")
+    sent = api.create(DeliveryOut, f"{_PATH}/{_find(api, webhook)}/deliveries/{delivery}/resend")
     print_outcome(sent, as_json, f"{delivery} is sent again")
 
 
@@ -253,7 +252,7 @@ def _find(api: Api, name: str) -> str:
     """The webhook's id. Raises Failed if none, or several, have this name; an id is not looked up."""
     if _ID.fullmatch(name):
         return name
-    ids = [webhook["id"] for webhook in each(WebhookOut, api.items(_PATH)) if webhook["name"] == name]
+    ids = [webhook["id"] for webhook in api.items(WebhookOut, _PATH) if webhook["name"] == name]
     if len(ids) == 1:
         return ids[0]
     if ids:
