@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.caller import Record, Requester
-from headgate_cli.accept.errors import CheckSkipped
+from headgate_cli.accept.model import CheckSkipped
 from headgate_cli.accept.redaction import SecretRedaction
 from headgate_cli.api import Entity
 
@@ -84,14 +84,14 @@ class Bench:
 
     @property
     def read(self) -> Requester:
-        """Raises NotChecked without a read-only token."""
+        """Raises CheckSkipped without a read-only token."""
         if self._read is None:
             raise CheckSkipped("it needs a read-only token: HEADGATE_READ_TOKEN")
         return self._read
 
     @property
     def admin(self) -> Requester:
-        """Raises NotChecked without the session of an Admin."""
+        """Raises CheckSkipped without the session of an Admin."""
         if self._admin is None:
             raise CheckSkipped("it needs the sign-in of an Admin: `headgate login`, then --admin")
         return self._admin

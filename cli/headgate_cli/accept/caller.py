@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from headgate_cli import VERSION
-from headgate_cli.accept.errors import CheckSkipped
+from headgate_cli.accept.model import CheckSkipped
 from headgate_cli.accept.redaction import SecretRedaction
 from headgate_cli.errors import Unreachable
 from headgate_cli.http import Http, Unanswered
@@ -80,7 +80,7 @@ class Requester:
 
         A read whose answer is 503 with `Retry-After` is sent up to three times.
 
-        Raises Unreachable, and NotChecked if the run's time does not suffice to wait.
+        Raises Unreachable, and CheckSkipped if the run's time does not suffice to wait.
         """
         asked = 0
         while True:

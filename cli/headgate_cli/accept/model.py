@@ -1,4 +1,4 @@
-"""A check, and its outcome."""
+"""A check, its outcome, and the errors by which one ends that does not pass."""
 
 from __future__ import annotations
 
@@ -13,9 +13,17 @@ Status = Literal["passed", "failed", "not checked"]
 Act = Callable[["Bench"], "str | None"]
 
 
+class Broken(Exception):
+    """The server does not keep the promise; the message says what it did instead."""
+
+
+class CheckSkipped(Exception):
+    """The check could not be made here; the message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class PromiseCheck:
-    """`id` is `section.name`; `promise` is the sentence that it proves. `act` raises Broken or NotChecked.
+    """`id` is `section.name`; `promise` is the sentence that it proves. `act` raises Broken or CheckSkipped.
 
     It may return what is worth knowing of a server that keeps the promise.
     """

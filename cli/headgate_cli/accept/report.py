@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree import ElementTree
 
-from headgate_cli import VERSION
+from headgate_cli import VERSION, junit
 from headgate_cli.accept.model import PromiseOutcome
 from headgate_cli.accept.remedies import PAGE, REMEDIES
 from headgate_cli.accept.run import Result
 from headgate_cli.untrusted import one_line
 
-# What XML 1.0 cannot hold, also not as a reference.
-_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#!|~&:@])")
 Json = dict[str, object]
 
@@ -68,17 +66,11 @@ def as_junit(result: Result) -> bytes:
         )
         if outcome.status != "passed":
             kind = "failure" if outcome.status == "failed" else "skipped"
-            message = _NOT_XML.sub("\ufffd", outcome.message)
+            message = junit.text(outcome.message)
             reason = ElementTree.SubElement(case, kind, message=message)
             if kind == "failure":
                 reason.text = f"{outcome.check.promise}\n{message}\n{REMEDIES[section]}"
-    for element in (*root, root):
-        for name, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
-            element.set(name, str(sum(1 for _ in element.iter(tag))))
-        element.set("time", f"{sum(float(case.get('time', '0')) for case in element.iter('testcase')):.3f}")
-    ElementTree.indent(root)
-    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return written + b"\n"
+    return junit.document(root, {"failures": "failure", "skipped": "skipped"})
 
 
 def summary(result: Result) -> str:

@@ -17,7 +17,7 @@ from headgate_cli.errors import FAILED, Ended
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import minute, print_commands, print_json, print_result, say, show_list
 from headgate_cli.shapes import EvidenceOut, VersionTestsOut
-from headgate_cli.suites import golden, junit, report
+from headgate_cli.suites import cases, golden, report
 from headgate_cli.suites.run import SuiteRun
 from headgate_cli.suites.run import run as run_suites
 from headgate_cli.suites.select import NoTestsHere, suites
@@ -120,7 +120,7 @@ def suite(
 
     all_ran = run_suites(api, chosen, more, done)
     if junit_file:
-        safe_files.write(junit_file, junit.as_xml(all_ran))
+        safe_files.write(junit_file, cases.as_xml(all_ran))
     if as_json:
         print_json([report.as_json(ran) for ran in all_ran])
     if output == "github":

@@ -1,4 +1,4 @@
-"""All checks, in the order in which they run."""
+"""All checks, in the order in which they run: that of the modules, and of each module's text."""
 
 from __future__ import annotations
 
@@ -18,19 +18,11 @@ from headgate_cli.accept.checks import (
     runs,
     verdicts,
 )
+from headgate_cli.accept.model import PromiseCheck
 
 # Those that show most about a new deployment come first; the one that uses up a limit is last.
-ALL: Final = (
-    *identity.CHECKS,
-    *verdicts.CHECKS,
-    *runs.CHECKS,
-    *configurations.CHECKS,
-    *flows.CHECKS,
-    *fleets.CHECKS,
-    *hosts.CHECKS,
-    *people.CHECKS,
-    *http.CHECKS,
-    *command_line.CHECKS,
-    *endpoints.CHECKS,
-    *limits.CHECKS,
+_MODULES: Final = (
+    *(identity, verdicts, runs, configurations, flows, fleets),
+    *(hosts, people, http, command_line, endpoints, limits),
 )
+ALL: Final = tuple(check for module in _MODULES for check in vars(module).values() if isinstance(check, PromiseCheck))

@@ -46,6 +46,3 @@ def _ended(bench: Bench, folder: str, code: int, *arguments: str, **more: str) -
     if done.returncode == code:
         return ""
     return f"`headgate {' '.join(arguments)}` ended with {done.returncode}, not {code}: {expect.shown(done.stderr)}"
-
-
-CHECKS: Final = (exit_codes,)

@@ -110,9 +110,3 @@ def publish_race(bench: Bench) -> None:
     answers = bench.at_once([partial(_publish, bench, path) for _ in range(_WRITERS)])
     times = {expect.text(expect.entity(answer), "published_at") for answer in answers}
     expect.that(len(times) == 1, f"the answers have {len(times)} times of publishing, not one")
-
-
-CHECKS: Final = (
-    *(create, listed, distribution, append, published, validated_edit),
-    *(numbers, conditional, publish_race),
-)

@@ -10,8 +10,7 @@ from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.checks.identity import WRITE_CLAIM
 from headgate_cli.accept.endpoints import ENDPOINTS
-from headgate_cli.accept.errors import Broken
-from headgate_cli.accept.model import check
+from headgate_cli.accept.model import Broken, check
 from headgate_cli.responses import HttpAnswer
 
 _AT_ONCE: Final = 6
@@ -133,6 +132,3 @@ def _operations(paths: object) -> Iterator[tuple[str, str]]:
     for path, item in paths.items() if isinstance(paths, dict) else ():
         for method in item if isinstance(item, dict) else ():
             yield str(method).upper(), str(path).removeprefix("/api/v1/public")
-
-
-CHECKS: Final = (described, credential, answers, read_only, people, admin)

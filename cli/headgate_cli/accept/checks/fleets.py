@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
 from urllib.parse import urlsplit
 
 from headgate_cli.accept import expect
@@ -79,6 +78,3 @@ def install(bench: Bench) -> None:
 def _forged(query: str) -> str:
     """The query with another signature: each value's last letter is another one."""
     return "&".join(f"{pair[:-1]}{'0' if pair[-1:] != '0' else '1'}" for pair in query.split("&"))
-
-
-CHECKS: Final = (create, groups, kubernetes, install)

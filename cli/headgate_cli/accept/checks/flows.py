@@ -26,6 +26,3 @@ def gallery(bench: Bench) -> None:
 @check("flows.none", "A flow that does not exist is 404.")
 def none(bench: Bench) -> None:
     expect.problem(bench.write.get("/flows/headgate-accept-none"), 404, code="flow_not_found")
-
-
-CHECKS: Final = (gallery, none)

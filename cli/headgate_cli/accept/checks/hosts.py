@@ -13,8 +13,7 @@ from typing import Final
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import EDGE, Bench
-from headgate_cli.accept.errors import CheckSkipped
-from headgate_cli.accept.model import check
+from headgate_cli.accept.model import CheckSkipped, check
 from headgate_cli.api import Entity
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -93,6 +92,3 @@ def _told(bench: Bench, fleet: str, root: Path) -> str:
     log = root / "var" / "supervisor.log"
     said = log.read_text(errors="replace")[-300:] if log.exists() else "there is no log"
     return f"the host has not applied its version after {_PATIENCE:.0f} s: {expect.shown(states)}; the log ends: {said}"
-
-
-CHECKS: Final = (applies,)

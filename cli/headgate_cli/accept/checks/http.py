@@ -74,6 +74,3 @@ def idempotency(bench: Bench) -> None:
     expect.equal("the second `id`", expect.entity(second, 201).get("id"), expect.entity(first, 201).get("id"))
     changed = {**body, "yaml": "a: 2"}
     expect.problem(bench.write.send("POST", "/configurations", changed, headers=headers), 422)
-
-
-CHECKS: Final = (request_id, unknown_path, methods, unknown_field, body_limit, lists, idempotency)

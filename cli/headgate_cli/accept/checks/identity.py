@@ -58,6 +58,3 @@ def session(bench: Bench) -> None:
     expect.problem(bench.anonymous.send("GET", "/identity", headers=bare), 400)
     foreign = {**bare, "X-Service-Org": _NOBODYS}
     expect.problem(bench.anonymous.send("GET", "/identity", headers=foreign), 403, detail=_NOT_A_MEMBER)
-
-
-CHECKS: Final = (token, read_only_token, write_claim, none, made_up, session)

@@ -8,8 +8,7 @@ from typing import Final
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.caller import Requester
-from headgate_cli.accept.errors import CheckSkipped
-from headgate_cli.accept.model import check
+from headgate_cli.accept.model import CheckSkipped, check
 from headgate_cli.responses import HttpAnswer
 
 _AT_ONCE: Final = 8
@@ -65,6 +64,3 @@ def _spent(bench: Bench) -> tuple[Requester, Requester | None]:
         return bench.read, bench.write
     except CheckSkipped:
         return bench.write, None
-
-
-CHECKS: Final = (headers, rate)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.model import check
@@ -48,6 +46,3 @@ def webhooks(bench: Bench) -> None:
         bench.until(attempted, 120, lambda: "nobody has tried to deliver the test for two minutes")
     finally:
         expect.status(bench.admin.send("DELETE", path), 204)
-
-
-CHECKS: Final = (revoked, webhooks)

@@ -82,6 +82,3 @@ def _results(run: Entity) -> object:
     if not isinstance(results, list):
         return results
     return [tuple(result.get(name) for name in ("name", "passed", "matched", "total")) for result in results]
-
-
-CHECKS: Final = (passes, fails, refused, unknown_pipeline, bounds)

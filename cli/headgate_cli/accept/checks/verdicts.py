@@ -135,9 +135,3 @@ def rules_refused(bench: Bench) -> None:
     expect.problem(bench.write.put(f"{path}/logs", wrong), 422)
     expect.problem(bench.write.put(f"{path}/traces", _RULES), 422)
     expect.problem(bench.write.put(f"{path}/logs", {**_RULES, "rules": []}), 422)
-
-
-CHECKS: Final = (
-    *(walls, valid, invalid, variables, nothing_read, not_installed, versions, batch),
-    *(lint_text, lint_context, lint_limit, rules_saved, rules_refused),
-)

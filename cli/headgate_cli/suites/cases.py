@@ -1,21 +1,18 @@
-"""JUnit XML, as GitLab, Jenkins and others read it: a suite for each configuration, a case for each test."""
+"""The JUnit report of suites: a suite for each configuration, a case for each test."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final
 from xml.etree import ElementTree
 
 import click
 
+from headgate_cli import junit
+from headgate_cli.junit import text as _xml
 from headgate_cli.runs.follow import complaints
 from headgate_cli.suites import report
 from headgate_cli.suites.files import WrongTests
 from headgate_cli.suites.run import SuiteOutcome, SuiteRun
-
-# What XML 1.0 cannot hold, also not as a reference.
-_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-�\U00010000-\U0010ffff]")
 
 
 def as_xml(all_ran: Sequence[SuiteRun]) -> bytes:
@@ -29,11 +26,7 @@ def as_xml(all_ran: Sequence[SuiteRun]) -> bytes:
             _add_case(suite, ran, outcome)
         if not ran.outcomes:
             _add_problems(suite, ran)
-    for element in (*root, root):
-        _count(element)
-    ElementTree.indent(root)
-    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return written + b"\n"
+    return junit.document(root, {"failures": "failure", "errors": "error"})
 
 
 def _add_case(suite: ElementTree.Element, ran: SuiteRun, outcome: SuiteOutcome) -> None:
@@ -77,15 +70,3 @@ def _add_reason(case: ElementTree.Element, kind: str, title: str, lines: Sequenc
     if there is None:
         there = ElementTree.SubElement(case, kind, message=_xml(title), type=kind)
     there.text = "\n".join(part for part in (there.text, *(_xml(click.unstyle(line)) for line in lines)) if part)
-
-
-def _count(element: ElementTree.Element) -> None:
-    cases = list(element.iter("testcase"))
-    element.set("tests", str(len(cases)))
-    element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
-    element.set("errors", str(sum(case.find("error") is not None for case in cases)))
-    element.set("time", f"{sum(float(case.get('time', '0')) for case in cases):.3f}")
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub("�", text)
