@@ -17,9 +17,18 @@ P = ParamSpec("P")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
 
+def not_empty(_context: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
+    """Refuse an empty `--token`, a script's empty variable: the stored credential may be of another account."""
+    if token == "":
+        raise click.UsageError("--token is empty: pass a token, or leave the option out")
+    return token
+
+
 def server_options(command: Callable[P, None]) -> Callable[P, None]:
     """Add the options `--url` and `--token`, which choose the server and the credential."""
-    command = click.option("--token", default=None, help="An API token, instead of the stored credential.")(command)
+    command = click.option(
+        "--token", default=None, callback=not_empty, help="An API token, instead of the stored credential."
+    )(command)
     return click.option(
         "--url", envvar="HEADGATE_URL", default="", help="The server, for example https://headgate.example.com."
     )(command)
@@ -30,11 +39,7 @@ def with_api(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def with_options(*args: P.args, **options: P.kwargs) -> None:
-        url, token = str(options.pop("url")), options.pop("token")
-        if token == "":
-            # A script passed an empty variable: falling back to the stored credential would use the wrong account.
-            raise click.UsageError("--token is empty: pass a token, or leave the option out")
-        command(api(url, str(token or "")), *args, **options)
+        command(api(str(options.pop("url")), str(options.pop("token") or "")), *args, **options)
 
     return with_options
 

@@ -1,6 +1,7 @@
 """`headgate lsp --local` as an editor drives it, on three flows of the gallery and the real collector."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -353,7 +354,7 @@ def _is_found_at(editor: Editor, character: int) -> None:
 
 def test_a_setting_holds_ottl_exactly_where_the_linter_says() -> None:
     texts = [file.read_text() for file in sorted(Path(ROOT, "flows").glob("*/collector.yaml"))]
-    with LocalApi() as checks:
+    with closing(LocalApi()) as checks:
         items = [item for text in texts for item in _items(checks, text)]
 
     wrong = [

@@ -5,6 +5,7 @@ import os
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -289,7 +290,7 @@ def test_a_local_upgrade_check_says_what_the_service_says(cli: Cli) -> None:
 
 def both(cli: Cli, path: str, body: Any) -> tuple[Any, Any]:
     """A job of the service, and of this machine, when they have ended."""
-    with cli.api() as api, LocalApi() as local, pytest.MonkeyPatch.context() as environment:
+    with cli.api() as api, closing(LocalApi()) as local, pytest.MonkeyPatch.context() as environment:
         environment.setenv("HEADGATE_COLLECTORS_DIR", COLLECTORS["HEADGATE_COLLECTORS_DIR"])
         started = api.post(path, json=body).raise_for_status().json()
         here = local.create(path, body)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_it_ends_with_the_command_however_that_ends(tmp_path: Path) -> None:
 )
 def test_a_named_binary_that_cannot_check_is_refused(tmp_path: Path, variant: str, message: str) -> None:
     binary = install(tmp_path, variant)
-    with LocalApi(str(binary)) as api, pytest.raises(NoCollector) as refused:
+    with closing(LocalApi(str(binary))) as api, pytest.raises(NoCollector) as refused:
         api.post(PlainAnswer, "/validate", {"yaml": "a: b"})
 
     assert message in refused.value.message
@@ -66,7 +67,7 @@ def test_a_file_that_is_not_a_program_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "nothing"
     file.write_text("x")
     file.chmod(0o755)
-    with LocalApi(str(file)) as api, pytest.raises(NoCollector) as refused:
+    with closing(LocalApi(str(file))) as api, pytest.raises(NoCollector) as refused:
         api.post(PlainAnswer, "/validate", {"yaml": "a: b"})
 
     assert "nothing cannot be used: " in refused.value.message
@@ -76,7 +77,7 @@ def test_a_request_is_refused_in_the_services_words(tmp_path: Path, monkeypatch:
     install(tmp_path / VERSION, "sealed")
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
     rules = [{"name": "a", "condition": "true", "expect": "most", "colour": 1}]
-    with LocalApi() as api, pytest.raises(ServerError) as refused:
+    with closing(LocalApi()) as api, pytest.raises(ServerError) as refused:
         api.create(PlainAnswer, "/testing/runs", {"yaml": "a: b", "sample": "x", "signal_type": "logs", "rules": rules})
 
     assert refused.value.detail == "body.target_pipeline: This field is required (and 2 more)"

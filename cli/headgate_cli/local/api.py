@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
 from headgate_cli.api import Api, ApiRequest, Entity, ServerError
@@ -33,14 +32,6 @@ class LocalApi(Api):
         super().__init__("this machine")
         self._named = collector
         self._stored: dict[str, bytes] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the collectors' processes."""

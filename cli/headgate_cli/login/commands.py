@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headgate_cli.api import Api, HttpApi
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import as_json, connected, not_empty
 from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
@@ -39,7 +39,12 @@ class _Mistyped(Failed):
 @click.option(
     "--no-browser", is_flag=True, help="Print a URL to open in any browser, and ask for the code shown there."
 )
-@click.option("--token", default=None, help="Store this API token of a service account; no browser is needed.")
+@click.option(
+    "--token",
+    default=None,
+    callback=not_empty,
+    help="Store this API token of a service account; no browser is needed.",
+)
 @as_json
 def login(url: str, no_browser: bool, token: str | None, as_json: bool) -> None:
     """Sign in to a server and store the credential.
@@ -57,8 +62,6 @@ def login(url: str, no_browser: bool, token: str | None, as_json: bool) -> None:
     from headgate_cli.login.paste import no_browser_login
 
     server = credentials.server(url)
-    if token == "":
-        raise click.UsageError("--token is empty: pass a token, or leave the option out")
     try:
         if token:
             credential = credentials.usable(Credential(server, token))
