@@ -10,11 +10,12 @@ from typing import Final, Generic, TypeVar
 
 from headgate_cli.api import Api, Entity, ServerError, message_of
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
-from headgate_cli.output import say, status_line
+from headgate_cli.output import status_line
 from headgate_cli.shaped import checked
 from headgate_cli.shapes import ComparisonOut, CoverageOut, SuiteOut
 from headgate_cli.suites.files import FileTest
 from headgate_cli.untrusted import one_line
+from headgate_cli.watching import waiting
 
 _ENDED: Final = ("Success", "Fail", "Error", "Done")
 # A request's body is at most 1 MB, with room for what JSON adds.
@@ -78,7 +79,7 @@ def run(
     Calls `done` for each work, in their order, once its jobs have ended. Raises NotAuthenticated, Unreachable, Failed
     after an hour, and KeyboardInterrupt after a message.
     """
-    waiting, under_way = list(jobs), list[TestingJob[W]]()
+    waits, under_way = list(jobs), list[TestingJob[W]]()
     shown = rounds = 0
     begun = time.monotonic()
 
@@ -104,33 +105,25 @@ def run(
             refuse(job, refusal(error, job.tests) if isinstance(error, ServerError) else error.message)
         return True
 
-    try:
+    with waiting(lambda: kind.continues.format(_ids(under_way)) if under_way else "") as show_status:
         while True:
-            while waiting and len(under_way) < kind.at_once:
-                job = waiting.pop(0)
+            while waits and len(under_way) < kind.at_once:
+                job = waits.pop(0)
                 under_way += [] if has_ended(job) else [job]
-            unfinished = {id(job.work) for job in (*under_way, *waiting)}
+            unfinished = {id(job.work) for job in (*under_way, *waits)}
             while shown < len(work) and id(work[shown]) not in unfinished:
                 status_line("")
                 done(work[shown])
                 shown += 1
             if not unfinished:
                 return
-            seconds = time.monotonic() - begun
-            status_line(f"{len(work) - len(unfinished)} of {len(work)} {kind.counted}  {seconds:.0f} s")
-            if seconds > _MOST_SECONDS:
+            show_status(f"{len(work) - len(unfinished)} of {len(work)} {kind.counted}")
+            if time.monotonic() - begun > _MOST_SECONDS:
                 raise Failed(f"{kind.unfinished} in an hour ({_ids(under_way)}): try again later")
             pause = _SECONDS_AT_FIRST if rounds < _ROUNDS_AT_FIRST else _SECONDS_LATER
             time.sleep(max(pause, len(under_way) * _SECONDS_A_JOB))
             rounds += 1
             under_way = [job for job in under_way if not has_ended(job)]
-    except KeyboardInterrupt:
-        status_line("")
-        if under_way:
-            say(kind.continues.format(_ids(under_way)))
-        raise
-    finally:
-        status_line("")
 
 
 def in_parts(

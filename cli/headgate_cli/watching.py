@@ -1,14 +1,16 @@
-"""Watching a list: `--watch` prints each entry again when its line changes."""
+"""Watching a list (`--watch` prints each entry again when its line changes), and waiting for an end."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final, NoReturn
 
 import click
 
-from headgate_cli.output import print_result, say
+from headgate_cli.output import print_result, say, status_line
+from headgate_cli.untrusted import one_line
 
 # All requests of a credential share a limit of 60 a minute, and a large fleet takes several.
 _SECONDS: Final = 10.0
@@ -37,3 +39,21 @@ def watch(before: Mapping[str, str], lines: Callable[[], Mapping[str, str]]) -> 
         for gone in before.keys() - now.keys():
             print_result(f"{before[gone].partition('  ')[0]}  is not in the list any more")
         before = now
+
+
+@contextmanager
+def waiting(continues: Callable[[], str]) -> Iterator[Callable[[str], None]]:
+    """Give a function that shows the status of what is waited for, with the seconds since then.
+
+    If the person interrupts, `continues` is said, unless it is empty: what is waited for goes on without the command.
+    """
+    begun = time.monotonic()
+    try:
+        yield lambda status: status_line(f"{one_line(status)}  {time.monotonic() - begun:.0f} s")
+    except KeyboardInterrupt:
+        status_line("")
+        if message := continues():
+            say(message)
+        raise
+    finally:
+        status_line("")

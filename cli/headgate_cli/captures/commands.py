@@ -15,19 +15,11 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.fleets import lookup
-from headgate_cli.output import (
-    minute,
-    print_json,
-    print_outcome,
-    print_result,
-    print_text,
-    say,
-    show_list,
-    status_line,
-)
+from headgate_cli.output import minute, print_json, print_outcome, print_result, print_text, say, show_list
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.shapes import CaptureOut, DeploymentOut
 from headgate_cli.untrusted import one_line, quoted
+from headgate_cli.watching import waiting
 
 _ID: Final = re.compile("cap_[0-7][0-9a-hjkmnp-tv-z]{25}")
 _OPEN: Final = ("pending", "running")
@@ -260,19 +252,13 @@ def _path(api: Api, fleet: str, capture: str) -> str:
 
 def _followed(api: Api, path: str, detail: CaptureOut) -> CaptureOut:
     """The capture at its end. Raises KeyboardInterrupt."""
-    begun = time.monotonic()
-    try:
+    goes_on = "The capture goes on, and ends by itself. See it with `headgate capture show`, or end it"
+    with waiting(lambda: goes_on) as show_status:
         while detail["status"] in _OPEN:
-            status_line(f"{one_line(detail['status'])}  {time.monotonic() - begun:.0f} s")
+            show_status(detail["status"])
             time.sleep(_SECONDS)
             detail = api.get(CaptureOut, path)
-        return detail
-    except KeyboardInterrupt:
-        status_line("")
-        say("The capture goes on, and ends by itself. See it with `headgate capture show`, or end it")
-        raise
-    finally:
-        status_line("")
+    return detail
 
 
 def _finish(detail: CaptureOut, *, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from headgate_cli.output import minute, print_json, print_result, say, status_li
 from headgate_cli.rollouts import lookup
 from headgate_cli.shapes import RolloutOut
 from headgate_cli.untrusted import one_line, quoted
+from headgate_cli.watching import waiting
 
 ENDED: Final = ("completed", "rolled_back", "halted", "aborted", "superseded")
 # All requests of a credential share a limit of 60 a minute.
@@ -29,9 +30,8 @@ _COLOURS: Final = {
 
 def follow(api: Api, path: str, rollout: RolloutOut) -> RolloutOut:
     """Print each change until the rollout halts or ends, and return it. Raises KeyboardInterrupt."""
-    begun, printed = time.monotonic(), ""
-    where = f"{path}/{rollout['id']}"
-    try:
+    printed = ""
+    with waiting(lambda: "The rollout continues. Watch it again with `headgate rollout watch`") as show_status:
         while True:
             line = _line(rollout)
             if line != printed:
@@ -40,15 +40,9 @@ def follow(api: Api, path: str, rollout: RolloutOut) -> RolloutOut:
                 printed = line
             if rollout["status"] in ENDED:
                 return rollout
-            status_line(f"{one_line(rollout['status'])}  {time.monotonic() - begun:.0f} s")
+            show_status(rollout["status"])
             time.sleep(_SECONDS)
-            rollout = api.get(RolloutOut, where)
-    except KeyboardInterrupt:
-        status_line("")
-        say("The rollout continues. Watch it again with `headgate rollout watch`")
-        raise
-    finally:
-        status_line("")
+            rollout = api.get(RolloutOut, f"{path}/{rollout['id']}")
 
 
 def finish(rollout: RolloutOut, *, as_json: bool) -> None:

@@ -10,38 +10,28 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import print_result, say, status_line
+from headgate_cli.output import print_result, say
 from headgate_cli.shapes import RunOut, SideOutcome, TestOutcome
 from headgate_cli.untrusted import block, one_line, quoted
+from headgate_cli.watching import waiting
 
 FINAL: Final = ("Success", "Fail", "Error")
 # A run takes some seconds more than its duration; all requests of a credential share a limit of 60 a minute.
-_POLLS_AT_FIRST: Final = 10
-_SECONDS_AT_FIRST: Final = 1.0
-_SECONDS_LATER: Final = 4.0
-# An hour: a hundred runs may wait before it, each a minute long.
-_MOST_POLLS: Final = 900
+# In all an hour: a hundred runs may wait before it, each a minute long.
+_PAUSES: Final = (*[1.0] * 10, *[4.0] * 890)
 
 
 def follow(api: Api, run_id: str) -> RunOut:
     """Wait for the run's end and return it. Raises Failed after an hour, and KeyboardInterrupt."""
-    begun = time.monotonic()
-    polls = 0
-    try:
-        while polls < _MOST_POLLS:
+    see = f"`headgate test show {one_line(run_id)}"
+    with waiting(lambda: f"The run continues. See its result with {see} --wait`") as show_status:
+        for pause in _PAUSES:
             run = api.get(RunOut, f"/testing/runs/{run_id}")
-            status_line(f"{one_line(run['status'])}  {time.monotonic() - begun:.0f} s")
+            show_status(run["status"])
             if run["status"] in FINAL:
                 return run
-            polls += 1
-            time.sleep(_SECONDS_AT_FIRST if polls <= _POLLS_AT_FIRST else _SECONDS_LATER)
-        raise Failed(f"the run has not ended in an hour: look later with `headgate test show {one_line(run_id)}`")
-    except KeyboardInterrupt:
-        status_line("")
-        say(f"The run continues. See its result with `headgate test show {run_id} --wait`")
-        raise
-    finally:
-        status_line("")
+            time.sleep(pause)
+        raise Failed(f"the run has not ended in an hour: look later with {see}`")
 
 
 def show(run: RunOut, tested: str = "") -> None:
