@@ -14,7 +14,7 @@ from headgate.checker import Asker
 from headgate.flows import source
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.upgrades.model import Report
+from headgate_engine.upgrades.model import UpgradeReport
 from headgate_engine.upgrades.service import UpgradedText
 
 FLOWS: Final = Path(__file__).parents[1] / "flows"
@@ -25,24 +25,24 @@ def slugs() -> list[str]:
     return sorted(folder.name for folder in FLOWS.iterdir() if folder.is_dir())
 
 
-def check(slug: str, source_version: str, target: str) -> Report:
+def check(slug: str, source_version: str, target: str) -> UpgradeReport:
     """The report of one flow. Raises what `upgrades.service.check` does."""
     text = UpgradedText(source.read(FLOWS / slug).yaml, {}, ("flow", slug))
     return upgrades.check(text, target, source_version, asker=_ASKER)
 
 
-def result(report: Report) -> str:
+def result(report: UpgradeReport) -> str:
     """The kind of the result."""
     if report.new_errors:
         return "breaks"
-    if report.target_verdict.valid is False:
+    if report.verdict.target.valid is False:
         return "is invalid already"
-    if report.target_verdict.valid is None:
+    if report.verdict.target.valid is None:
         return "is not fully checked"
     return "works, but something differs" if _differs(report) else "works as before"
 
 
-def lines(reports: Mapping[str, Report]) -> Iterable[str]:
+def lines(reports: Mapping[str, UpgradeReport]) -> Iterable[str]:
     """The reports in words: a line for each flow, and the counts of what was found."""
     for slug, report in reports.items():
         yield f"{slug}: {result(report)}{_details(report)}"
@@ -55,19 +55,19 @@ def lines(reports: Mapping[str, Report]) -> Iterable[str]:
             yield f"       {count} × {what}"
 
 
-def _differs(report: Report) -> bool:
+def _differs(report: UpgradeReport) -> bool:
     new = any(deprecation.new for deprecation in report.deprecations)
     gates = any(gate.components for gate in report.feature_gates)
     return new or gates or bool(report.renames or report.not_renamed or report.defaults or report.new_warnings)
 
 
-def _details(report: Report) -> str:
+def _details(report: UpgradeReport) -> str:
     errors = [f"\n    {error.component_path}: {error.message}" for error in report.new_errors]
     lacking = [f"\n    lacks {lacking.kind} {lacking.type}" for lacking in report.not_checked]
     return "".join(errors + lacking)
 
 
-def _counts(reports: Iterable[Report]) -> Mapping[str, Counter[str]]:
+def _counts(reports: Iterable[UpgradeReport]) -> Mapping[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {
         title: Counter()
         for title in (

@@ -61,13 +61,26 @@ class TooLarge(HeadgateError):
 
 
 class Invalid(HeadgateError):
-    """The input is not acceptable. `errors` names each field and place."""
+    """The input is not acceptable. `errors` names each field and place.
+
+    A class of which all errors are about one place of the request states it, `at`, and is raised without a list.
+    """
 
     code = "invalid"
+    at: tuple[str | int, ...] = ()
 
-    def __init__(self, detail: str = "", errors: Sequence[FieldError] = ()) -> None:
+    def __init__(self, detail: str = "", errors: Sequence[FieldError] = (), *, at: tuple[str | int, ...] = ()) -> None:
         super().__init__(detail)
-        self.errors = tuple(errors)
+        at = at or self.at
+        self.errors = (FieldError(at, self.detail),) if at and not errors else tuple(errors)
+
+
+class InvalidAt(Invalid):
+    """An error about one place of the request, which its sentence begins with: `body.url: This is not a URL`."""
+
+    def __init__(self, message: str, *, at: tuple[str | int, ...] = ()) -> None:
+        wrong = [FieldError(at or self.at, message)]
+        super().__init__(first_of(wrong), wrong)
 
 
 class Unavailable(HeadgateError):

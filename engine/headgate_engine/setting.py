@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from headgate_engine.errors import FieldError, Invalid
+from headgate_engine.errors import Invalid
 from headgate_engine.yaml_text import NotYaml, parse_with_lines
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def edited(content: str, settings: Sequence[Setting]) -> str:
 
 
 def _wrong(field: str, message: str) -> Invalid:
-    return Invalid(message, [FieldError(("setting", field), message)])
+    return Invalid(message, at=("setting", field))
 
 
 def _parse(content: str) -> object:

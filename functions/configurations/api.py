@@ -30,7 +30,8 @@ from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.usage import service as usage
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
+from headgate_engine.upgrades.model import UpgradeReport
+from headgate_engine.wire.upgrades import CheckUpgrade
 
 router = group("/configurations", "Configurations")
 
@@ -253,4 +254,4 @@ def check_upgrade(
     with checks.under_way(caller):
         version = configurations.get_version(caller, configuration_id, n)
         text = body.text_of(version.yaml, version.collector_version, ("path", "n"), version.feature_gates)
-        return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
+        return upgrades.check(text, body.to, body.source, asker=Asker.of(caller))

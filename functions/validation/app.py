@@ -18,11 +18,12 @@ from headgate.installs import releases
 from headgate.policies import checking
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.upgrades import service as upgrades
+from headgate_engine.upgrades.model import UpgradeReport
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.checking import Parts
 from headgate_engine.validation.model import LintResult
 from headgate_engine.wire.checks import ValidationResult, ValidationResults
-from headgate_engine.wire.upgrades import CheckTextUpgrade, UpgradeReport
+from headgate_engine.wire.upgrades import CheckTextUpgrade
 from validation.wire import InstalledVersionOut, Lint, Validate, ValidateBatch
 
 router = group("", "Validation and linting")
@@ -112,7 +113,7 @@ def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
     503 means that one of the versions could not be asked. Both versions count as one check under way.
     """
     with checks.under_way(caller):
-        return UpgradeReport.of(upgrades.check(body.text(), body.to, body.source, asker=Asker.of(caller)))
+        return upgrades.check(body.text(), body.to, body.source, asker=Asker.of(caller))
 
 
 @router.post("/ottl/lint", operation_id="lintOttl")

@@ -217,7 +217,7 @@ def test_assignments_change_by_either_field_and_clear_with_null(ann: Member, con
     [
         (NotChecked("busy"), "Not checked: busy"),
         (
-            CollectorVersionNotInstalled("0.1.0 is not installed; installed: 0.139.0", "version"),
+            CollectorVersionNotInstalled("0.1.0 is not installed; installed: 0.139.0", at=("body", "version")),
             "Not checked: 0.1.0 is not installed; installed: 0.139.0",
         ),
     ],

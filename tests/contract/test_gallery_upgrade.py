@@ -9,7 +9,7 @@ import pytest
 
 from headgate import checker
 from headgate.foundation.settings import settings
-from headgate_engine.upgrades.model import Report
+from headgate_engine.upgrades.model import UpgradeReport
 from headgate_engine.upgrades.service import UpgradedText
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import ComponentNotInBuild
@@ -34,7 +34,7 @@ def _collectors() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def reports() -> dict[str, Report]:
+def reports() -> dict[str, UpgradeReport]:
     """The report of each flow."""
     return {slug: gallery_upgrade.check(slug, OLDER, NEWER) for slug in SLUGS}
 
@@ -50,26 +50,26 @@ def renamed() -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_verdicts_are_those_of_each_collector_and_what_is_new_has_its_place(
-    reports: dict[str, Report], slug: str
+    reports: dict[str, UpgradeReport], slug: str
 ) -> None:
     report = reports[slug]
     yaml = (gallery_upgrade.FLOWS / slug / "collector.yaml").read_text()
 
-    assert report.source_verdict.valid
-    assert report.new_errors == report.target_verdict.errors
+    assert report.verdict.source.valid
+    assert report.new_errors == report.verdict.target.errors
     assert all(error.line and error.column for error in report.new_errors)
     if report.not_checked:
-        assert not report.target_verdict.valid
+        assert not report.verdict.target.valid
         with pytest.raises(ComponentNotInBuild):
             validation.validate(yaml, NEWER, asker=ASKER)
     else:
         alone = validation.validate(yaml, NEWER, asker=ASKER)
-        assert (report.target_verdict.valid, report.target_verdict.errors) == (alone.valid, alone.errors)
+        assert (report.verdict.target.valid, report.verdict.target.errors) == (alone.valid, alone.errors)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_rename_is_one_that_the_collector_itself_knows(
-    reports: dict[str, Report], renamed: set[tuple[str, str]], slug: str
+    reports: dict[str, UpgradeReport], renamed: set[tuple[str, str]], slug: str
 ) -> None:
     report = reports[slug]
 
@@ -79,7 +79,7 @@ def test_every_rename_is_one_that_the_collector_itself_knows(
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_fixed_flow_differs_at_the_named_places_only_and_has_nothing_left_to_rename(
-    reports: dict[str, Report], slug: str
+    reports: dict[str, UpgradeReport], slug: str
 ) -> None:
     report = reports[slug]
     before = (gallery_upgrade.FLOWS / slug / "collector.yaml").read_text()
@@ -92,13 +92,15 @@ def test_the_fixed_flow_differs_at_the_named_places_only_and_has_nothing_left_to
         assert line.startswith(rename.old_type, at)
         expected[rename.line - 1] = line[:at] + rename.new_type + line[at + len(rename.old_type) :]
     assert report.proposed_yaml.split("\n") == expected
-    if report.target_verdict.valid:
+    if report.verdict.target.valid:
         assert validation.validate(report.proposed_yaml, NEWER, asker=ASKER).valid
     again = gallery_upgrade.upgrades.check(UpgradedText(report.proposed_yaml, {}, ()), NEWER, NEWER, asker=ASKER)
     assert (again.renames, again.proposed_yaml) == ([], None)
 
 
-def test_the_report_of_the_gallery_is_printed(reports: dict[str, Report], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_of_the_gallery_is_printed(
+    reports: dict[str, UpgradeReport], capsys: pytest.CaptureFixture[str]
+) -> None:
     printed = list(gallery_upgrade.lines(reports))
     with capsys.disabled():
         print(f"\nThe gallery on {NEWER}, from {OLDER}:", *printed, sep="\n")

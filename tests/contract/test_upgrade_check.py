@@ -8,9 +8,8 @@ import pytest
 from headgate import checker
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.upgrades.model import Report
+from headgate_engine.upgrades.model import UpgradeReport
 from headgate_engine.upgrades.service import UpgradedText
-from headgate_engine.wire.upgrades import UpgradeReport
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, older_and_newer
 
@@ -58,17 +57,17 @@ def _collectors() -> Iterator[None]:
     checker.close()
 
 
-def check(yaml: str, to: str, source: str = OLDER, **env: str) -> Report:
+def check(yaml: str, to: str, source: str = OLDER, **env: str) -> UpgradeReport:
     return upgrades.check(UpgradedText(yaml, env, ("body", "yaml")), to, source, asker=ASKER)
 
 
 @pytest.mark.parametrize("target", VERSIONS)
 def test_a_report_repeats_nothing_that_somebody_wrote_but_the_text(target: str) -> None:
     report = check(SECRETS, target, KEY="planted-variable")
-    written = UpgradeReport.of(report).model_dump_json(by_alias=True, exclude={"proposed_yaml"})
+    written = report.model_dump_json(by_alias=True, exclude={"proposed_yaml"})
 
-    assert report.source_verdict.valid, report.source_verdict
-    assert report.target_verdict.valid is not False, report.target_verdict
+    assert report.verdict.source.valid, report.verdict.source
+    assert report.verdict.target.valid is not False, report.verdict.target
     assert "planted" not in written
     assert json.loads(written)["outputs"] is None
 
@@ -77,7 +76,7 @@ def test_a_report_repeats_nothing_that_somebody_wrote_but_the_text(target: str) 
 def test_a_text_that_is_not_a_configuration_has_its_error_and_nothing_else(target: str) -> None:
     report = check("receivers:\n\tfilelog:\n", target)
 
-    assert [error.code for error in report.target_verdict.errors] == ["yaml_syntax"]
+    assert [error.code for error in report.verdict.target.errors] == ["yaml_syntax"]
     assert (list(report.new_errors), list(report.renames), report.proposed_yaml) == ([], [], None)
 
 
@@ -85,7 +84,7 @@ def test_a_text_that_is_not_a_configuration_has_its_error_and_nothing_else(targe
 def test_an_error_of_both_versions_is_not_new(target: str) -> None:
     report = check(SECRETS.replace("action: insert", "action: inserted"), target)
 
-    assert report.target_verdict.errors
+    assert report.verdict.target.errors
     assert list(report.new_errors) == []
 
 
@@ -102,8 +101,8 @@ def test_an_error_of_both_versions_is_not_new(target: str) -> None:
 def test_a_common_mistake_is_not_new_in_other_words(mistake: str) -> None:
     report = check(f"{mistake}\nservice: {{pipelines: {{}}}}\n", NEWER)
 
-    assert report.source_verdict.errors
-    assert report.target_verdict.errors
+    assert report.verdict.source.errors
+    assert report.verdict.target.errors
     assert list(report.new_errors) == []
 
 
@@ -118,7 +117,7 @@ def test_a_text_whose_names_are_too_costly_to_place_is_checked_all_the_same() ->
         NEWER,
     )
 
-    assert report.target_verdict.valid
+    assert report.verdict.target.valid
     assert (list(report.renames), report.proposed_yaml, len(report.not_renamed)) == ([], None, 900)
 
 
@@ -145,7 +144,7 @@ def test_a_downgrade_says_that_the_older_version_does_not_know_the_new_names_and
         ("otlp_http", "otlphttp"),
     }
     assert report.proposed_yaml == SECRETS
-    assert check(SECRETS, OLDER).target_verdict.valid
+    assert check(SECRETS, OLDER).verdict.target.valid
 
 
 @needs_second_version
@@ -160,7 +159,7 @@ def test_a_component_that_the_reduced_build_lacks_is_not_checked_and_the_rest_is
         pytest.skip(f"this build of {NEWER} is whole")
     report = check(SECRETS.replace("receivers:\n", f"receivers:\n  {lacking[0]}/other: {{}}\n"), NEWER)
 
-    assert report.target_verdict.valid is None
+    assert report.verdict.target.valid is None
     assert [(one.component_path, one.line, one.column, one.type, one.version) for one in report.not_checked] == [
         (f"receivers::{lacking[0]}/other", 6, 3, lacking[0], NEWER)
     ]

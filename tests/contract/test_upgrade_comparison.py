@@ -17,7 +17,7 @@ from headgate_engine.upgrades.model import (
     LackingComponent,
     LogLine,
     Renaming,
-    Report,
+    UpgradeReport,
     VersionAnswers,
 )
 from headgate_engine.validation.model import Code, Finding
@@ -64,7 +64,7 @@ def _of_the_real_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker.COLLECTORS, "call", scripted_collectors.compared)
 
 
-def compared(before: VersionAnswers, after: VersionAnswers) -> Report:
+def compared(before: VersionAnswers, after: VersionAnswers) -> UpgradeReport:
     return compare(before, after, Renaming(), asker=ASKER)
 
 
@@ -75,7 +75,7 @@ def test_an_error_of_both_versions_is_not_new() -> None:
     )
 
     assert [one.message for one in report.new_errors] == ["c"]
-    assert len(report.target_verdict.errors) == 3
+    assert len(report.verdict.target.errors) == 3
 
 
 def test_an_error_is_new_if_its_path_differs() -> None:
@@ -102,7 +102,7 @@ def test_an_error_that_replaces_another_at_its_path_is_the_same_in_other_words()
         version("1.0.0", errors=[finding("invalid version `x`")]), version("2.0.0", errors=[finding('version: "x"')])
     )
 
-    assert (report.new_errors, report.target_verdict.valid) == ([], False)
+    assert (report.new_errors, report.verdict.target.valid) == ([], False)
 
 
 def test_a_warning_in_other_words_is_new() -> None:
@@ -220,7 +220,7 @@ def test_components_that_a_build_lacks_are_named_with_its_version() -> None:
     report = compared(version("1.0.0"), version("2.0.0", lacking=[lacking]))
     back = compared(version("2.0.0", lacking=[lacking]), version("1.0.0"))
 
-    assert report.target_verdict.valid is None
+    assert report.verdict.target.valid is None
     assert [(one.component_path, one.version) for one in report.not_checked] == [("receivers::hosts", "2.0.0")]
     assert [(one.component_path, one.version) for one in back.not_checked] == [("receivers::hosts", "2.0.0")]
 
@@ -331,7 +331,7 @@ def test_findings_are_cut_so_that_the_answer_stays_small() -> None:
     cut = compared(version("1.0.0"), version("2.0.0", errors=[*hundred, finding("one more")]))
 
     assert (list(whole.new_errors), whole.incomplete) == (hundred, False)
-    assert (list(cut.new_errors), list(cut.target_verdict.errors), cut.incomplete) == (hundred, hundred, True)
+    assert (list(cut.new_errors), list(cut.verdict.target.errors), cut.incomplete) == (hundred, hundred, True)
 
 
 @pytest.mark.parametrize("side", [0, 1])

@@ -11,7 +11,7 @@ from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import HeadgateError
 from headgate_engine.upgrades import comparison
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.upgrades.model import Report, UpgradeCheckNotPossible
+from headgate_engine.upgrades.model import UpgradeCheckNotPossible, UpgradeReport
 from headgate_engine.upgrades.service import UpgradedText
 from headgate_engine.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
 from tests.support.askers import ASKER
@@ -49,7 +49,7 @@ def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
     return made
 
 
-def check(to: str = NEW, source: str | None = None) -> Report:
+def check(to: str = NEW, source: str | None = None) -> UpgradeReport:
     return upgrades.check(TEXT, to, source, asker=ASKER)
 
 

@@ -30,7 +30,7 @@ from headgate_engine.validation.checking import Parts
 from headgate_engine.wire.checks import CheckedText, LintedText, ValidationResult
 from headgate_engine.wire.runs import RecordsOut, RuleResultOut, RunOut
 from headgate_engine.wire.tests import ComparisonOfTexts, CoverageOfText, RunOfText, SuiteOfText
-from headgate_engine.wire.upgrades import CheckTextUpgrade, UpgradeReport
+from headgate_engine.wire.upgrades import CheckTextUpgrade
 
 _ID: Final = "local"
 _RUNS: Final = "/testing/runs"
@@ -86,7 +86,7 @@ def _lint(asked: _Asked) -> bytes:
 
 def _upgrade(asked: _Asked) -> bytes:
     body = CheckTextUpgrade.model_validate(asked.body)
-    return _json(UpgradeReport.of(upgrades.check(body.text(), body.to, body.source, asker=asked.asker)))
+    return _json(upgrades.check(body.text(), body.to, body.source, asker=asked.asker))
 
 
 def _versions(asked: _Asked) -> bytes:

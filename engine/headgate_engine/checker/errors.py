@@ -3,7 +3,7 @@
 from typing import Final
 
 from headgate_engine.checker.messages import PROTOCOL
-from headgate_engine.errors import FieldError, Invalid, NotReady, Unavailable
+from headgate_engine.errors import Invalid, NotReady, Unavailable
 
 NOT_IN_BUILD: Final = "component_not_in_build"
 """The checker's word for a text that needs a component which its reduced build lacks."""
@@ -25,9 +25,7 @@ class UnknownGate(Invalid):
     """The collector has no such feature gate, or it cannot be changed."""
 
     code = "unknown_feature_gate"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, [FieldError(("body", "feature_gates"), message)])
+    at = ("body", "feature_gates")
 
 
 class Exceeded(Refused):

@@ -38,7 +38,7 @@ def require_installed(version: str, field: str, *, asker: Asker, within: tuple[s
     installed = asker.collectors.installed(asker=asker)
     if version not in installed:
         message = f"Collector {version} is not installed; installed: {', '.join(installed)}"
-        raise CollectorVersionNotInstalled(message, field, within=within)
+        raise CollectorVersionNotInstalled(message, at=("body", *within, field))
 
 
 def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:

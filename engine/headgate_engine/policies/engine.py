@@ -20,35 +20,14 @@ from headgate_engine.policies.model import (
     PoliciesNotPossible,
     Policy,
     PolicyChoices,
+    PolicyFinding,
     PolicyRule,
-    Severity,
     Suppression,
 )
 from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
 _Answer = TypeVar("_Answer")
 _NOT_A_CONFIGURATION: Final = "yaml_syntax"
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressedAt:
-    line: int
-    until: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyMatch:
-    """A finding, with the collector's own opinion of its severity. A line or column of 0 is not known."""
-
-    code: str
-    severity: Severity
-    message: str
-    way_out: str
-    component_path: str
-    line: int
-    column: int
-    suppressed: SuppressedAt | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +38,9 @@ class FailedPolicyRule:
 
 @dataclass(frozen=True, slots=True)
 class PoliciesAnswer:
-    """The answer of the operation `policies`."""
+    """The answer of the operation `policies`: findings have the collector's own opinion of their severity."""
 
-    findings: Sequence[PolicyMatch]
+    findings: Sequence[PolicyFinding]
     suppressions: Sequence[Suppression]
     failed_rules: Sequence[FailedPolicyRule]
 
@@ -133,7 +112,7 @@ def tried(rules: Sequence[PolicyRule], *, asker: Asker) -> list[TriedRule]:
             answered = read(_Tried, asker.ask("policy_rules", request, version=asker.default_version)).rules
         except Refused as refused:
             if refused.code == TOO_COSTLY:
-                raise TooCostly(refused.message, ("body", "rules")) from refused
+                raise TooCostly(refused.message, at=("body", "rules")) from refused
             raise
     if [rule.name for rule in answered] != [rule.name for rule in rules]:
         raise NotChecked("The collector's checker answered about other rules; the rules were not tried")
@@ -157,9 +136,9 @@ def _failures(asker: Asker, consequence: str, text: JudgedText | None = None) ->
         yield
     except Refused as refused:
         if text and refused.code == TOO_COSTLY:
-            raise TooCostly(refused.message, text.loc) from refused
+            raise TooCostly(refused.message, at=text.loc) from refused
         if text and refused.code == _NOT_A_CONFIGURATION:
-            raise NotAConfiguration(refused.message, text.loc) from refused
+            raise NotAConfiguration(refused.message, at=text.loc) from refused
         raise NotChecked(f"The collector's checker refused the question ({refused.code}); {consequence}") from refused
     except ValidationError as error:
         raise NotChecked(f"The collector's checker answered in an unknown form; {consequence}") from error
@@ -168,5 +147,5 @@ def _failures(asker: Asker, consequence: str, text: JudgedText | None = None) ->
             if isinstance(error, NoChecker):
                 raise PoliciesNotPossible(text.version, text.version_loc) from error
             if isinstance(error, NotInstalled):
-                raise CollectorVersionNotInstalled(error.detail, text.version_loc[-1]) from error
+                raise CollectorVersionNotInstalled(error.detail, at=("body", text.version_loc[-1])) from error
         raise NotChecked(f"{error.detail}; {consequence}") from error

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import BeforeValidator
 
 from headgate_engine import errors
-from headgate_engine.errors import FieldError
 
 Severity = Literal["error", "warning", "info"]
 Setting = Literal["error", "warning", "info", "off"]
@@ -87,12 +88,18 @@ class JudgedText:
     feature_gates: tuple[str, ...] = ()
 
 
+# The collector writes 0 and an empty text for what is not known.
+_EMPTY_IS_NONE: Final = BeforeValidator(lambda value: value or None)
+_Position = Annotated[int | None, _EMPTY_IS_NONE]
+_Until = Annotated[str | None, _EMPTY_IS_NONE]
+
+
 @dataclass(frozen=True, slots=True)
 class Suppressed:
     """The comment that suppresses a finding. `until` is a month or a day, None if it does not expire."""
 
     line: int
-    until: str | None
+    until: _Until
     reason: str
 
 
@@ -105,8 +112,8 @@ class PolicyFinding:
     message: str
     way_out: str
     component_path: str
-    line: int | None
-    column: int | None
+    line: _Position
+    column: _Position
     suppressed: Suppressed | None
 
     @property
@@ -124,7 +131,7 @@ class Suppression:
 
     code: str
     line: int
-    until: str | None
+    until: _Until
     reason: str
     used: bool
     problem: str | None
@@ -158,17 +165,14 @@ class PoliciesNotPossible(errors.Invalid):
     code = "policies_not_possible"
 
     def __init__(self, version: str, loc: tuple[str, ...]) -> None:
-        message = (
+        super().__init__(
             f"Collector {version} is an official release, which knows no policies: use a version that the list of "
-            "collector versions shows with `can.lint`"
+            "collector versions shows with `can.lint`",
+            at=loc,
         )
-        super().__init__(message, [FieldError(loc, message)])
 
 
 class NotAConfiguration(errors.Invalid):
     """Policies judge what would run: the text is not YAML, or not a configuration."""
 
     code = "yaml_syntax"
-
-    def __init__(self, message: str, loc: tuple[str, ...]) -> None:
-        super().__init__(message, [FieldError(loc, message)])

@@ -50,7 +50,7 @@ def asked(op: str, fields: Mapping[str, object], version: str, *, asker: Asker) 
         raise ReferenceUnavailable(f"The collector could not tell what it takes ({refused.code})") from refused
     except Unavailable as error:
         if isinstance(error, NotInstalled) and not by_default:
-            raise CollectorVersionNotInstalled(error.detail, "version", "query") from error
+            raise CollectorVersionNotInstalled(error.detail, at=("query", "version")) from error
         if isinstance(error, NoChecker) and not by_default:
             raise ReferenceNotPossible(
                 f"Collector {version} is an official release, which cannot tell what it takes: choose a version that "

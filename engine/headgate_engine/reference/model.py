@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field
 
-from headgate_engine.errors import FieldError, Invalid, NotFound, Unavailable, first_of
+from headgate_engine.errors import Invalid, InvalidAt, NotFound, Unavailable
 
 Kind = Literal["receiver", "processor", "exporter", "connector", "extension"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -116,9 +116,7 @@ class ReferenceNotPossible(Invalid):
     """The request names a collector without our `check` command, or one that was built before the reference was."""
 
     code = "reference_not_possible"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, [FieldError(("query", "version"), message)])
+    at = ("query", "version")
 
 
 class NotInThisBuild(Unavailable):
@@ -145,11 +143,7 @@ class ComponentNotFound(NotFound):
         super().__init__(f"Collector {version} has no {kind} {type_}{meant}")
 
 
-class NotInOttl(Invalid):
+class NotInOttl(InvalidAt):
     """The request names a component that takes no OTTL, a context that it does not have, or one without the other."""
 
     code = "no_such_ottl"
-
-    def __init__(self, field: str, message: str) -> None:
-        wrong = [FieldError(("query", field), message)]
-        super().__init__(first_of(wrong), wrong)

@@ -320,7 +320,7 @@ def _ask(
         return read(kind, judge.call(op, request, timeout))
     except Refused as refused:
         if refused.code == TOO_COSTLY and op != "evaluate":
-            raise TooCostly(refused.message, yaml_at) from refused
+            raise TooCostly(refused.message, at=yaml_at) from refused
         if refused.code == NOT_IN_BUILD:
             raise ComponentNotInBuild(refused.message, judge.version) from refused
         raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused

@@ -11,7 +11,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.collector import Signal
-from headgate_engine.errors import FieldError, Invalid
+from headgate_engine.errors import Invalid
 from headgate_engine.rules import outputs
 from headgate_engine.rules.engine import ComponentError, RunNote
 from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, RunPeriod
@@ -190,9 +190,7 @@ class BadIgnoredPath(Invalid):
     """A path of `ignore` that no record can have."""
 
     code = "bad_path"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, [FieldError(("body", "ignore"), message)])
+    at = ("body", "ignore")
 
 
 def require_paths(ignore: Sequence[str], *, asker: Asker) -> None:

@@ -24,10 +24,8 @@ class SignalNotKnown(errors.Invalid):
     """The pipeline is not of a signal that tests know."""
 
     code = "signal_not_known"
-
-    def __init__(self) -> None:
-        message = f"Tests are for pipelines of {', '.join(get_args(Signal))}, such as `logs` or `logs/audit`"
-        super().__init__(message, [errors.FieldError(("body", "target_pipeline"), message)])
+    at = ("body", "target_pipeline")
+    detail = f"Tests are for pipelines of {', '.join(get_args(Signal))}, such as `logs` or `logs/audit`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from typing import Final
 from pydantic import TypeAdapter
 from pydantic_core import to_json, to_jsonable_python
 
-from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
-from headgate_engine.upgrades.model import Renamed, Renaming, Report, VersionAnswers
+from headgate_engine.upgrades.model import Renamed, Renaming, UpgradeReport, VersionAnswers
 
 # A question may have 32 MB. What is over this is without the settings, of which a text can have the most.
 _MAX_BYTES: Final = 30_000_000
@@ -16,7 +15,7 @@ _MAX_BYTES: Final = 30_000_000
 
 def compare(
     source: VersionAnswers, target: VersionAnswers, renaming: Renaming, *, asker: Asker, timeout: float | None = None
-) -> Report:
+) -> UpgradeReport:
     """The report of an upgrade from `source` to `target`, which may be the same version; it fits into an answer.
 
     Raises what `Collectors.call` raises, and ValidationError for an answer of an unknown form.
@@ -29,8 +28,7 @@ def compare(
     }
     if len(to_json(request)) > _MAX_BYTES:
         request |= {"from": _without_settings(source), "to": _without_settings(target)}
-    answer = asker.ask("upgrade", request, timeout=timeout)
-    return read(Report, answer)
+    return UpgradeReport.model_validate(asker.ask("upgrade", request, timeout=timeout))
 
 
 def _without_settings(version: VersionAnswers) -> object:

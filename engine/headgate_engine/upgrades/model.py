@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
-from pydantic import AliasPath, Field
+from pydantic import BaseModel, Field
 
-from headgate_engine.errors import FieldError, Invalid
+from headgate_engine.errors import Invalid
 from headgate_engine.validation.model import Finding
 
 Setting: TypeAlias = str | int | float | bool | Sequence[object] | None
@@ -130,11 +130,11 @@ class Verdict:
     warnings: Sequence[Finding]
 
 
-# As the collector writes them.
-OldVersion: TypeAlias = Annotated[str, Field(validation_alias="from")]
-NewVersion: TypeAlias = Annotated[str, Field(validation_alias="to")]
-OldVerdict: TypeAlias = Annotated[Verdict, Field(validation_alias=AliasPath("verdict", "from"))]
-NewVerdict: TypeAlias = Annotated[Verdict, Field(validation_alias=AliasPath("verdict", "to"))]
+class Verdicts(BaseModel):
+    """Each collector version's answer about the text."""
+
+    source: Verdict = Field(alias="from")
+    target: Verdict = Field(alias="to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +238,17 @@ class NotChecked:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """`proposed_yaml` is the text with every rename of the target, or None if there is none.
+class UpgradeReport(BaseModel):
+    """Changes of a configuration by moving it from one collector version to another.
 
-    `incomplete` is set if a list was cut, or if the text has so many components that not all of them were compared.
+    `outputs` is null: what the pipelines put out is not compared.
     """
 
-    source: OldVersion
-    target: NewVersion
-    source_verdict: OldVerdict
-    target_verdict: NewVerdict
+    # `proposed_yaml` is the text with every rename of the target, or None if there is none. `incomplete` is set if a
+    # list was cut, or if the text has so many components that not all of them were compared.
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    verdict: Verdicts
     new_errors: Sequence[Finding]
     new_warnings: Sequence[Finding]
     renames: Sequence[Rename]
@@ -256,10 +256,11 @@ class Report:
     deprecations: Sequence[Deprecation]
     feature_gates: Sequence[FeatureGate]
     defaults: Sequence[ChangedDefault]
+    behaviours: Sequence[ChangedBehaviour]
     not_checked: Sequence[NotChecked]
     incomplete: bool
+    outputs: None = None
     proposed_yaml: str | None
-    behaviours: Sequence[ChangedBehaviour] = ()
 
 
 class UpgradeCheckNotPossible(Invalid):
@@ -268,8 +269,8 @@ class UpgradeCheckNotPossible(Invalid):
     code = "upgrade_check_not_possible"
 
     def __init__(self, version: str, field: str) -> None:
-        message = (
+        super().__init__(
             f"Collector {version} is an official release, which cannot be compared with another: validate with it, or "
-            "choose a version that the list of collector versions shows with `can.upgrade_check`"
+            "choose a version that the list of collector versions shows with `can.upgrade_check`",
+            at=("body", field),
         )
-        super().__init__(message, [FieldError(("body", field), message)])

@@ -22,8 +22,8 @@ from headgate_engine.upgrades.model import (
     Inspection,
     Renamed,
     Renaming,
-    Report,
     UpgradeCheckNotPossible,
+    UpgradeReport,
     VersionAnswers,
 )
 from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
@@ -57,7 +57,7 @@ class UpgradedText:
 
 def check(
     text: UpgradedText, target: str, source: str | None = None, *, asker: Asker, ends: float | None = None
-) -> Report:
+) -> UpgradeReport:
     """Compare `source` (the text's own version without one) with `target` for the text; nothing is saved.
 
     With the same version twice, only the renames and deprecations that are due already. Raises
@@ -121,7 +121,7 @@ class _Questions:
             # The renames are known all the same.
             return Renaming(refused=refused.message or refused.code)
 
-    def compared(self, source: VersionAnswers, target: VersionAnswers, renaming: Renaming) -> Report:
+    def compared(self, source: VersionAnswers, target: VersionAnswers, renaming: Renaming) -> UpgradeReport:
         """The default collector compares. Raises NotChecked if it could not be asked."""
         timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self.seconds_left()))
         try:
@@ -159,7 +159,7 @@ class _Questions:
             if may_refuse:
                 raise
             if refused.code == TOO_COSTLY:
-                raise TooCostly(refused.message, self._text.loc) from refused
+                raise TooCostly(refused.message, at=self._text.loc) from refused
             raise self.not_asked(f"it refused ({refused.code})") from refused
         except NoChecker as error:
             raise UpgradeCheckNotPossible(self._version, self._field) from error
@@ -167,7 +167,7 @@ class _Questions:
             # The default collector has to be installed; another version is one that the request named.
             if self._version == self._asker.default_version:
                 raise self.not_asked(error.detail) from error
-            raise CollectorVersionNotInstalled(error.detail, self._field) from error
+            raise CollectorVersionNotInstalled(error.detail, at=("body", self._field)) from error
         except Unavailable as error:
             raise self.not_asked(error.detail) from error
         except ValidationError as error:

@@ -259,22 +259,17 @@ TOO_COSTLY: Final = "too_costly"
 class TooCostly(Invalid):
     """The collector would take too long over the text, or too much memory. It was not checked.
 
-    `loc` is the part of the request that names the text; a stored version's text is not in the body.
+    A stored version's text is not in the body: there, `at` is the part of the request that names the text.
     """
 
     code = "yaml_too_costly"
-
-    def __init__(self, message: str, loc: tuple[str, ...] = YAML_IN_BODY) -> None:
-        super().__init__(message, [FieldError(loc, message)])
+    at = YAML_IN_BODY
 
 
 class CollectorVersionNotInstalled(Invalid):
     """The request names a collector that this deployment does not have; the message lists those that it has."""
 
     code = "collector_version_not_installed"
-
-    def __init__(self, message: str, field: str, part: str = "body", within: tuple[str, ...] = ()) -> None:
-        super().__init__(message, [FieldError((part, *within, field), message)])
 
 
 class YamlInvalid(Invalid):
@@ -297,19 +292,20 @@ class LintNotPossible(Invalid):
     """The request names an official release, which has no linter: it gives verdicts and nothing more."""
 
     code = "lint_not_possible"
+    at = ("body", "version")
 
     def __init__(self, version: str) -> None:
-        message = (
+        super().__init__(
             f"Collector {version} is an official release, which has no linter: validate with it, or lint with a "
             "version that the list of collector versions shows with `can.lint`"
         )
-        super().__init__(message, [FieldError(("body", "version"), message)])
 
 
 class NoGraph(Invalid):
     """The collector cannot read the text, so nobody can say what it connects."""
 
     code = "no_graph"
+    at = YAML_IN_BODY
 
 
 class NotLintable(Invalid):

@@ -10,11 +10,10 @@ from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecker, NotInstalled, Refused, Unusable
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors import service as collectors
-from headgate_engine.errors import FieldError, Unavailable
+from headgate_engine.errors import Unavailable
 from headgate_engine.validation import crashes, other_versions, plain_messages
 from headgate_engine.validation.model import (
     TOO_COSTLY,
-    YAML_IN_BODY,
     CollectorVersionNotInstalled,
     ComponentNotInBuild,
     Finding,
@@ -136,7 +135,7 @@ def graph(
             raise TooCostly(refused.message) from refused
         if refused.code != "unresolvable":
             raise NotChecked(f"The collector could not tell its pipelines ({refused.code})") from refused
-        raise NoGraph(refused.message, [FieldError(YAML_IN_BODY, refused.message)]) from refused
+        raise NoGraph(refused.message) from refused
     except ValidationError as error:
         raise NotChecked(f"The pipelines came in an unknown form ({_places(error)})") from error
     except Unavailable as error:
@@ -150,7 +149,7 @@ def _require_installed(error: Unavailable, version: str, field: str, asker: Aske
     The default collector has to be installed.
     """
     if isinstance(error, NotInstalled) and version != asker.default_version:
-        raise CollectorVersionNotInstalled(error.detail, field) from error
+        raise CollectorVersionNotInstalled(error.detail, at=("body", field)) from error
 
 
 def _require_no_gates(asker: Asker) -> None:
@@ -262,8 +261,7 @@ def _lint(request: Mapping[str, object], version: str | None, asker: Asker, time
             raise ComponentNotInBuild(refused.message, version) from refused
         if refused.code not in _UNLINTABLE:
             raise NotChecked(f"The linter failed ({refused.code}); nothing was checked") from refused
-        place = FieldError(("body", _UNLINTABLE[refused.code]), refused.message)
-        raise NotLintable(refused.message, [place]) from refused
+        raise NotLintable(refused.message, at=("body", _UNLINTABLE[refused.code])) from refused
     except ValidationError as error:
         raise NotChecked(f"The linter answered in an unknown form ({_places(error)}); nothing was checked") from error
     except Unavailable as error:

@@ -1,23 +1,11 @@
 """The bodies of the upgrade checks, of a text, of a stored version and of a deployment group."""
 
 from collections.abc import Sequence
-from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from headgate_engine.upgrades.model import (
-    ChangedBehaviour,
-    ChangedDefault,
-    Deprecation,
-    FeatureGate,
-    NotChecked,
-    NotRenamed,
-    Rename,
-    Report,
-    Verdict,
-)
 from headgate_engine.upgrades.service import UpgradedText
-from headgate_engine.validation.model import YAML_IN_BODY, Finding
+from headgate_engine.validation.model import YAML_IN_BODY
 from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Files, Input, Variables, Yaml
 
 
@@ -53,41 +41,3 @@ class CheckTextUpgrade(CheckUpgrade):
 
     def text(self) -> UpgradedText:
         return UpgradedText(self.yaml, self.env, YAML_IN_BODY, None, self.files, tuple(self.feature_gates))
-
-
-class Verdicts(BaseModel):
-    """Each collector version's answer about the text."""
-
-    source: Verdict = Field(alias="from")
-    target: Verdict = Field(alias="to")
-
-
-class UpgradeReport(BaseModel):
-    """Changes of a configuration by moving it from one collector version to another.
-
-    `outputs` is null: what the pipelines put out is not compared.
-    """
-
-    model_config = ConfigDict(title="UpgradeReport", validate_by_name=True, validate_by_alias=True)
-
-    source: str = Field(alias="from")
-    target: str = Field(alias="to")
-    verdict: Verdicts
-    new_errors: Sequence[Finding]
-    new_warnings: Sequence[Finding]
-    renames: Sequence[Rename]
-    not_renamed: Sequence[NotRenamed]
-    deprecations: Sequence[Deprecation]
-    feature_gates: Sequence[FeatureGate]
-    defaults: Sequence[ChangedDefault]
-    behaviours: Sequence[ChangedBehaviour]
-    not_checked: Sequence[NotChecked]
-    incomplete: bool
-    outputs: None = None
-    proposed_yaml: str | None
-
-    @classmethod
-    def of(cls, report: Report) -> Self:
-        reported = {name: getattr(report, name) for name in cls.model_fields if hasattr(report, name)}
-        verdict = {"from": report.source_verdict, "to": report.target_verdict}
-        return cls.model_validate(reported | {"verdict": verdict})

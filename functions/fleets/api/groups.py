@@ -38,7 +38,8 @@ from headgate.instances.reported.suitability import UnsuitedHosts
 from headgate.rollouts import assigning
 from headgate.rollouts.reach import of_assignment
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
+from headgate_engine.upgrades.model import UpgradeReport
+from headgate_engine.wire.upgrades import CheckUpgrade
 
 router = fleet_router()
 by_hand = application_router()
@@ -141,7 +142,7 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
     with checks.under_way(caller):
         version = assigned.version(caller, fleet_id, deployment_id)
         text = body.text_of(version.yaml, version.collector_version, ("path", "deployment_id"), version.feature_gates)
-        return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
+        return upgrades.check(text, body.to, body.source, asker=Asker.of(caller))
 
 
 @router.post("/{fleet_id}/deployments/{deployment_id}/assignment-check")

@@ -9,10 +9,10 @@ from headgate.instances.adopting import Adoption
 from headgate.instances.observed import SharedConfiguration, ShownConfiguration
 from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import InstanceState
+from headgate_engine.upgrades.model import UpgradeReport
 from headgate_engine.validation.findings import Severity, Source
 from headgate_engine.wire.checks import ValidationResult
 from headgate_engine.wire.times import Time
-from headgate_engine.wire.upgrades import UpgradeReport
 
 _SHA256: Final = "SHA-256 of the text without secrets, in hex"
 Sha256 = Annotated[str, Field(description=_SHA256)]

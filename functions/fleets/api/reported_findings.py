@@ -25,7 +25,6 @@ from headgate_engine.validation.checking import CheckRequest, Parts
 from headgate_engine.validation.findings import ListedFinding, Severity, Source
 from headgate_engine.validation.model import TooCostly
 from headgate_engine.wire.checks import ValidationResult
-from headgate_engine.wire.upgrades import UpgradeReport
 
 if TYPE_CHECKING:
     from headgate.foundation.caller import Caller
@@ -238,7 +237,7 @@ def _checked(
     upgrade = None
     if to is not None:
         text = UpgradedText(yaml, {}, ("query", "to"), version)
-        compared = UpgradeReport.of(upgrades.check(text, to, version, asker=Asker.of(caller), ends=ends))
+        compared = upgrades.check(text, to, version, asker=Asker.of(caller), ends=ends)
         upgrade = reported_gaps.without_gaps(compared, reported_gaps.places(result))
     return FindingsOut(
         version=version,

@@ -9,10 +9,9 @@ from typing import Final
 import yaml
 
 from headgate.configurations.documents import Unreadable, document, serialized
-from headgate_engine.upgrades.model import Verdict
+from headgate_engine.upgrades.model import UpgradeReport, Verdict
 from headgate_engine.validation.findings import ListedFinding
 from headgate_engine.wire.checks import ValidationResult
-from headgate_engine.wire.upgrades import UpgradeReport
 
 CODE: Final = "left_out_of_report"
 _MOST_ROUNDS: Final = 3

@@ -75,8 +75,7 @@ class UnknownDistribution(errors.Invalid):
     code = "unknown_distribution"
 
     def __init__(self, distribution: str, field: str = "collector_distribution") -> None:
-        detail = f"Unknown collector distribution: '{distribution}'"
-        super().__init__(detail, [errors.FieldError(("body", field), detail)])
+        super().__init__(f"Unknown collector distribution: '{distribution}'", at=("body", field))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class NotFoundByName(errors.Invalid):
     code = "configuration_not_found_by_name"
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(message, [errors.FieldError(("form", field), message)])
+        super().__init__(message, at=("form", field))
 
 
 def find(caller: Caller, filters: ConfigurationFilter, limit: int, after: str | None) -> Slice[Configuration]:

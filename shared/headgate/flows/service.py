@@ -51,5 +51,4 @@ def _behind(flows: Sequence[Flow], slug: str) -> int:
         if flow.slug == slug:
             return place + 1
     message = "The gallery has changed since this cursor was issued; start without one"
-    wrong = [errors.FieldError(("query", "cursor"), message)]
-    raise errors.Invalid(errors.first_of(wrong), wrong)
+    raise errors.InvalidAt(message, at=("query", "cursor"))

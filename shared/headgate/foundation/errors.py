@@ -2,40 +2,17 @@
 
 from collections.abc import Sequence
 
-from headgate_engine.errors import (
-    FieldError,
-    HeadgateError,
-    Invalid,
-    NotFound,
-    NotReady,
-    TooLarge,
-    Unavailable,
-    code_of,
-    first_of,
-    not_ready,
-)
-
-__all__ = [
-    "BadGateway",
-    "BadRequest",
-    "Conflict",
-    "Contention",
-    "FieldError",
-    "Forbidden",
-    "Gone",
-    "HeadgateError",
-    "Invalid",
-    "NotFound",
-    "NotReady",
-    "PreconditionFailed",
-    "TooLarge",
-    "TooManyRequests",
-    "Unauthenticated",
-    "Unavailable",
-    "code_of",
-    "first_of",
-    "not_ready",
-]
+from headgate_engine.errors import FieldError as FieldError
+from headgate_engine.errors import HeadgateError as HeadgateError
+from headgate_engine.errors import Invalid as Invalid
+from headgate_engine.errors import InvalidAt as InvalidAt
+from headgate_engine.errors import NotFound as NotFound
+from headgate_engine.errors import NotReady as NotReady
+from headgate_engine.errors import TooLarge as TooLarge
+from headgate_engine.errors import Unavailable as Unavailable
+from headgate_engine.errors import code_of as code_of
+from headgate_engine.errors import first_of as first_of
+from headgate_engine.errors import not_ready as not_ready
 
 
 class BadRequest(HeadgateError):

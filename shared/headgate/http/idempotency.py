@@ -29,12 +29,15 @@ _STORED_FOR: Final = timedelta(hours=24)
 # Lambda ends a function after 30 seconds, so a request that began earlier than this has died.
 _UNDER_WAY: Final = timedelta(seconds=60)
 _HEADERS: Final = ("location", "etag", "content-type")
+_HEADER: Final = ("header", "Idempotency-Key")
 
 
 class KeyReused(errors.Invalid):
     """The key was used for another request."""
 
     code = "idempotency_key_reused"
+    detail = "This key was used for another request; use a new one"
+    at = _HEADER
 
 
 class FirstUnderWay(errors.Conflict):
@@ -70,8 +73,7 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
     Raises Invalid for a key that is not 1–255 visible ASCII characters, KeyReused, FirstUnderWay.
     """
     if not _KEY.fullmatch(header):
-        message = "The key must be 1 to 255 visible ASCII characters"
-        raise errors.Invalid(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
+        raise errors.Invalid("The key must be 1 to 255 visible ASCII characters", at=_HEADER)
     key = keys.idempotency(credential_id, hashlib.sha256(header.encode()).hexdigest())
     claim = Claim(key, request_fingerprint, secrets.token_hex(8))
     begun = key | {"fingerprint": claim.fingerprint, "nonce": claim.nonce, **items.expiry(at + _UNDER_WAY)}
@@ -133,8 +135,7 @@ def _first_answer(item: Item, claim: Claim) -> Claim | Created | Response:
         # Our own claim: it was written, and the answer to the write was lost.
         return claim
     if item and item["fingerprint"] != claim.fingerprint:
-        message = "This key was used for another request; use a new one"
-        raise KeyReused(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
+        raise KeyReused
     if "status" not in item and "made" in item:
         first = Claim(claim.key, claim.fingerprint, items.text(item, "nonce"))
         return Created(items.text(item, "made"), first)

@@ -74,7 +74,5 @@ def position_of(cursor: str, scope: str) -> str:
     except (binascii.Error, ValueError):
         issued, position = False, ""
     if not issued:
-        message = "This cursor was not issued for this list; start without one"
-        wrong = [errors.FieldError(("query", "cursor"), message)]
-        raise errors.Invalid(errors.first_of(wrong), wrong)
+        raise errors.InvalidAt("This cursor was not issued for this list; start without one", at=("query", "cursor"))
     return position

@@ -45,8 +45,7 @@ async def refuse_unpaired_surrogates(request: Request) -> None:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         message = r"A text holds half of a surrogate pair (\ud800 to \udfff); send the whole character"
-        wrong = [errors.FieldError(("body",), message)]
-        raise errors.Invalid(errors.first_of(wrong), wrong) from error
+        raise errors.InvalidAt(message, at=("body",)) from error
     except (ValueError, RecursionError):
         # The next parser reports it.
         return

@@ -182,10 +182,8 @@ class OwnerNotFound(errors.Invalid):
     """A token is held by a person of the organization."""
 
     code = "owner_not_found"
-
-    def __init__(self) -> None:
-        message = "No member of the organization has this address: a token is held by one of its people"
-        super().__init__(message, [errors.FieldError(("body", "owner"), message)])
+    detail = "No member of the organization has this address: a token is held by one of its people"
+    at = ("body", "owner")
 
 
 class MemberNotFound(errors.NotFound):

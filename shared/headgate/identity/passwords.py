@@ -50,10 +50,8 @@ class WeakPassword(errors.Invalid):
 
 class NotAnAddress(errors.Invalid):
     code = "invalid_email"
-
-    def __init__(self) -> None:
-        message = "This is not an email address"
-        super().__init__(message, [errors.FieldError(("body", "email"), message)])
+    detail = "This is not an email address"
+    at = ("body", "email")
 
 
 class Busy(errors.TooManyRequests):

@@ -103,10 +103,10 @@ def ottl(component: str | None, context: str | None, version: str | None) -> Ott
         if component is not None:
             _require_whole(f"component: this build of collector {version} may lack {component}", version)
         said = "is needed with a context" if component is None else f"{component} takes no OTTL"
-        raise NotInOttl("component", f"{said}: choose one of {', '.join(contexts)}")
+        raise NotInOttl(f"{said}: choose one of {', '.join(contexts)}", at=("query", "component"))
     if context not in contexts[component]:
         said = "is needed" if context is None else f"{component} has no context {context}"
-        raise NotInOttl("context", f"{said}: choose one of {', '.join(contexts[component])}")
+        raise NotInOttl(f"{said}: choose one of {', '.join(contexts[component])}", at=("query", "context"))
     return builds.ottl(component, context, version)
 
 

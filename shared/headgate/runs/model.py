@@ -42,10 +42,10 @@ class NoSavedRules(errors.Invalid):
     """`use_saved_rules` for a pipeline without saved rules."""
 
     code = "no_saved_rules"
+    at = ("body", "use_saved_rules")
 
     def __init__(self, n: int, pipeline: str) -> None:
-        message = f"Version {n} has no saved rules for the pipeline '{pipeline}'"
-        super().__init__(message, [errors.FieldError(("body", "use_saved_rules"), message)])
+        super().__init__(f"Version {n} has no saved rules for the pipeline '{pipeline}'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,18 +31,17 @@ class NoSuchTest(errors.NotFound):
     detail = "No such test; list the version's tests for their names"
 
 
-class BadTestName(errors.Invalid):
+class BadTestName(errors.InvalidAt):
     """A test is a file in a folder, so its name is one."""
 
     code = "bad_test_name"
+    at = ("path", "name")
 
-    def __init__(self, loc: tuple[str | int, ...]) -> None:
-        message = (
+    def __init__(self) -> None:
+        super().__init__(
             "This must be 1 to 80 of the letters A to Z and a to z, digits, `.`, `_` and `-`, "
             "and begin with a letter or a digit"
         )
-        wrong = [errors.FieldError(loc, message)]
-        super().__init__(errors.first_of(wrong), wrong)
 
 
 class TooManyTests(errors.Conflict):

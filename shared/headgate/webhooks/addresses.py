@@ -25,14 +25,11 @@ _UNICAST_6: Final = ip_network("2000::/3")
 _REFUSED_6: Final = (ip_network("2001::/23"), ip_network("2002::/16"), ip_network("3fff::/20"))
 
 
-class UrlRefused(errors.Invalid):
+class UrlRefused(errors.InvalidAt):
     """An address that no webhook may have."""
 
     code = "webhook_url_refused"
-
-    def __init__(self, message: str) -> None:
-        wrong = [errors.FieldError(("body", "url"), message)]
-        super().__init__(errors.first_of(wrong), wrong)
+    at = ("body", "url")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from headgate.events.model import About, EventType, event
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.foundation.errors import FieldError, Invalid, first_of
+from headgate.foundation.errors import InvalidAt
 from headgate.foundation.ids import new_id
 from headgate.foundation.settings import settings
 from headgate.storage import sealed
@@ -31,14 +31,11 @@ from headgate.webhooks.model import (
 )
 
 
-class RoutingKeyMisplaced(Invalid):
+class RoutingKeyMisplaced(InvalidAt):
     """PagerDuty takes a routing key, and nothing else does."""
 
     code = "routing_key_misplaced"
-
-    def __init__(self, message: str) -> None:
-        wrong = [FieldError(("body", "routing_key"), message)]
-        super().__init__(first_of(wrong), wrong)
+    at = ("body", "routing_key")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.foundation.caller import Caller
-from headgate.foundation.errors import FieldError, Invalid, NotFound
+from headgate.foundation.errors import Invalid, NotFound
 from headgate.foundation.settings import settings
 from headgate.runs.jobs import service
 from headgate.runs.jobs.model import Job
@@ -21,9 +21,7 @@ class NothingToCompare(Invalid):
     """The comparison has no tests, or asks for tests that do not exist."""
 
     code = "no_tests"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, [FieldError(("body", "tests"), message)])
+    at = ("body", "tests")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def signal_of(pipeline: str) -> Signal:
     signal = pipeline.partition("/")[0]
     if signal not in get_args(Signal):
         message = f"Rules test pipelines of {', '.join(get_args(Signal))}; this pipeline is not one of them"
-        raise errors.Invalid(message, [errors.FieldError(("path", "pipeline"), message)])
+        raise errors.Invalid(message, at=("path", "pipeline"))
     return cast("Signal", signal)
 
 

@@ -12,20 +12,20 @@ class RuleNamesRepeat(errors.Invalid):
     """Two rules of a set have the same name."""
 
     code = "rule_names_repeat"
+    at = ("body", "rules")
 
     def __init__(self, name: str) -> None:
-        message = f"The rule name '{name}' is used twice; rules that were added by hand count too"
-        super().__init__(message, [errors.FieldError(("body", "rules"), message)])
+        super().__init__(f"The rule name '{name}' is used twice; rules that were added by hand count too")
 
 
 class TooManyRules(errors.Invalid):
     """With the rules that stay in it, the set would exceed its limit."""
 
     code = "too_many_rules"
+    at = ("body", "rules")
 
     def __init__(self, count: int) -> None:
-        message = f"With the rules that stay in it, the set would have {count}; {MAX_RULES} is the most"
-        super().__init__(message, [errors.FieldError(("body", "rules"), message)])
+        super().__init__(f"With the rules that stay in it, the set would have {count}; {MAX_RULES} is the most")
 
 
 @dataclass(frozen=True, slots=True)

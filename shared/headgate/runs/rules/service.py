@@ -9,7 +9,7 @@ from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
 from headgate.foundation.caller import Caller
-from headgate.foundation.errors import FieldError, Invalid, Unavailable
+from headgate.foundation.errors import Invalid, Unavailable
 from headgate.foundation.ids import new_id
 from headgate.runs.rules import store
 from headgate.runs.rules.model import RuleSet, StoredRule, default_name
@@ -83,10 +83,10 @@ def require_testable(
         )
         engine.require_compilable(signals, rules, asker=Asker.of(caller), version=version.collector_version)
     except engine.RunRefused as refused:
-        raise Invalid(refused.reason, [FieldError(("path", "pipeline"), refused.reason)]) from refused
+        raise Invalid(refused.reason, at=("path", "pipeline")) from refused
     except engine.Unpreparable as problem:
         place = ("body", "signal_type") if problem.field == "signal_type" else ("path", "pipeline")
-        raise Invalid(problem.message, [FieldError(place, problem.message)]) from problem
+        raise Invalid(problem.message, at=place) from problem
     except Unavailable as outage:
         outage.add_consequence("no rule was saved, try again shortly" if outage.may_pass else "no rule was saved")
         raise

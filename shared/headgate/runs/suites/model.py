@@ -9,10 +9,10 @@ class NoTests(errors.Invalid):
     """A suite of a version that has no tests."""
 
     code = "no_tests"
+    at = ("body", "version_number")
 
     def __init__(self, n: int) -> None:
-        message = f"Version {n} has no tests; save one with `PUT …/versions/{n}/tests/{{name}}` first"
-        super().__init__(message, [errors.FieldError(("body", "version_number"), message)])
+        super().__init__(f"Version {n} has no tests; save one with `PUT …/versions/{n}/tests/{{name}}` first")
 
 
 class TestsNotFound(errors.Invalid):

@@ -146,7 +146,7 @@ def put(
     TooManyTests, TestsTooLarge, TestChanged.
     """
     if not NAME.fullmatch(name):
-        raise BadTestName(("path", "name"))
+        raise BadTestName
     at = clock.now()
     configurations.changing_draft(caller, configuration_id, n, at)
     listed = ListedTest(
