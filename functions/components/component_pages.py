@@ -13,9 +13,9 @@ from fastapi import Query, Response
 from components.wire import Type
 from headgate.flows.model import ComponentExample
 from headgate.foundation.caller import Caller
+from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.reference import service as reference
-from headgate.storage.page import Slice
 from headgate_engine.reference.fields import Field, fields
 from headgate_engine.reference.model import KINDS, Component, Kind
 from headgate_engine.wire.inputs import CollectorVersion

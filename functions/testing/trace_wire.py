@@ -7,11 +7,11 @@ from fastapi import Path, Query, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, BeforeValidator
 
+from headgate.foundation.page import Slice
 from headgate.http.pagination import PageRequest
 from headgate.http.parameters import AtLeastOne, whole_number
 from headgate.http.wire import Answer
 from headgate.runs.service import LARGEST_ANSWER
-from headgate.storage.page import Slice
 from headgate_engine.testing.trace import LeftOut, Step, StepRecord
 
 StepNumber = Annotated[AtLeastOne, BeforeValidator(whole_number), Path()]

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request
 
+from headgate.foundation.page import Slice
 from headgate.http.pagination import issue, position_of
-from headgate.storage.page import Slice
 from web.html import NOTHING, Html, html
 
 Entry = TypeVar("Entry")

@@ -68,8 +68,13 @@ def forge(path: Path, change: Callable[[list[Entry]], object]) -> None:
     write(path, [*entries, own])
 
 
+def encoded(attributes: items.Item) -> Entry:
+    described: Entry = json.loads(json.dumps(items.marshal(attributes), default=archive.in_base64))
+    return described
+
+
 def item(table: str, **attributes: items.Value) -> Entry:
-    return {"table": table, "item": archive.encoded(items.marshal(attributes))}
+    return {"table": table, "item": encoded(attributes)}
 
 
 def of(entries: list[Entry], table: str, start: str) -> Entry:
@@ -124,7 +129,7 @@ def named(key: str, content: bytes = b"{}") -> Callable[[list[Entry]], None]:
 
 
 def setting(table: str, start: str, **attributes: items.Value) -> Callable[[list[Entry]], None]:
-    return lambda entries: of(entries, table, start).update(archive.encoded(items.marshal(attributes)))
+    return lambda entries: of(entries, table, start).update(encoded(attributes))
 
 
 def with_long_rule(entries: list[Entry]) -> None:

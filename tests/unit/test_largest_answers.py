@@ -40,7 +40,7 @@ from headgate.opamp.host_reports import LARGEST as REPORT_OF_HOST
 from headgate.opamp.reasons import LONGEST as LONGEST_REASON
 from headgate.overview.service import MOST_FLEETS
 from headgate.rollouts.model import MOST_STEPS
-from headgate.rollouts.variable_hosts import MOST_RUNNING
+from headgate.rollouts.upgrading import MOST_RUNNING
 from headgate.runs.service import LARGEST_ANSWER as LARGEST_FILE
 from headgate.storage.sealed import MAX_BYTES as LONGEST_VALUE
 from headgate.version_tests.model import MAX_EVIDENCE

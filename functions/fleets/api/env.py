@@ -20,7 +20,7 @@ from headgate.http.problems import documented
 from headgate.http.routing import ONCE, application_router
 from headgate.instances import token_status
 from headgate.instances.counting import fleets as counting
-from headgate.rollouts.variable_hosts import variable_hosts
+from headgate.rollouts.upgrading import variable_hosts
 from headgate.storage.sealed import MAX_BYTES
 from headgate_engine.wire.inputs import Input, VariableName
 from headgate_engine.wire.times import Time

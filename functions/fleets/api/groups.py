@@ -35,7 +35,7 @@ from headgate.instances import deletion, first_version
 from headgate.instances.counting import fleets as counting
 from headgate.instances.reported import suitability
 from headgate.instances.reported.suitability import UnsuitedHosts
-from headgate.rollouts import assigning
+from headgate.rollouts import service as rollouts
 from headgate.rollouts.reach import of_assignment
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import UpgradeReport
@@ -93,7 +93,7 @@ def patch_deployment(
         ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound),
         checks.under_way(caller, asked=assigns),
     ):
-        changed = assigning.change(caller, fleet_id, deployment_id, changes, body.message)
+        changed = rollouts.assign(caller, fleet_id, deployment_id, changes, body.message)
     add_details(request, changed.audited)
     return DeploymentChanged.of_change(changed, counters.counted(changed.group), hosts.unsuited(changed.version))
 

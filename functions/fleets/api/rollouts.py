@@ -20,6 +20,7 @@ from headgate.http.routing import ONCE
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances.counting import fleets as counting
+from headgate.rollouts import acts
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from headgate.rollouts.reach import reach
@@ -91,13 +92,13 @@ def _shown(
 @_action("pause", "rollout.paused")
 def pause_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Begin no further step until it is resumed. The gates go on judging."""
-    return RolloutOut.of_rollout(rollouts.pause(caller, fleet_id, deployment_id, rollout_id))
+    return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.pause))
 
 
 @_action("resume", "rollout.resumed")
 def resume_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Go on with a rollout that is paused. One that is halted tries its step again."""
-    return RolloutOut.of_rollout(rollouts.resume(caller, fleet_id, deployment_id, rollout_id))
+    return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.resume))
 
 
 @_action("promote", "rollout.promoted")
@@ -105,7 +106,7 @@ def promote_rollout(
     fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer
 ) -> RolloutOut:
     """Skip the rest of the step's soak. Gates that fail, approvals and the window still hold."""
-    return RolloutOut.of_rollout(rollouts.promote(caller, fleet_id, deployment_id, rollout_id))
+    return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.promote))
 
 
 @_action("approve", "rollout.approved")
@@ -119,10 +120,10 @@ def approve_rollout(
 @_action("abort", "rollout.aborted")
 def abort_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Take every instance back to what the group ran before."""
-    return RolloutOut.of_rollout(rollouts.abort(caller, fleet_id, deployment_id, rollout_id))
+    return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.abort))
 
 
 @_action("retry", "rollout.retried")
 def retry_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Offer the version again to the instances where it failed, and judge the step from now on."""
-    return RolloutOut.of_rollout(rollouts.retry(caller, fleet_id, deployment_id, rollout_id))
+    return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.retry))

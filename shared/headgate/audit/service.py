@@ -10,8 +10,8 @@ from headgate.audit.model import ANY, AuditRecord, RecordFilter
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.page import Slice
 from headgate.foundation.principal import Actor, Principal
-from headgate.storage.page import Slice
 from headgate.storage.table import Write
 
 # A page of a filtered list reads no more: a megabyte of the table at most.

@@ -8,8 +8,8 @@ from typing import Final
 from headgate.audit import keys
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
+from headgate.foundation.page import Slice
 from headgate.storage import table
-from headgate.storage.page import Slice
 from headgate.storage.stored import Stored
 from headgate.storage.table import Write
 

@@ -20,7 +20,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -158,26 +158,17 @@ def _write_lines(packed: gzip.GzipFile, header: Header, entries: Iterable[Record
     items = objects = 0
 
     def put(entry: Mapping[str, object]) -> None:
-        line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        line = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), default=in_base64).encode() + b"\n"
         seal.update(line)
         packed.write(line)
 
-    put(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "organization_id": header.organization_id,
-            "name": header.name,
-            "exported_at": header.exported_at,
-            "nonce": header.nonce,
-        }
-    )
+    put({"format": FORMAT, "version": VERSION, **asdict(header)})
     for entry in entries:
         if isinstance(entry, TableItem):
-            put({"table": entry.table, "item": encoded(stored.marshal(entry.item))})
+            put({"table": entry.table, "item": stored.marshal(entry.item)})
             items += 1
         else:
-            put({"object": entry.key, "content": base64.b64encode(entry.content).decode()})
+            put({"object": entry.key, "content": entry.content})
             objects += 1
     digest = seal.hexdigest()
     put({"seal": digest, "items": items, "objects": objects, "mac": mac(digest)})
@@ -225,19 +216,9 @@ def _header(path: Path, entry: Mapping[str, object]) -> Header:
     return header
 
 
-def encoded(item: Mapping[str, object]) -> dict[str, object]:
-    """Encode an item in DynamoDB's form for JSON, which has no binary values: these are in base64."""
-    return {name: _encoded_value(value) for name, value in item.items()}
-
-
-def _encoded_value(value: object) -> object:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, Mapping):
-        return encoded(value)
-    if isinstance(value, list):
-        return [_encoded_value(part) for part in value]
-    return value
+def in_base64(value: bytes) -> str:
+    """A binary value as JSON has it, which has none."""
+    return base64.b64encode(value).decode()
 
 
 def _table(name: object) -> TableName:

@@ -22,7 +22,6 @@ from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import prices
 from headgate.identity import keys
-from headgate.instances import mapping as instances
 from headgate.policies.model import settings_in
 from headgate.rollouts import imported as rollouts
 from headgate.storage import items
@@ -165,6 +164,8 @@ def _item(held: Index, kind: Kind, item: Item) -> TableItem:
 def _require_contents(held: Index, kind: Kind, item: Item) -> None:
     """Raises ValueError, TypeError or KeyError if what the item holds is not of the archive, or cannot be read."""
     named: Mapping[str, Value] = item
+    if kind.stored is not None:
+        kind.stored.read(item)
     match kind.title:
         case "Rollout":
             rollouts.imported(item)
@@ -174,8 +175,6 @@ def _require_contents(held: Index, kind: Kind, item: Item) -> None:
                 held.groups[items.text(named, "deployment_id")][0] != named["fleet_id"]
             ):
                 raise ValueError("Rollout: its key does not follow from its content")
-        case "Instance":
-            instances.INSTANCES.read(item)
         case "Organization":
             if item["admins"] != sum(role == "admin" for role in held.members.values()):
                 raise ValueError("Organization: it has another number of Admins")

@@ -6,16 +6,16 @@ could place an item among those of another organization.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from headgate.audit import keys as audit_keys
 from headgate.backup import checks, places
 from headgate.backup.archive import TableName
-from headgate.backup.checks import Check, an_id, one_of, text
-from headgate.backup.kind import LONG, NAME, Kind
+from headgate.backup.checks import an_id, one_of, text
+from headgate.backup.kind import NAME, Kind, named
 from headgate.backup.kinds_of_fleets import KINDS_OF_FLEETS
 from headgate.configurations import keys as configuration_keys
+from headgate.configurations import mapping as configurations
 from headgate.fleets import keys as fleet_keys
 from headgate.identity import keys
 from headgate.policies import keys as policy_keys
@@ -23,18 +23,10 @@ from headgate.storage import items
 from headgate.storage.items import Item
 from headgate.version_tests import keys as test_keys
 
-_EXPIRY: Final[Mapping[str, Check]] = {"expires": checks.number, "expires_at": checks.time}
-_TOKEN: Final[Mapping[str, Check]] = {
-    "token_id": an_id("tok"),
-    "organization_id": an_id("org"),
-    "service_account_id": an_id("sva"),
-    "name": NAME,
-    "access": one_of("read", "read_write"),
-    "created_at": checks.time,
-}
-_CONTENT: Final[Mapping[str, Check]] = {"content": checks.packed, "content_key": text(100), "components": text()}
-_CREATED_BY: Final[Mapping[str, Check]] = {"created_by": checks.principal}
-_BEHIND: Final[Mapping[str, Check]] = {**_CREATED_BY, "owner": checks.principal}
+_TOKEN: Final = named(
+    *("organization_id", "service_account_id", "access", "created_at"), token_id=an_id("tok"), name=NAME
+)
+_BEHIND: Final = named("expires", "expires_at", "created_by", "owner")
 
 KINDS: Final = (
     Kind(
@@ -43,48 +35,18 @@ KINDS: Final = (
         "org_",
         "",
         places.configuration,
-        {
-            "name": NAME,
-            "collector_distribution": NAME,
-            "owner": checks.principal,
-            "latest_version": checks.number,
-            "created_at": checks.time,
-            "updated_at": checks.time,
-            "own": NAME,
-            "by_update": NAME,
-        },
-        {
-            "description": LONG,
-            "published_version": checks.number,
-            "published": NAME,
-            "archived_at": checks.time,
-            "assigned": checks.number,
-            "managed_by": NAME,
-        },
-    ),
+        {"own": NAME, "by_update": NAME},
+        {"published": NAME},
+    ).storing(configurations.CONFIGURATIONS),
     Kind(
         "Version",
         "versions",
         "cfg_",
         configuration_keys.VERSIONS,
         places.version,
-        {
-            "n": checks.number,
-            "status": one_of("draft", "published"),
-            "collector_version": NAME,
-            "collector_distribution": NAME,
-            "created_by": checks.principal,
-            "created_at": checks.time,
-            "updated_at": checks.time,
-            "revision": checks.number,
-        },
-        {
-            "description": LONG,
-            "published_at": checks.time,
-            "published_of": an_id("cfg"),
-            "feature_gates": checks.names,
-        },
-    ),
+        {},
+        named("published_of"),
+    ).storing(configurations.VERSIONS),
     Kind(
         "Text of a version",
         "versions",
@@ -92,7 +54,7 @@ KINDS: Final = (
         "yaml#",
         lambda index, item: configuration_keys.yaml(*places.version_of(index, item, "yaml#")),
         {},
-        _CONTENT,
+        named("content", "content_key", "components"),
     ),
     Kind(
         "Rule set of a pipeline",
@@ -102,13 +64,9 @@ KINDS: Final = (
         lambda index, item: configuration_keys.rules(
             *places.version_of(index, item, configuration_keys.RULES), items.text(item, "pipeline")
         ),
-        {
-            "pipeline": LONG,
-            "name": NAME,
-            "signal_type": one_of("logs", "traces", "metrics", "profiles"),
-            "revision": checks.number,
-            "rules": checks.entries,
-        },
+        named(
+            *("pipeline", "revision", "rules"), name=NAME, signal_type=one_of("logs", "traces", "metrics", "profiles")
+        ),
     ),
     Kind(
         "Tests of a version",
@@ -116,7 +74,7 @@ KINDS: Final = (
         "cfg_",
         "tests#",
         lambda index, item: test_keys.tests(*places.version_of(index, item, "tests#")),
-        {"revision": checks.number, "tests": checks.entries},
+        named("revision", "tests"),
     ),
     Kind(
         "Evidence of a version's tests",
@@ -124,7 +82,7 @@ KINDS: Final = (
         "evidence#",
         "evidence#",
         lambda index, item: test_keys.evidence(*places.version_of(index, item, "evidence#")),
-        {"revision": checks.number, "evidence": checks.entries},
+        named("revision", "evidence"),
     ),
     Kind(
         "Organization",
@@ -132,7 +90,7 @@ KINDS: Final = (
         "organization#",
         "organization",
         lambda index, _: keys.organization(index.organization_id),
-        {"organization_id": an_id("org"), "name": NAME, "created_at": checks.time, "admins": checks.number},
+        named("organization_id", "created_at", "admins", name=NAME),
     ),
     Kind(
         "Member",
@@ -140,14 +98,13 @@ KINDS: Final = (
         "organization#",
         keys.MEMBERS,
         places.member,
-        {
-            "principal_id": an_id("usr", "sva"),
-            "kind": one_of("user", "service_account"),
-            "name": NAME,
-            "role": one_of("contributor", "admin"),
-            "status": one_of("active", "invited"),
-            "created_at": checks.time,
-        },
+        named(
+            *("principal_id", "created_at"),
+            kind=one_of("user", "service_account"),
+            name=NAME,
+            role=one_of("contributor", "admin"),
+            status=one_of("active", "invited"),
+        ),
     ),
     Kind(
         "Service account",
@@ -155,8 +112,8 @@ KINDS: Final = (
         "organization#",
         keys.SERVICE_ACCOUNTS,
         lambda index, item: keys.service_account(index.organization_id, items.text(item, "service_account_id")),
-        {"service_account_id": an_id("sva"), "name": NAME, "created_at": checks.time},
-        {"revision": checks.number, **_CREATED_BY},
+        named("service_account_id", "created_at", name=NAME),
+        named("created_by", revision=checks.number),
     ),
     Kind(
         "Token in a list",
@@ -164,8 +121,8 @@ KINDS: Final = (
         "organization#",
         keys.TOKENS,
         places.token_listing,
-        {**_TOKEN, "value_hash": checks.digest},
-        {**_EXPIRY, **_BEHIND},
+        {**_TOKEN, **named("value_hash")},
+        _BEHIND,
     ),
     Kind(
         "Token",
@@ -174,7 +131,7 @@ KINDS: Final = (
         "token",
         places.token,
         {**_TOKEN, "organization_name": NAME, "service_account_name": NAME},
-        {**_EXPIRY, **_BEHIND, "account_created_by": checks.principal},
+        {**_BEHIND, "account_created_by": checks.principal},
     ),
     Kind(
         "Person",
@@ -182,7 +139,7 @@ KINDS: Final = (
         "user#",
         "user",
         places.person,
-        {"user_id": an_id("usr"), "email": text(320), "created_at": checks.time},
+        named("user_id", "email", "created_at"),
         {"sessions_ended_at": checks.past},
     ),
     Kind(
@@ -191,7 +148,7 @@ KINDS: Final = (
         "user#",
         keys.MEMBERS,
         places.membership,
-        {"organization_id": an_id("org")},
+        named("organization_id"),
     ),
     Kind(
         "Audit record",
@@ -201,17 +158,16 @@ KINDS: Final = (
         lambda index, item: audit_keys.record(
             index.organization_id, items.text(item, "at"), items.text(item, "audit_id")
         ),
-        {
-            "audit_id": an_id("aud"),
-            "organization_id": an_id("org"),
-            "at": checks.time,
-            "actor": checks.actor,
-            "credential_id": NAME,
-            "credential_name": NAME,
-            "action": NAME,
-            "target": NAME,
-            "details": checks.texts,
-        },
+        named(
+            *("audit_id", "organization_id"),
+            at=checks.time,
+            actor=checks.actor,
+            credential_id=NAME,
+            credential_name=NAME,
+            action=NAME,
+            target=NAME,
+            details=checks.texts,
+        ),
     ),
     Kind(
         "Policies",
@@ -219,12 +175,7 @@ KINDS: Final = (
         "policies#",
         "policies",
         lambda index, _: policy_keys.policies(index.organization_id),
-        {
-            "settings": text(),
-            "revision": checks.counted,
-            "updated_at": checks.time,
-            "updated_by": checks.principal,
-        },
+        named("revision", "updated_at", settings=text(), updated_by=checks.principal),
     ),
     *KINDS_OF_FLEETS,
     Kind(
@@ -233,22 +184,17 @@ KINDS: Final = (
         "organization#",
         places.WEBHOOKS,
         places.webhook,
-        {
-            "webhook_id": an_id("whk"),
-            "organization_id": an_id("org"),
-            "name": NAME,
-            "host": NAME,
-            "format": one_of("cloudevents", "slack", "pagerduty"),
-            "types": checks.names,
-            "fleet_ids": checks.names,
-            "enabled": checks.flag,
-            "target": checks.packed,
-            "secret": checks.packed,
-            "created_by": checks.principal,
-            "created_at": checks.time,
-            "updated_at": checks.time,
-            "revision": checks.counted,
-        },
+        named(
+            *("webhook_id", "organization_id", "created_by", "created_at", "updated_at", "revision"),
+            name=NAME,
+            host=NAME,
+            format=one_of("cloudevents", "slack", "pagerduty"),
+            types=checks.names,
+            fleet_ids=checks.names,
+            enabled=checks.flag,
+            target=checks.packed,
+            secret=checks.packed,
+        ),
         {"previous_secret": checks.packed, "previous_until": checks.time},
     ),
     Kind(
@@ -257,7 +203,7 @@ KINDS: Final = (
         "organization#",
         "count",
         lambda index, _: fleet_keys.count(index.organization_id),
-        {"webhooks": checks.number},
+        named("webhooks"),
     ),
 )
 

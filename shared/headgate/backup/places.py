@@ -5,7 +5,6 @@ Each function raises KeyError for what the archive lacks, and ValueError or Type
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -59,12 +58,11 @@ def configuration(index: Index, item: Item) -> Key:
     owner = items.mapping(item, "owner")
     principal = Principal("user", items.text(owner, "id"), "")
     archived, shown = "archived_at" in item, "published_version" in item
-    places = {
-        "own": configuration_keys.own(index.organization_id, principal, archived=archived),
-        "published": configuration_keys.published(index.organization_id, archived=archived) if shown else None,
-        "by_update": configuration_keys.by_update(items.text(item, "updated_at"), configuration_id),
-    }
-    _require({name: item.get(name) for name in places}, places)
+    published = configuration_keys.published(index.organization_id, archived=archived) if shown else None
+    by_update = configuration_keys.by_update(items.text(item, "updated_at"), configuration_id)
+    _require("own", item["own"] == configuration_keys.own(index.organization_id, principal, archived=archived))
+    _require("published", item.get("published") == published)
+    _require("by_update", item["by_update"] == by_update)
     return configuration_keys.configuration(index.organization_id, configuration_id)
 
 
@@ -73,7 +71,7 @@ def version(index: Index, item: Item) -> Key:
     if configuration_id not in index.configurations:
         raise KeyError(configuration_id)
     published = configuration_id if item["status"] == "published" else None
-    _require({"published_of": item.get("published_of")}, {"published_of": published})
+    _require("published_of", item.get("published_of") == published)
     return configuration_keys.version(configuration_id, items.number(item, "n"))
 
 
@@ -102,7 +100,8 @@ def instance_event(index: Index, item: Item) -> Key:
     """The instance may be gone, so only the key names it."""
     fleet_id = fleet_of(index, {"pk": str(item["pk"]).replace("history#", "fleet#", 1)})
     _, instance_id, _, place = items.text(item, "sk").split("#")
-    _require({"instance": an_id("ins")(instance_id), "place": place.isascii() and place.isdecimal()}, _ALL_TRUE)
+    _require("instance", an_id("ins")(instance_id))
+    _require("place", place.isascii() and place.isdecimal())
     return fleet_keys.instance_event(fleet_id, instance_id, items.text(item, "at"), place)
 
 
@@ -110,9 +109,6 @@ def webhook(index: Index, item: Item) -> Key:
     """The key of a webhook, as `webhooks.keys` builds it: no other concept reads that module."""
     pk = fleet_keys.organization(index.organization_id)
     return {"pk": pk, "sk": f"{WEBHOOKS}{items.text(item, 'webhook_id')}"}
-
-
-_ALL_TRUE: Final = {"instance": True, "place": True}
 
 
 def deployment_event(index: Index, item: Item) -> Key:
@@ -137,7 +133,7 @@ def token(index: Index, item: Item) -> Key:
 
 def _hash_in(item: Item) -> str:
     value_hash = items.text(item, "pk").partition("#")[2]
-    _require({"hash": checks.digest(value_hash)}, {"hash": True})
+    _require("hash", checks.digest(value_hash))
     return value_hash
 
 
@@ -183,12 +179,10 @@ def rollout(index: Index, item: Item) -> Key:
     if deployment_id not in index.groups:
         raise KeyError(deployment_id)
     rollout_id = items.text(item, "sk").removeprefix(fleet_keys.ROLLOUTS)
-    _require({"rollout": an_id("rol")(rollout_id)}, {"rollout": True})
+    _require("rollout", an_id("rol")(rollout_id))
     return fleet_keys.rollout(deployment_id, rollout_id)
 
 
-def _require(seen: Mapping[str, object], expected: Mapping[str, object]) -> None:
-    """Raises ValueError with the name of the first value that is another one."""
-    for name, value in expected.items():
-        if seen[name] != value:
-            raise ValueError(f"{name} does not follow from the rest of the record")
+def _require(name: str, follows: bool) -> None:
+    if not follows:
+        raise ValueError(f"{name} does not follow from the rest of the record")

@@ -19,12 +19,14 @@ from typing import Final, TypeGuard, cast
 from headgate.backup import archive, closed, contents, export, places, seals
 from headgate.backup.archive import TABLES, BadArchive, BucketObject, Header, Record, Seal, TableItem
 from headgate.backup.places import Index
+from headgate.deployments import mapping as deployments
 from headgate.fleets import keys as fleet_keys
+from headgate.fleets import mapping as fleets
 from headgate.fleets import tokens as fleet_tokens
+from headgate.fleets.model import FleetToken
 from headgate.foundation import clock, errors
-from headgate.foundation.hashing import hash_of
 from headgate.identity import keys, passwords
-from headgate.instances.counting import recount
+from headgate.instances.counting import mapping as counters
 from headgate.rollouts import imported as rollouts
 from headgate.storage import items, objects
 from headgate.storage.items import Item, Value
@@ -217,7 +219,7 @@ def _with_counters(records: Iterable[Record], at: datetime) -> Iterator[Record]:
                 groups.append(record.item)
             elif sort_key.startswith(fleet_keys.FLEETS):
                 fleet_id = items.text(record.item, "fleet_id")
-                for item in recount.counters(fleet_id, instances, at):
+                for item in counters.recounted(fleet_id, instances, at):
                     yield TableItem("fleets", item)
                 yield from tokens
                 organization_id = items.text(record.item, "organization_id")
@@ -289,29 +291,16 @@ def _put(record: Record) -> None:
 
 def _put_token_of_this_deployment(fleet: Item) -> None:
     """New installations get a token made with this deployment's key. The token of the export keeps working."""
-    fleet_id = items.text(fleet, "fleet_id")
-    value = fleet_tokens.value_of(fleet_id, items.number(fleet, "token_generation"))
-    _put_unless_there(
-        "fleets",
-        fleet_keys.token(hash_of(value))
-        | {
-            "fleet_id": fleet_id,
-            "organization_id": items.text(fleet, "organization_id"),
-            "expires_at": items.optional_text(fleet, "token_expires_at"),
-        },
-    )
+    stored = fleets.FLEETS.read(fleet)
+    token_hash = fleet_tokens.hash_at(stored.id, stored.token_generation)
+    _put_unless_there("fleets", fleets.token_item(token_hash, stored.token))
 
 
 def _token_of_group(group: Item, organization_id: str) -> Item:
     """The own token of a group, made with this deployment's key."""
-    deployment_id = items.text(group, "deployment_id")
-    value = fleet_tokens.value_of(deployment_id, items.number(group, "token_generation"))
-    return fleet_keys.token(hash_of(value)) | {
-        "fleet_id": items.text(group, "fleet_id"),
-        "organization_id": organization_id,
-        "deployment_id": deployment_id,
-        "expires_at": items.optional_text(group, "token_expires_at"),
-    }
+    stored = deployments.GROUPS.read(group)
+    token = FleetToken(stored.fleet_id, organization_id, stored.token_expires_at, stored.id)
+    return fleets.token_item(fleet_tokens.hash_at(stored.id, stored.token_generation), token)
 
 
 def _put_unless_there(table: archive.TableName, item: Item) -> Item | None:

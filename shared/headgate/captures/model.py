@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from headgate.deployments.versions import Assignment
 from headgate.foundation import errors
@@ -35,7 +35,7 @@ CONTEXTS: Final[dict[StableSignal, tuple[Context, ...]]] = {
 }
 """The contexts of a condition by the signal; the first one is the default."""
 Kind = Literal["credentials", "card_numbers", "mail_addresses", "random_strings"]
-KINDS: Final[tuple[Kind, ...]] = ("credentials", "card_numbers", "mail_addresses", "random_strings")
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Status = Literal["pending", "running", "completed", "failed", "expired"]
 _FAILURES: Final[tuple[Reason, ...]] = ("failed", "collector_ended", "restarted", "bad_sample", "lost")
 NEEDED: Final = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -34,6 +34,7 @@ from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id, new_id
+from headgate.foundation.page import Slice
 from headgate.instances import service as instances
 from headgate.instances.model import InstanceNotFound
 from headgate.instances.orders.captured import OpenCapture
@@ -41,8 +42,7 @@ from headgate.instances.reported import components
 from headgate.instances.service import SeenInstance
 from headgate.instances.timeline import events as timeline
 from headgate.storage import idempotent_create
-from headgate.storage.page import Slice
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 from headgate.storage.table import transact
 from headgate_engine.collector import StableSignal
 from headgate_engine.validation import service as validation
@@ -62,22 +62,14 @@ class CaptureInvalid(errors.Invalid):
 class Asked(Protocol):
     """A request for a capture: of one host, or of any host of a group."""
 
-    @property
-    def instance_id(self) -> str | None: ...
-    @property
-    def deployment_id(self) -> str | None: ...
-    @property
-    def pipeline(self) -> str: ...
-    @property
-    def component(self) -> str: ...
-    @property
-    def condition(self) -> str | None: ...
-    @property
-    def context(self) -> Context | None: ...
-    @property
-    def max_records(self) -> int: ...
-    @property
-    def duration_seconds(self) -> int: ...
+    instance_id: str | None
+    deployment_id: str | None
+    pipeline: str
+    component: str
+    condition: str | None
+    context: Context | None
+    max_records: int
+    duration_seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,48 +163,43 @@ def sample(caller: Caller, fleet_id: str, capture_id: str) -> str:
     return samples.unpacked(packed)
 
 
+@retried
 def end(caller: Caller, fleet_id: str, capture_id: str) -> KnownCapture:
     """End a capture before its time, with the host's next message; what it has until then is its sample.
 
     Ending it again changes nothing. Raises FleetNotFound, CaptureNotFound, CaptureEnded.
     """
     fleet = fleets.get(caller, fleet_id)
-
-    def once() -> KnownCapture:
-        known = _one(fleet_id, capture_id)
-        capture, at = known.capture, known.at
-        if not capture.is_open(at):
-            raise CaptureEnded
-        if capture.ending_by is not None:
-            return known
-        seen = instances.seen(fleet, capture.instance_id, at)
-        asked = seen.instance.orders.capture
-        if asked is None or asked.id != capture.id:
-            raise CaptureEnded
-        after = replace(capture, ending_by=caller.principal)
-        orders = replace(seen.instance.orders, capture=replace(asked, stop=True))
-        stopped = replace(seen.instance, orders=orders)
-        instances.save(seen.instance, stopped, (), store.changing(capture, after))
-        return KnownCapture(after, at)
-
-    return retry(once)
+    known = _one(fleet_id, capture_id)
+    capture, at = known.capture, known.at
+    if not capture.is_open(at):
+        raise CaptureEnded
+    if capture.ending_by is not None:
+        return known
+    seen = instances.seen(fleet, capture.instance_id, at)
+    asked = seen.instance.orders.capture
+    if asked is None or asked.id != capture.id:
+        raise CaptureEnded
+    after = replace(capture, ending_by=caller.principal)
+    orders = replace(seen.instance.orders, capture=replace(asked, stop=True))
+    stopped = replace(seen.instance, orders=orders)
+    instances.save(seen.instance, stopped, (), store.changing(capture, after))
+    return KnownCapture(after, at)
 
 
+@retried
 def delete(caller: Caller, fleet_id: str, capture_id: str) -> Capture:
     """Delete a capture with its sample, for good. Raises FleetNotFound, CaptureNotFound, CaptureOpen."""
     fleets.get(caller, fleet_id)
-
-    def once() -> Capture:
-        known = _one(fleet_id, capture_id)
-        if known.capture.is_open(known.at):
-            raise CaptureOpen("This capture is under way: end it first")
-        store.delete_samples(capture_id)
-        store.delete(known.capture)
-        return known.capture
-
-    return retry(once)
+    known = _one(fleet_id, capture_id)
+    if known.capture.is_open(known.at):
+        raise CaptureOpen("This capture is under way: end it first")
+    store.delete_samples(capture_id)
+    store.delete(known.capture)
+    return known.capture
 
 
+@retried
 def allow(caller: Caller, fleet_id: str, deployment_id: str, *, allowed: bool) -> Deployment:
     """Allow captures in a group, or forbid them: those under way end with their hosts' next messages.
 
@@ -220,16 +207,12 @@ def allow(caller: Caller, fleet_id: str, deployment_id: str, *, allowed: bool) -
     """
     caller.require_admin()
     fleets.get(caller, fleet_id)
-
-    def once() -> Deployment:
-        before = deployments.of_fleet(fleet_id, deployment_id)
-        after = replace(before, captures_allowed=allowed, updated_at=clock.now(), revision=before.revision + 1)
-        target = f"fleets/{fleet_id}/deployments/{deployment_id}"
-        record = audit.entry(caller, "deployment.captures_changed", target, allowed="yes" if allowed else "no")
-        transact([deployments.changed(before, after), record])
-        return after
-
-    return retry(once)
+    before = deployments.of_fleet(fleet_id, deployment_id)
+    after = replace(before, captures_allowed=allowed, updated_at=clock.now(), revision=before.revision + 1)
+    target = f"fleets/{fleet_id}/deployments/{deployment_id}"
+    record = audit.entry(caller, "deployment.captures_changed", target, allowed="yes" if allowed else "no")
+    transact([deployments.changed(before, after), record])
+    return after
 
 
 def redaction(caller: Caller) -> Redaction:
@@ -365,15 +348,11 @@ def _require_patterns(patterns: Sequence[str], *, asker: Asker) -> None:
         return
     conditions = [f"IsMatch(body, {json.dumps(pattern, ensure_ascii=False)})" for pattern in patterns]
     result = validation.lint_expressions("log", {"conditions": conditions}, asker=asker)
-    wrong = [*_wrong(patterns, {item.expression: item.error for item in result.items}, conditions)]
+    refused = {item.expression for item in result.items if item.error is not None}
+    wrong = [
+        errors.FieldError(("body", "patterns", n), f"This is not a regular expression of RE2: {pattern[:100]}")
+        for n, (pattern, condition) in enumerate(zip(patterns, conditions, strict=True))
+        if condition in refused
+    ]
     if wrong:
         raise errors.Invalid(wrong[0].message, wrong)
-
-
-def _wrong(
-    patterns: Sequence[str], problems: dict[str, str | None], conditions: Sequence[str]
-) -> Iterator[errors.FieldError]:
-    for n, (pattern, condition) in enumerate(zip(patterns, conditions, strict=True)):
-        if problems.get(condition) is not None:
-            message = f"This is not a regular expression of RE2: {pattern[:100]}"
-            yield errors.FieldError(("body", "patterns", n), message)

@@ -6,9 +6,9 @@ from typing import Final
 
 from headgate.captures.model import DEFAULT, Capture, Redaction
 from headgate.fleets import keys
+from headgate.foundation.page import Slice
 from headgate.storage import items, objects
 from headgate.storage.items import Item
-from headgate.storage.page import Slice
 from headgate.storage.stored import Stored
 from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
@@ -27,9 +27,7 @@ def capture(fleet_id: str, capture_id: str) -> Capture | None:
 
 def captures(fleet_id: str, limit: int, after: str | None) -> Slice[Capture]:
     """Newest first; one query."""
-    start = keys.sort_key(keys.CAPTURES, after)
-    rows = table.list(keys.of_fleet(fleet_id), keys.CAPTURES, limit, start, newest_first=True)
-    return Slice([_CAPTURES.read(item) for item in rows.entries], keys.position(keys.CAPTURES, rows.position))
+    return table.page(keys.of_fleet(fleet_id), keys.CAPTURES, limit, after, _CAPTURES.read, newest_first=True)
 
 
 def creating(created: Capture) -> Write:
@@ -38,14 +36,12 @@ def creating(created: Capture) -> Write:
 
 def changing(before: Capture, after: Capture) -> Write:
     """Its condition is that nobody changed the capture since it was read."""
-    item = _item(after) | {"revision": before.revision + 1}
-    return table.put_if(item, "revision = :revision", {":revision": before.revision})
+    return table.put_if(_item(after) | {"revision": before.revision + 1}, *table.at_revision(before.revision))
 
 
 def delete(capture: Capture) -> None:
     """Delete a capture. Raises LostRace if it was changed since it was read."""
-    key = keys.capture(capture.fleet_id, capture.id)
-    transact([table.delete(key, "revision = :revision", {":revision": capture.revision})])
+    transact([table.delete(keys.capture(capture.fleet_id, capture.id), *table.at_revision(capture.revision))])
 
 
 def write_sample(capture_id: str, sha256: str, packed: bytes) -> str:
@@ -74,8 +70,7 @@ def redaction(organization_id: str) -> tuple[Redaction, int]:
 def put_redaction(organization_id: str, redaction: Redaction, before: int, record: Write) -> None:
     """One transaction, with the record of the change. Raises LostRace if it was changed since revision `before`."""
     item = keys.redaction(organization_id) | _REDACTIONS.item(redaction) | {"revision": before + 1}
-    write = table.put_if(item, "revision = :revision", {":revision": before}) if before else table.put_new(item)
-    transact([write, record])
+    transact([table.put_if(item, *table.at_revision(before)), record])
 
 
 def _item(capture: Capture) -> Item:

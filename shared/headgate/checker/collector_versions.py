@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from headgate.checker import Asker
-from headgate.storage.page import Slice
+from headgate.foundation.page import Slice
 from headgate_engine.collector import by_age
 from headgate_engine.collectors import service as collectors
 from headgate_engine.collectors.model import InstalledVersion

@@ -14,7 +14,7 @@ from headgate.configurations.model import Archived, Configuration, Configuration
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
-from headgate.storage.page import Slice
+from headgate.foundation.page import Slice
 
 MOST_READ: Final = 500
 """Configurations that one request looks at the texts of."""

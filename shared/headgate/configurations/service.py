@@ -24,10 +24,10 @@ from headgate.events.model import About
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
 from headgate.storage.table import Write
 from headgate.version_tests import service as version_tests

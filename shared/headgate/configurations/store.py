@@ -8,17 +8,15 @@ from datetime import datetime
 from typing import Final
 
 from headgate.configurations import component_ids, keys
+from headgate.configurations.mapping import CONFIGURATIONS, VERSIONS, version_with_text
 from headgate.configurations.model import Configuration, Version
 from headgate.foundation import clock
+from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.storage import idempotent_create, items, large_texts, table
 from headgate.storage.items import Item, Value
-from headgate.storage.page import Slice
-from headgate.storage.stored import Stored
 from headgate.storage.table import Write
 
-_CONFIGURATIONS: Final = Stored(Configuration, names={"id": "configuration_id"}, unless_default=["assigned"])
-_VERSIONS: Final = Stored(Version, elsewhere=["yaml"], unless_default=["feature_gates"])
 _EXISTS: Final = "attribute_exists(organization_id)"
 _IN_USE: Final = f"{_EXISTS} AND attribute_not_exists(archived_at)"
 
@@ -34,13 +32,13 @@ class Snapshot:
 def configuration(organization_id: str, configuration_id: str) -> Configuration | None:
     """One read. None if there is none."""
     item = table.configurations.get(keys.configuration(organization_id, configuration_id))
-    return _CONFIGURATIONS.read(item) if item else None
+    return CONFIGURATIONS.read(item) if item else None
 
 
 def configurations(organization_id: str, ids: Iterable[str]) -> list[Configuration]:
     """Those that exist, in no order; one batch read for each hundred."""
     item_keys = [keys.configuration(organization_id, configuration_id) for configuration_id in ids]
-    return [_CONFIGURATIONS.read(item) for item in table.configurations.get_all(item_keys)]
+    return [CONFIGURATIONS.read(item) for item in table.configurations.get_all(item_keys)]
 
 
 def version(configuration_id: str, n: int) -> Version | None:
@@ -49,7 +47,7 @@ def version(configuration_id: str, n: int) -> Version | None:
         (table.versions, keys.version(configuration_id, n)),
         (table.versions, keys.yaml(configuration_id, n)),
     )
-    return _version_with_text(item, text)
+    return version_with_text(item, text)
 
 
 def text(configuration_id: str, n: int) -> str | None:
@@ -95,7 +93,7 @@ def components_of(stored: Item) -> list[str]:
 def version_without_text(configuration_id: str, n: int) -> Version | None:
     """One read. None if there is no such version."""
     item = table.versions.get(keys.version(configuration_id, n))
-    return _VERSIONS.read(item) if item else None
+    return VERSIONS.read(item) if item else None
 
 
 def snapshot_without_text(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
@@ -104,7 +102,7 @@ def snapshot_without_text(organization_id: str, configuration_id: str, n: int) -
         (table.configurations, keys.configuration(organization_id, configuration_id)),
         (table.versions, keys.version(configuration_id, n)),
     )
-    return Snapshot(_CONFIGURATIONS.read(owner), _VERSIONS.read(item) if item else None) if owner else None
+    return Snapshot(CONFIGURATIONS.read(owner), VERSIONS.read(item) if item else None) if owner else None
 
 
 def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
@@ -114,8 +112,8 @@ def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | 
         (table.versions, keys.version(configuration_id, n)),
         (table.versions, keys.yaml(configuration_id, n)),
     )
-    version = _version_with_text(item, text)
-    return Snapshot(_CONFIGURATIONS.read(owner), version) if owner else None
+    version = version_with_text(item, text)
+    return Snapshot(CONFIGURATIONS.read(owner), version) if owner else None
 
 
 def own_slice(
@@ -127,14 +125,14 @@ def own_slice(
     """
     partition = keys.own(organization_id, principal, archived=archived)
     listed = table.configurations.list(partition, "", limit, after, newest_first=True, index=keys.OWN)
-    return [_CONFIGURATIONS.read(item) for item in listed.entries]
+    return [CONFIGURATIONS.read(item) for item in listed.entries]
 
 
 def published_slice(organization_id: str, limit: int, after: str | None, *, archived: bool) -> list[Configuration]:
     """The organization's published ones in the same order, after the position `after`; one query."""
     partition = keys.published(organization_id, archived=archived)
     listed = table.configurations.list(partition, "", limit, after, newest_first=True, index=keys.PUBLISHED)
-    return [_CONFIGURATIONS.read(item) for item in listed.entries]
+    return [CONFIGURATIONS.read(item) for item in listed.entries]
 
 
 def versions(configuration_id: str, limit: int, after: str | None, *, published_only: bool) -> Slice[Version]:
@@ -147,7 +145,7 @@ def versions(configuration_id: str, limit: int, after: str | None, *, published_
         newest_first=True,
         index=keys.PUBLISHED_VERSIONS if published_only else None,
     )
-    page = [_VERSIONS.read(item) for item in listed.entries]
+    page = [VERSIONS.read(item) for item in listed.entries]
     return Slice(page, str(page[-1].n) if listed.position else None)
 
 
@@ -217,7 +215,7 @@ def publish(owner: Configuration, before: Version, after: Version, *beside: Writ
 def describe(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:
     """Change `name`, `description` and `managed_by`, if given (None removes one); one conditional update."""
     update = _touch(before, at, _EXISTS, changes, {})
-    return _CONFIGURATIONS.read(table.write(update, "ALL_NEW"))
+    return CONFIGURATIONS.read(table.write(update, "ALL_NEW"))
 
 
 def assigned(configuration: Configuration) -> Write:
@@ -236,7 +234,7 @@ def archive(before: Configuration, at: datetime) -> Configuration:
         "own": keys.own(before.organization_id, before.owner, archived=archived),
         "published": keys.published(before.organization_id, archived=archived) if before.published_version else None,
     }
-    stored = _CONFIGURATIONS.item(before)
+    stored = CONFIGURATIONS.item(before)
     unchanged = {name: stored[name] for name in ("archived_at", "assigned", "published_version")}
     conditions = [
         f"attribute_not_exists({name})" if value is None else f"{name} = :{name}" for name, value in unchanged.items()
@@ -277,13 +275,7 @@ def is_draft(configuration_id: str, n: int) -> Write:
 
 def unchanged(configuration_id: str, known: Version) -> Write:
     """For another change's transaction, which fails unless the version is still this."""
-    return table.versions.check(
-        keys.version(configuration_id, known.n), "revision = :known", {":known": known.revision}
-    )
-
-
-def _version_with_text(item: Item | None, text: Item | None) -> Version | None:
-    return _VERSIONS.read(item, yaml=large_texts.read(text or {})) if item else None
+    return table.versions.check(keys.version(configuration_id, known.n), *table.versions.at_revision(known.revision))
 
 
 def _replace_draft(configuration_id: str, before: Version, after: Version) -> Write:
@@ -323,12 +315,12 @@ def _configuration_item(created: Configuration) -> Item:
         "own": keys.own(created.organization_id, created.owner, archived=False),
         "by_update": keys.by_update(clock.rfc3339(created.updated_at), created.id),
     }
-    return _CONFIGURATIONS.item(created) | lists
+    return CONFIGURATIONS.item(created) | lists
 
 
 def _version_item(configuration_id: str, version: Version) -> Item:
     published: Item = {"published_of": configuration_id if version.status == "published" else None}
-    return keys.version(configuration_id, version.n) | _VERSIONS.item(version) | published
+    return keys.version(configuration_id, version.n) | VERSIONS.item(version) | published
 
 
 def _yaml_item(configuration_id: str, version: Version) -> Item:

@@ -15,7 +15,7 @@ from headgate.audit import service as audit
 from headgate.deployments import delivery_store as store
 from headgate.deployments.environment import InstallCode
 from headgate.foundation import clock, errors
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,34 +78,31 @@ def require_valid(value: str, group: Deployment) -> InstallCode:
     return code
 
 
+@retried
 def record(value: str, group: Deployment, names: Sequence[str], *, host_key: str | None) -> None:
     """Count a delivery and record it, in one transaction: of simultaneous ones, no more than are left.
 
     `host_key` tells the key that it is sealed for, None for secrets in clear. Raises CodeInvalid, CodeUsed.
     """
-
-    def once() -> None:
-        code = require_valid(value, group)
-        if code.sealed and host_key is None:
-            raise CodeInvalid
-        if code.left < 1:
-            raise CodeUsed
-        details = {"secrets": ", ".join(names), "left": str(code.left - 1)}
-        if host_key is not None:
-            details["host_key"] = host_key
-        target = f"fleets/{group.fleet_id}/deployments/{group.id}"
-        written = audit.entry_by(
-            code.organization_id,
-            code.actor,
-            code.credential_id,
-            code.credential_name,
-            "install.secrets_delivered",
-            target,
-            details,
-        )
-        store.take(_hash(value), code, written)
-
-    retry(once)
+    code = require_valid(value, group)
+    if code.sealed and host_key is None:
+        raise CodeInvalid
+    if code.left < 1:
+        raise CodeUsed
+    details = {"secrets": ", ".join(names), "left": str(code.left - 1)}
+    if host_key is not None:
+        details["host_key"] = host_key
+    target = f"fleets/{group.fleet_id}/deployments/{group.id}"
+    written = audit.entry_by(
+        code.organization_id,
+        code.actor,
+        code.credential_id,
+        code.credential_name,
+        "install.secrets_delivered",
+        target,
+        details,
+    )
+    store.take(_hash(value), code, written)
 
 
 def sealed_for_host(

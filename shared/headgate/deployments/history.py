@@ -17,14 +17,16 @@ from headgate.deployments.model import DeploymentNotFound
 from headgate.deployments.versions import NamedVersion
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
-from headgate.storage.page import Slice
+from headgate.foundation.page import Slice
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from headgate.deployments.versions import Assignment
     from headgate.foundation.caller import Caller
-    from headgate.storage.table import Write
+
+recorded = store.put
+"""The event for the transaction of the change that it tells of."""
 
 
 class NotKnown(errors.NotFound):
@@ -87,11 +89,6 @@ def assigned_at(caller: Caller, fleet_id: str, deployment_id: str, at: datetime)
         return _not_before(at, following.before_since, following.before)
     group = deployments.of_fleet(fleet_id, deployment_id)
     return _not_before(at, group.assigned_at, named(caller, group.assignment))
-
-
-def recorded(event: GroupEvent) -> Write:
-    """The event for the transaction of the change that it tells of."""
-    return store.put(event)
 
 
 def named(caller: Caller, assignment: Assignment | None) -> NamedVersion | None:

@@ -1,4 +1,4 @@
-"""Deployment groups, and the rules of what may be assigned to them."""
+"""Deployment groups, the rules of what may be assigned to them, and the labels that select their hosts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -228,3 +228,19 @@ def _without(
     versions: Sequence[HealthyVersion], assignment: Assignment, variables: VariablesRevision | None
 ) -> Sequence[HealthyVersion]:
     return tuple(version for version in versions if (version.assignment, version.variables) != (assignment, variables))
+
+
+@dataclass(frozen=True, slots=True)
+class Selectors:
+    """The labels of each group of a fleet that has any; `revision` counts changes."""
+
+    by_group: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    revision: int = 0
+
+    def group_of(self, labels: Mapping[str, str]) -> str | None:
+        """The id of the group that a host with these labels belongs to, None if none selects it.
+
+        The one with the most labels; among those with equally many the one that was created first.
+        """
+        fitting = [group for group, required in self.by_group.items() if required.items() <= labels.items()]
+        return min(fitting, key=lambda group: (-len(self.by_group[group]), group), default=None)

@@ -12,7 +12,7 @@ from headgate.audit import service as audit
 from headgate.deployments import service
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
@@ -44,33 +44,30 @@ def obstacle(fleet: Fleet, groups: list[Deployment], mode: FleetMode) -> str | N
     return None
 
 
+@retried
 def change(caller: Caller, fleet_id: str, mode: FleetMode) -> Fleet:
     """Change the mode of a fleet and its Default group; one transaction with the record of it.
 
     The same mode again changes nothing. Raises FleetNotFound, ModeNotChangeable.
     """
-
-    def once() -> Fleet:
-        before = fleets.get(caller, fleet_id)
-        if before.mode == mode:
-            return before
-        groups = [service.of_fleet(fleet_id, group_id) for group_id in service.ids(fleet_id, 2)]
-        reason = obstacle(before, groups, mode)
-        if reason:
-            raise ModeNotChangeable(reason)
-        after, observed = replace(before, mode=mode), mode == "observed"
-        writes = [fleets.changed(before, after)]
-        for group in groups:
-            changed = replace(
-                group,
-                observed=observed,
-                adopted=not observed,
-                cleared_revision=0,
-                revision=group.revision + 1,
-                updated_at=clock.now(),
-            )
-            writes.append(service.changed(group, changed))
-        transact([*writes, audit.entry(caller, "fleet.mode_changed", f"fleets/{fleet_id}/mode", mode=mode)])
-        return after
-
-    return retry(once)
+    before = fleets.get(caller, fleet_id)
+    if before.mode == mode:
+        return before
+    groups = [service.of_fleet(fleet_id, group_id) for group_id in service.ids(fleet_id, 2)]
+    reason = obstacle(before, groups, mode)
+    if reason:
+        raise ModeNotChangeable(reason)
+    after, observed = replace(before, mode=mode), mode == "observed"
+    writes = [fleets.changed(before, after)]
+    for group in groups:
+        changed = replace(
+            group,
+            observed=observed,
+            adopted=not observed,
+            cleared_revision=0,
+            revision=group.revision + 1,
+            updated_at=clock.now(),
+        )
+        writes.append(service.changed(group, changed))
+    transact([*writes, audit.entry(caller, "fleet.mode_changed", f"fleets/{fleet_id}/mode", mode=mode)])
+    return after

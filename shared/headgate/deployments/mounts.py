@@ -11,7 +11,7 @@ from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 
 MAX_MOUNTS: Final = 20
 LONGEST_PATH: Final = 1_000
@@ -38,6 +38,7 @@ def remove(caller: Caller, fleet_id: str, deployment_id: str, mount: VolumeMount
     return change(caller, fleet_id, deployment_id, lambda mounts: [each for each in mounts if each != mount])
 
 
+@retried
 def change(
     caller: Caller,
     fleet_id: str,
@@ -49,21 +50,17 @@ def change(
     Raises FleetNotFound, DeploymentNotFound, MountsRefused, FieldRefused for a Kubernetes fleet.
     """
     fleet = fleets.get(caller, fleet_id)
-
-    def once() -> Deployment:
-        before = of_fleet(fleet_id, deployment_id)
-        mounts = changed(before.volume_mounts)
-        if mounts and fleet.on_kubernetes:
-            raise FieldRefused("volume_mounts", "A Kubernetes fleet's groups have no volume mounts")
-        _require_valid(mounts)
-        after = replace(before, volume_mounts=mounts, updated_at=clock.now(), revision=before.revision + 1)
-        target = f"fleets/{fleet_id}/deployments/{deployment_id}"
-        store.replace(
-            before, after, audit.entry(caller, "deployment.volume_mounts_changed", target, mounts=str(len(mounts)))
-        )
-        return after
-
-    return retry(once)
+    before = of_fleet(fleet_id, deployment_id)
+    mounts = changed(before.volume_mounts)
+    if mounts and fleet.on_kubernetes:
+        raise FieldRefused("volume_mounts", "A Kubernetes fleet's groups have no volume mounts")
+    _require_valid(mounts)
+    after = replace(before, volume_mounts=mounts, updated_at=clock.now(), revision=before.revision + 1)
+    target = f"fleets/{fleet_id}/deployments/{deployment_id}"
+    store.replace(
+        before, after, audit.entry(caller, "deployment.volume_mounts_changed", target, mounts=str(len(mounts)))
+    )
+    return after
 
 
 def _require_valid(mounts: Sequence[VolumeMount]) -> None:

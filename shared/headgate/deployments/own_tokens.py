@@ -14,7 +14,7 @@ from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.storage import idempotent_create
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,6 +39,7 @@ def issued(fleet: Fleet, group: Deployment, at: datetime) -> tuple[Deployment, l
     return after, [fleets.token_of_group(fleet, group.id, after.token_generation, expires_at)]
 
 
+@retried
 def renew(caller: Caller, fleet_id: str, deployment_id: str, grace: Grace) -> Deployment:
     """Issue the group's next token. The previous one stays valid for the grace; all before it end.
 
@@ -46,24 +47,20 @@ def renew(caller: Caller, fleet_id: str, deployment_id: str, grace: Grace) -> De
     """
     caller.require_admin()
     fleet = fleets.get(caller, fleet_id)
-
-    def once() -> Deployment:
-        at, before = clock.now(), of_fleet(fleet_id, deployment_id)
-        if before.token_generation == 0:
-            raise NoOwnToken
-        after, writes = issued(fleet, replace(before, revision=before.revision + 1, updated_at=at), at)
-        end = fleets.previous_ends_at(grace, before.token_expires_at, at)
-        after = replace(after, previous_token_ends_at=end, previous_while_used=grace == "unused")
-        ended = [fleets.token_ends(deployment_id, before.token_generation, end)]
-        if before.token_generation > 1:
-            ended.append(fleets.token_ends(deployment_id, before.token_generation - 1, None))
-        target = f"fleets/{fleet_id}/deployments/{deployment_id}"
-        record = audit.entry(caller, "deployment.token_renewed", target, grace=grace)
-        noted = idempotent_create.writes(f"/{target}")
-        store.replace(before, after, *writes, *ended, record, *noted)
-        return after
-
-    return retry(once)
+    at, before = clock.now(), of_fleet(fleet_id, deployment_id)
+    if before.token_generation == 0:
+        raise NoOwnToken
+    after, writes = issued(fleet, replace(before, revision=before.revision + 1, updated_at=at), at)
+    end = fleets.previous_ends_at(grace, before.token_expires_at, at)
+    after = replace(after, previous_token_ends_at=end, previous_while_used=grace == "unused")
+    ended = [fleets.token_ends(deployment_id, before.token_generation, end)]
+    if before.token_generation > 1:
+        ended.append(fleets.token_ends(deployment_id, before.token_generation - 1, None))
+    target = f"fleets/{fleet_id}/deployments/{deployment_id}"
+    record = audit.entry(caller, "deployment.token_renewed", target, grace=grace)
+    noted = idempotent_create.writes(f"/{target}")
+    store.replace(before, after, *writes, *ended, record, *noted)
+    return after
 
 
 def end_previous(group: Deployment, at: datetime) -> None:

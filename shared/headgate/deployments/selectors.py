@@ -10,18 +10,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import selector_store, store
-from headgate.deployments.model import Deployment, FieldRefused
-from headgate.deployments.selection import Selectors
+from headgate.deployments.model import Deployment, FieldRefused, Selectors
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 
 if TYPE_CHECKING:
     from headgate.foundation.caller import Caller
 
 MOST_LABELS: Final = 8
 MOST_GROUPS: Final = 50
+of_fleet_by_labels = selector_store.get
+"""The fleet's selectors; one read, for the fleet service."""
 
 
 class SelectorTaken(errors.Conflict):
@@ -37,6 +38,7 @@ class NotSelectable(errors.Conflict):
     code = "not_selectable"
 
 
+@retried
 def select(caller: Caller, fleet_id: str, deployment_id: str, labels: Mapping[str, str]) -> Deployment:
     """Let these labels select the group's members, none if there are none; one transaction.
 
@@ -46,26 +48,17 @@ def select(caller: Caller, fleet_id: str, deployment_id: str, labels: Mapping[st
     fleet = fleets.get(caller, fleet_id)
     if fleet.on_kubernetes:
         raise NotSelectable("What a pod runs depends on its group's role: labels move hosts of server fleets only")
-
-    def once() -> Deployment:
-        group, before = of_fleet(fleet_id, deployment_id), selector_store.get(fleet_id)
-        _require_selectable(group)
-        others = {each: required for each, required in before.by_group.items() if each != group.id}
-        if labels and dict(labels) in others.values():
-            raise SelectorTaken
-        by_group = {**others, group.id: dict(labels)} if labels else others
-        if len(by_group) > MOST_GROUPS:
-            raise FieldRefused("labels", f"A fleet has at most {MOST_GROUPS} groups that are selected by labels")
-        after = replace(group, selector=dict(labels), updated_at=clock.now(), revision=group.revision + 1)
-        store.replace(group, after, selector_store.put(fleet_id, before, Selectors(by_group, before.revision + 1)))
-        return after
-
-    return retry(once)
-
-
-def of_fleet_by_labels(fleet_id: str) -> Selectors:
-    """One read, for the fleet service."""
-    return selector_store.get(fleet_id)
+    group, before = of_fleet(fleet_id, deployment_id), selector_store.get(fleet_id)
+    _require_selectable(group)
+    others = {each: required for each, required in before.by_group.items() if each != group.id}
+    if labels and dict(labels) in others.values():
+        raise SelectorTaken
+    by_group = {**others, group.id: dict(labels)} if labels else others
+    if len(by_group) > MOST_GROUPS:
+        raise FieldRefused("labels", f"A fleet has at most {MOST_GROUPS} groups that are selected by labels")
+    after = replace(group, selector=dict(labels), updated_at=clock.now(), revision=group.revision + 1)
+    store.replace(group, after, selector_store.put(fleet_id, before, Selectors(by_group, before.revision + 1)))
+    return after
 
 
 def in_words(labels: Mapping[str, str]) -> str:

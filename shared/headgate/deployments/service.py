@@ -4,7 +4,7 @@ What a group runs is in `headgate.deployments.assignments`, its volume mounts in
 functions that only read groups do not load what checks a configuration.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from headgate.deployments import history_store, selector_store, store, variable_store
@@ -15,8 +15,12 @@ from headgate.fleets.model import ExpiresIn, Fleet, FleetMode, FleetType
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
-from headgate.storage.page import Slice
+from headgate.foundation.page import Slice
 from headgate.storage.table import Write
+
+# For other concepts, which use no store.
+each, changed, unchanged, prove = store.each, store.changed, store.unchanged, store.prove
+selectors_deleted = selector_store.deleting
 
 
 def create_fleet(
@@ -64,11 +68,6 @@ def of_fleet(fleet_id: str, deployment_id: str) -> Deployment:
     return group
 
 
-def each(fleet_id: str) -> Iterator[Deployment]:
-    """All groups of a fleet that the caller is known to see, by id; one query for each megabyte."""
-    return store.each(fleet_id)
-
-
 def ids(fleet_id: str, limit: int) -> Sequence[str]:
     """The ids of up to `limit` groups of a fleet that the caller is known to see; one query."""
     return store.ids(fleet_id, limit).entries
@@ -83,32 +82,9 @@ def deleting(caller: Caller, group: Deployment) -> list[Write]:
     return [*store.deleting(group), *variable_store.deleting(group), *tokens, *selected, event]
 
 
-def selectors_deleted(fleet_id: str) -> Write:
-    """For the deletion of a fleet, whose Default group is selected by no labels."""
-    return selector_store.deleting(fleet_id)
-
-
 def groups(ids: Iterable[tuple[str, str]]) -> dict[str, Deployment]:
     """Groups by id, each named by its fleet's id and its own; one batch read for each hundred."""
     return {group.id: group for group in store.groups(ids)}
-
-
-def changed(before: Deployment, after: Deployment) -> Write:
-    """The write that changes a group which keeps its name, for a transaction with what belongs to it."""
-    return store.changed(before, after)
-
-
-def prove(group: Deployment) -> None:
-    """Note that a host of the group ran the assigned version healthily for a time; one update of that attribute alone.
-
-    If another write was first, it is left to the next host that says so.
-    """
-    store.prove(group)
-
-
-def unchanged(group: Deployment) -> Write:
-    """For a transaction that is to fail if somebody changed the group since it was read."""
-    return store.unchanged(group)
 
 
 def _valid_generations(group: Deployment) -> range:

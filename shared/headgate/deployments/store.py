@@ -9,8 +9,8 @@ from headgate.deployments import mapping
 from headgate.deployments.model import Deployment, NameTaken
 from headgate.fleets import keys
 from headgate.fleets.model import FleetNotFound
+from headgate.foundation.page import Slice
 from headgate.storage import idempotent_create, items
-from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
@@ -42,9 +42,7 @@ def named(fleet_id: str, name: str) -> Deployment | None:
 
 def ids(fleet_id: str, limit: int, after: str | None = None) -> Slice[str]:
     """The ids of up to `limit` groups by name, starting after the name `after`; one query."""
-    rows = table.list(keys.of_fleet(fleet_id), keys.NAMES, limit, keys.sort_key(keys.NAMES, after))
-    entries = [items.text(item, "deployment_id") for item in rows.entries]
-    return Slice(entries, keys.position(keys.NAMES, rows.position))
+    return table.page(keys.of_fleet(fleet_id), keys.NAMES, limit, after, lambda item: items.text(item, "deployment_id"))
 
 
 def groups(ids: Iterable[tuple[str, str]]) -> list[Deployment]:
@@ -75,9 +73,7 @@ def create(created: Deployment, added: Write, *beside: Write) -> None:
 
 def deleting(group: Deployment) -> list[Write]:
     """The writes that delete a group, unless it is changed meanwhile."""
-    unchanged = table.delete(
-        keys.deployment(group.fleet_id, group.id), "revision = :revision", {":revision": group.revision}
-    )
+    unchanged = table.delete(keys.deployment(group.fleet_id, group.id), *table.at_revision(group.revision))
     return [unchanged, table.delete(keys.name(group.fleet_id, group.name))]
 
 
@@ -96,7 +92,7 @@ def replace(before: Deployment, after: Deployment, *records: Write) -> None:
 
 def changed(before: Deployment, after: Deployment) -> Write:
     """The write that changes a group that keeps its name. Its condition is that nobody changed it since then."""
-    return table.put_if(mapping.group_item(after), "revision = :revision", {":revision": before.revision})
+    return table.put_if(mapping.group_item(after), *table.at_revision(before.revision))
 
 
 def prove(group: Deployment) -> None:
@@ -114,7 +110,7 @@ def prove(group: Deployment) -> None:
 
 def unchanged(group: Deployment) -> Write:
     """For another change's transaction, which fails if somebody changed the group since it was read."""
-    return table.check(keys.deployment(group.fleet_id, group.id), "revision = :revision", {":revision": group.revision})
+    return table.check(keys.deployment(group.fleet_id, group.id), *table.at_revision(group.revision))
 
 
 def _take_name(group: Deployment) -> Write:

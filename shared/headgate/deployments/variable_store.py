@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import store
-from headgate.deployments.environment import Environment, GroupVariable
+from headgate.deployments.environment import Environment
+from headgate.deployments.mapping import ENVIRONMENTS
 from headgate.fleets import keys
-from headgate.storage.stored import Stored
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from headgate.storage.items import Item
     from headgate.storage.table import Write
 
-_ENVIRONMENTS: Final = Stored(Environment, unless_default=["removed"])
-Stored(GroupVariable, sparse=True)
 MOST_UNUSED: Final = 6
 """Revisions that are kept beside those of the group and its healthy versions: a host names its last six offers."""
 
@@ -27,13 +25,13 @@ MOST_UNUSED: Final = 6
 def get(fleet_id: str, deployment_id: str) -> Environment:
     """One read; empty if nothing was ever stored."""
     item = table.get(keys.env(fleet_id, deployment_id))
-    return _ENVIRONMENTS.read(item) if item else Environment()
+    return ENVIRONMENTS.read(item) if item else Environment()
 
 
 def revision(fleet_id: str, deployment_id: str, revision: int) -> Environment | None:
     """A revision that hosts were moved to; one read. None if it is not stored."""
     item = table.get(keys.env_revision(fleet_id, deployment_id, revision))
-    return _ENVIRONMENTS.read(item) if item else None
+    return ENVIRONMENTS.read(item) if item else None
 
 
 def pinning(group: Deployment, environment: Environment, used: Collection[int]) -> list[Write]:
@@ -46,7 +44,7 @@ def pinning(group: Deployment, environment: Environment, used: Collection[int]) 
     if environment.revision in stored:
         writes = [table.must_exist(key)]
     else:
-        writes = [table.put_new(key | _place(group) | _ENVIRONMENTS.item(environment))]
+        writes = [table.put_new(key | _place(group) | ENVIRONMENTS.item(environment))]
     unused = sorted(set(stored) - set(used) - {environment.revision})
     return writes + [table.delete(keys.env_revision(group.fleet_id, group.id, n)) for n in unused[:-MOST_UNUSED]]
 
@@ -74,14 +72,12 @@ def deleting(group: Deployment) -> list[Write]:
 
 def _revisions(group: Deployment) -> list[Environment]:
     stored = table.list_all(keys.of_fleet(group.fleet_id), f"{keys.ENV_REVISIONS}{group.id}#")
-    return [_ENVIRONMENTS.read(item) for item in stored]
+    return [ENVIRONMENTS.read(item) for item in stored]
 
 
 def _put(group: Deployment, before: Environment, after: Environment) -> Write:
-    item = keys.env(group.fleet_id, group.id) | _place(group) | _ENVIRONMENTS.item(after)
-    if before.revision == 0:
-        return table.put_new(item)
-    return table.put_if(item, "revision = :revision", {":revision": before.revision})
+    item = keys.env(group.fleet_id, group.id) | _place(group) | ENVIRONMENTS.item(after)
+    return table.put_if(item, *table.at_revision(before.revision))
 
 
 def _place(group: Deployment) -> Item:

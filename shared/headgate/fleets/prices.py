@@ -13,7 +13,7 @@ from headgate.audit import service as audit
 from headgate.fleets import store
 from headgate.foundation import clock, errors
 from headgate.foundation.principal import Principal
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 from headgate.storage.stored import Stored
 
 if TYPE_CHECKING:
@@ -83,27 +83,24 @@ def get(caller: Caller) -> PriceList:
     return _of(caller.organization_id)
 
 
+@retried
 def change(caller: Caller, currency: str, prices: Sequence[Price], if_match: frozenset[str] | None) -> PriceList:
     """Replace all prices. Raises AdminRequired, PricesChanged."""
     caller.require_admin()
-
-    def once() -> PriceList:
-        before = _of(caller.organization_id)
-        if if_match is not None and if_match.isdisjoint(("*", before.etag)):
-            raise PricesChanged(before.etag)
-        after = replace(
-            before,
-            currency=currency,
-            prices=tuple(prices),
-            revision=before.revision + 1,
-            updated_at=clock.now(),
-            updated_by=caller.principal,
-        )
-        record = audit.entry(caller, "prices.changed", "fleets/prices", currency=currency, prices=str(len(prices)))
-        store.put_prices(caller.organization_id, _PRICES.item(after), before.revision, record)
-        return after
-
-    return retry(once)
+    before = _of(caller.organization_id)
+    if if_match is not None and if_match.isdisjoint(("*", before.etag)):
+        raise PricesChanged(before.etag)
+    after = replace(
+        before,
+        currency=currency,
+        prices=tuple(prices),
+        revision=before.revision + 1,
+        updated_at=clock.now(),
+        updated_by=caller.principal,
+    )
+    record = audit.entry(caller, "prices.changed", "fleets/prices", currency=currency, prices=str(len(prices)))
+    store.put_prices(caller.organization_id, _PRICES.item(after), before.revision, record)
+    return after
 
 
 def imported(item: Item) -> None:

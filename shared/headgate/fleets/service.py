@@ -26,17 +26,18 @@ from headgate.fleets.model import (
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
-from headgate.storage.page import Slice
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
     from headgate.storage.table import Write
 
+# For other concepts, which use no store.
+all_fleets, token, changed, group_added = store.all_fleets, store.token, store.changed, store.group_added
 # A transaction has room for 100 writes; a token that was renewed more often than this has long ended.
 _MAX_ENDED: Final = 50
 
@@ -60,16 +61,6 @@ def of_organization(organization_id: str, fleet_id: str) -> Fleet:
     if fleet is None:
         raise FleetNotFound
     return fleet
-
-
-def all_fleets() -> Iterator[Fleet]:
-    """The fleets of every organization, for what goes through all of them; two queries."""
-    return store.all_fleets()
-
-
-def token(token_hash: str) -> FleetToken | None:
-    """One read. None if the token was deleted or never issued."""
-    return store.token(token_hash)
 
 
 def endpoint() -> str:
@@ -118,11 +109,6 @@ def create(fleet: Fleet, *beside: Write) -> Fleet:
     return fleet
 
 
-def changed(before: Fleet, after: Fleet) -> Write:
-    """For a transaction, which fails if the fleet's token is renewed or a group is added meanwhile."""
-    return store.changed(before, after)
-
-
 def deleting(fleet: Fleet) -> list[Write]:
     """The writes that delete a fleet with its tokens, unless it is changed meanwhile."""
     return store.deleting(fleet, [tokens.hash_at(fleet.id, generation) for generation in _generations(fleet)])
@@ -145,42 +131,34 @@ def token_ends(holder: str, generation: int, at: datetime | None) -> Write:
     return store.end_token(tokens.hash_at(holder, generation), at)
 
 
-def group_added(organization_id: str, fleet_id: str) -> Write:
-    """For the transaction that adds a group: it fails if the fleet is deleted, or is observed by then."""
-    return store.group_added(organization_id, fleet_id)
-
-
+@retried
 def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
     """Issue the fleet's next token. The previous one stays valid for the grace; with `none`, all previous ones end.
 
     One transaction with the record of the change. Raises AdminRequired, FleetNotFound.
     """
     caller.require_admin()
-
-    def once() -> Fleet:
-        at, before = clock.now(), get(caller, fleet_id)
-        current = before.token_generation
-        end = previous_ends_at(grace, before.token_expires_at, at)
-        after = replace(
-            before,
-            token_generation=current + 1,
-            token_expires_at=expiry(before, at),
-            previous_token_ends_at=end,
-            previous_while_used=grace == "unused",
-        )
-        previous: list[tuple[str, datetime | None]]
-        if end is not None:
-            previous = [(tokens.hash_at(fleet_id, current), end)]
-            if current >= _MAX_ENDED:
-                # So that never more tokens are valid than a renewal without a grace can end.
-                previous.append((tokens.hash_at(fleet_id, current - _MAX_ENDED + 1), None))
-        else:
-            previous = [(tokens.hash_at(fleet_id, generation), None) for generation in _generations(before)]
-        record = audit.entry(caller, "fleet.token_renewed", f"fleets/{fleet_id}", grace=grace)
-        store.renew_token(before, after, tokens.hash_at(fleet_id, after.token_generation), previous, record)
-        return after
-
-    return retry(once)
+    at, before = clock.now(), get(caller, fleet_id)
+    current = before.token_generation
+    end = previous_ends_at(grace, before.token_expires_at, at)
+    after = replace(
+        before,
+        token_generation=current + 1,
+        token_expires_at=expiry(before, at),
+        previous_token_ends_at=end,
+        previous_while_used=grace == "unused",
+    )
+    previous: list[tuple[str, datetime | None]]
+    if end is not None:
+        previous = [(tokens.hash_at(fleet_id, current), end)]
+        if current >= _MAX_ENDED:
+            # So that never more tokens are valid than a renewal without a grace can end.
+            previous.append((tokens.hash_at(fleet_id, current - _MAX_ENDED + 1), None))
+    else:
+        previous = [(tokens.hash_at(fleet_id, generation), None) for generation in _generations(before)]
+    record = audit.entry(caller, "fleet.token_renewed", f"fleets/{fleet_id}", grace=grace)
+    store.renew_token(before, after, tokens.hash_at(fleet_id, after.token_generation), previous, record)
+    return after
 
 
 def end_previous(fleet: Fleet, at: datetime) -> None:

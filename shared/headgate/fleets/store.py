@@ -8,7 +8,6 @@ from headgate.fleets import keys, mapping
 from headgate.fleets.model import Fleet, FleetLimitReached, FleetToken, FleetType, LabelTaken
 from headgate.foundation import clock
 from headgate.storage import idempotent_create, items
-from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from headgate.foundation.page import Slice
     from headgate.storage.items import Item
     from headgate.storage.table import Write
 
@@ -28,9 +28,8 @@ def fleet(organization_id: str, fleet_id: str) -> Fleet | None:
 
 def fleets(organization_id: str, limit: int, after: str | None) -> Slice[Fleet]:
     """Newest first, starting after the fleet with the id `after`; one query."""
-    start = keys.sort_key(keys.FLEETS, after)
-    rows = table.list(keys.organization(organization_id), keys.FLEETS, limit, start, newest_first=True)
-    return Slice([mapping.FLEETS.read(item) for item in rows.entries], keys.position(keys.FLEETS, rows.position))
+    pk = keys.organization(organization_id)
+    return table.page(pk, keys.FLEETS, limit, after, mapping.FLEETS.read, newest_first=True)
 
 
 def labelled(organization_id: str, label: str) -> Fleet | None:
@@ -126,9 +125,7 @@ def prices(organization_id: str) -> Item | None:
 
 def put_prices(organization_id: str, prices: Item, before: int, record: Write) -> None:
     """One transaction, with the record of the change. Raises LostRace if they were changed since revision `before`."""
-    item = keys.prices(organization_id) | prices
-    write = table.put_if(item, "revision = :revision", {":revision": before}) if before else table.put_new(item)
-    transact([write, record])
+    transact([table.put_if(keys.prices(organization_id) | prices, *table.at_revision(before)), record])
 
 
 def _unchanged(fleet: Fleet) -> tuple[str, Item]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from headgate.flows import store
 from headgate.flows.model import SLUG, ComponentExample, Flow, FlowNotFound, FullFlow, GalleryNotPublished
 from headgate.foundation import errors
-from headgate.storage.page import Slice
+from headgate.foundation.page import Slice
 
 
 def listed(limit: int, after: str | None) -> Slice[Flow]:

@@ -10,10 +10,10 @@ from fastapi import Depends, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 
 from headgate.foundation import errors
+from headgate.foundation.page import Slice
 from headgate.http.credentials import Reader
 from headgate.http.parameters import whole_number
 from headgate.identity import signing
-from headgate.storage.page import Slice
 
 _SIGNATURE_LENGTH: Final = 16
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Role
+from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.identity import keys
 from headgate.identity.model import AlreadyMember, LastAdmin, Member, Membership, MemberStatus, Organization, User
 from headgate.storage import items, table
 from headgate.storage.items import Item
-from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace
 from headgate.storage.stored import Stored
 from headgate.storage.table import Write, identity

@@ -8,10 +8,10 @@ from headgate.audit import service as audit
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import is_id, new_id
+from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.identity import invitations, member_store, people, service_account_store
 from headgate.identity.model import AlreadyMember, Member, MemberNotFound, Membership, Organization
-from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 
 

@@ -12,6 +12,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Access, Caller
 from headgate.foundation.hashing import hash_of
 from headgate.foundation.ids import new_id
+from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings
 from headgate.identity import member_store, rate_store, service_account_store, session_store, sessions
@@ -26,7 +27,6 @@ from headgate.identity.model import (
     Token,
     User,
 )
-from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 
 TOKEN_PREFIX: Final = "sv_"  # noqa: S105  the specification's prefix, not a secret

@@ -9,12 +9,12 @@ from typing import Final, get_args
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Caller
+from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.identity import keys, member_store
 from headgate.identity.model import Member, ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
 from headgate.storage import items, table
 from headgate.storage.items import Item
-from headgate.storage.page import Slice
 from headgate.storage.stored import Stored
 from headgate.storage.table import ConditionFailed, Write, identity
 

@@ -19,8 +19,8 @@ from headgate.instances.counting import admission
 from headgate.instances.counting.census import CensusEntry, shard_of
 from headgate.instances.model import Instance, InstanceNotFound
 from headgate.instances.reported import components, effective
-from headgate.instances.state.model import STALE_AFTER, day_of, forgotten, mark_of, stale
-from headgate.storage.retry import retry
+from headgate.instances.state.model import STALE_AFTER
+from headgate.storage.retry import retried, retry
 from headgate.storage.table import transact
 
 _MINUTES: Final = int(STALE_AFTER.total_seconds()) // 60
@@ -44,48 +44,42 @@ class FleetNotEmpty(errors.Conflict):
     code = "fleet_not_empty"
 
 
+@retried
 def delete_instance(caller: Caller, fleet_id: str, instance_id: str) -> Instance:
     """Delete an instance that was stopped or is stale; one transaction. It is known again as soon as it reports.
 
     Raises FleetNotFound, InstanceNotFound, StillReports.
     """
     fleets.get(caller, fleet_id)
-
-    def once() -> Instance:
-        at = clock.now()
-        instance = store.instance(fleet_id, instance_id)
-        if instance is None or forgotten(day_of(mark_of(instance.contact.last_seen_at)), at):
-            raise InstanceNotFound
-        if not (instance.reported.stopped or stale(mark_of(instance.contact.last_seen_at), at)):
-            raise StillReports(
-                "This collector reports: uninstall it, or stop its supervisor, and delete it then; one that is gone "
-                f"can be deleted {_MINUTES} minutes after its last message"
-            )
-        counted = store.shard(fleet_id, shard_of(instance.id))
-        store.delete(instance, counted, counted.moved(CensusEntry.of(instance), None, at))
-        return instance
-
-    return retry(once)
+    at = clock.now()
+    instance = store.instance(fleet_id, instance_id)
+    if instance is None or instance.is_forgotten(at):
+        raise InstanceNotFound
+    if not (instance.reported.stopped or instance.is_stale(at)):
+        raise StillReports(
+            "This collector reports: uninstall it, or stop its supervisor, and delete it then; one that is gone "
+            f"can be deleted {_MINUTES} minutes after its last message"
+        )
+    counted = store.shard(fleet_id, shard_of(instance.id))
+    store.delete(instance, counted, counted.moved(CensusEntry.of(instance), None, at))
+    return instance
 
 
+@retried
 def delete_group(caller: Caller, fleet_id: str, deployment_id: str) -> Deployment:
     """Delete a group none of whose collectors reports; one transaction. Those that are stale or stopped go with it.
 
     Raises FleetNotFound, DeploymentNotFound, StillReports, GroupNotDeletable for a Default group and during a rollout.
     """
     fleet = fleets.get(caller, fleet_id)
-
-    def once() -> Deployment:
-        group = deployments.of_fleet(fleet_id, deployment_id)
-        if group.id == fleet.default_deployment_id:
-            raise GroupNotDeletable("This is the fleet's Default group, which ends with the fleet alone")
-        _require_no_rollout(group)
-        joined = admission.nobody_joined(fleet_id)
-        _require_quiet(fleet, "group", group.id)
-        transact([*deployments.deleting(caller, group), joined])
-        return group
-
-    return retry(once)
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    if group.id == fleet.default_deployment_id:
+        raise GroupNotDeletable("This is the fleet's Default group, which ends with the fleet alone")
+    _require_no_rollout(group)
+    joined = admission.nobody_joined(fleet_id)
+    _require_quiet(fleet, "group", group.id)
+    transact([*deployments.deleting(caller, group), joined])
+    return group
 
 
 def delete_fleet(caller: Caller, fleet_id: str) -> Fleet:

@@ -1,4 +1,4 @@
-"""Instances as items of the fleets table, and back."""
+"""Instances and their events as items of the fleets table, and back."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from headgate.instances.reported.effective import Effective
 from headgate.instances.reported.host import ReportedHost
 from headgate.instances.reported.model import Health, Reported, ReportedConfig
 from headgate.instances.state.model import day_of, expires, mark_of
+from headgate.instances.timeline.model import Moment, TimelineEvent
 from headgate.storage.items import Item, Value
 from headgate.storage.stored import COMPRESSED_JSON, HEX, JSON, Stored
 
@@ -61,6 +62,8 @@ Stored(OpenCapture, names={"id": "capture_id"})
 _ORDERS: Final = Stored(PendingOrder)
 Stored(Measurements, unless_default=["departures"])
 Stored(Watch, unless_default=["taken_back"])
+EVENTS: Final = Stored(TimelineEvent)
+Stored(Moment, names={"collector_version": "collector"}, flat=["assignment"])
 
 
 def instance_item(instance: Instance) -> Item:

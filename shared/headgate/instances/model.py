@@ -15,7 +15,7 @@ from headgate.instances.orders.model import NOTHING_ORDERED, Orders
 from headgate.instances.reported.host_key import HostKey
 from headgate.instances.reported.model import NEVER_CONFIGURED, NOTHING_REPORTED, Reported
 from headgate.instances.state.intervals import QUICK_SECONDS
-from headgate.instances.state.model import InstanceState, mark_of, shown, stale
+from headgate.instances.state.model import InstanceState, day_of, forgotten, mark_of, shown, stale
 from headgate.instances.timeline.model import NOTHING_NOTED, Noted
 
 if TYPE_CHECKING:
@@ -123,6 +123,14 @@ class Instance:
         """True if its host was told to report quickly. Zero is a host that takes no interval."""
         return 0 < self.contact.told_seconds <= QUICK_SECONDS
 
+    def is_stale(self, at: datetime) -> bool:
+        """True if nothing was heard of it for a quarter of an hour, also if it said that it stops."""
+        return stale(mark_of(self.contact.last_seen_at), at)
+
+    def is_forgotten(self, at: datetime) -> bool:
+        """True if nothing was heard of it for a month: it is no longer listed."""
+        return forgotten(day_of(mark_of(self.contact.last_seen_at)), at)
+
     @property
     def under_way(self) -> bool:
         """True if a config is being applied: then each of its messages is stored, and none may be missed."""
@@ -200,10 +208,9 @@ class Instance:
 
     def shown_state(self, desired: Desired | None, at: datetime, *, on_kubernetes: bool) -> InstanceState:
         """The state at that time, also if the group was assigned something else since the last message."""
-        mark = mark_of(self.contact.last_seen_at)
-        if stale(mark, at):
+        if self.is_stale(at):
             return "unknown" if on_kubernetes else "stale"
         # A host that takes no configuration, and is to take none, runs its own whatever its group was assigned.
         stays = desired is not None and desired.assignment is None and not self.reported.accepts_config
         current = stays or (desired is not None and desired.revision == self.standing.revision)
-        return shown(self.standing.state, mark, at, current=current, quick=self.is_quick)
+        return shown(self.standing.state, mark_of(self.contact.last_seen_at), at, current=current, quick=self.is_quick)

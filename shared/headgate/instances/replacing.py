@@ -19,7 +19,7 @@ from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
 from headgate.instances.timeline import store as timeline_store
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,7 @@ def successors(fleet: Fleet, gone: SeenInstance) -> Sequence[SeenInstance]:
     return [seen for seen in candidates if _has_key_of(former, seen.instance)] or candidates
 
 
+@retried
 def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) -> SeenInstance:
     """Delete an instance that is gone in favour of the one that its host is now, which gets its override.
 
@@ -65,43 +66,39 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
     NotReplaceable, FieldRefused.
     """
     fleet = fleets.get(caller, fleet_id)
-
-    def once() -> SeenInstance:
-        at = clock.now()
-        gone = service.seen(fleet, instance_id, at)
-        if gone.state not in _GONE:
-            raise NotReplaceable(f"{gone.instance.called} reports: it was not installed again as another instance")
-        seen = _named(fleet, by, at) if by else _only(fleet, gone)
-        if not _follows(seen.instance, gone.instance):
-            raise FieldRefused("by", "Both reported at a time, so that they are two hosts: name one that came after it")
-        before, former = seen.instance, gone.instance
-        after = before
-        if former.orders.overridden(at) and not before.orders.overridden(at):
-            group = deployments.of_fleet(fleet_id, before.deployment_id)
-            after = replace(before, orders=replace(before.orders, override=former.orders.override))
-            after = transitions.judged(after, after.desired(group, at))
-        # That the former one was silent, or had stopped, was told.
-        is_well = after.standing.state == "applied"
-        after = after if is_well else replace(after, noted=replace(after.noted, unwell=True))
-        put = timeline_store.put
-        ended = replace(
-            timeline.entry(former, "replaced", at), actor=caller.principal, reason=f"It was installed again: {after.id}"
-        )
-        begun = replace(timeline.entry(after, "replaces", at), actor=caller.principal, reason=f"It was {former.id}")
-        events = [
-            *put(fleet_id, former.id, former.revision + 1, [ended]),
-            *put(fleet_id, after.id, before.revision + 1, [begun]),
-            *notices.writes(["instance.recovered"] if is_well else [], caller.organization_id, former, at),
-        ]
-        first = store.shard(fleet_id, shard_of(former.id))
-        shards = {first.number: (first, first.moved(CensusEntry.of(former), None, at))}
-        number = shard_of(before.id)
-        counted, moved = shards.get(number) or _twice(store.shard(fleet_id, number))
-        shards[number] = (counted, moved.moved(CensusEntry.of(before), CensusEntry.of(after), at))
-        store.replace(former, before, after, list(shards.values()), events)
-        return replace(seen, instance=after)
-
-    return retry(once)
+    at = clock.now()
+    gone = service.seen(fleet, instance_id, at)
+    if gone.state not in _GONE:
+        raise NotReplaceable(f"{gone.instance.called} reports: it was not installed again as another instance")
+    seen = _named(fleet, by, at) if by else _only(fleet, gone)
+    if not _follows(seen.instance, gone.instance):
+        raise FieldRefused("by", "Both reported at a time, so that they are two hosts: name one that came after it")
+    before, former = seen.instance, gone.instance
+    after = before
+    if former.orders.overridden(at) and not before.orders.overridden(at):
+        group = deployments.of_fleet(fleet_id, before.deployment_id)
+        after = replace(before, orders=replace(before.orders, override=former.orders.override))
+        after = transitions.judged(after, after.desired(group, at))
+    # That the former one was silent, or had stopped, was told.
+    is_well = after.standing.state == "applied"
+    after = after if is_well else replace(after, noted=replace(after.noted, unwell=True))
+    put = timeline_store.put
+    ended = replace(
+        timeline.entry(former, "replaced", at), actor=caller.principal, reason=f"It was installed again: {after.id}"
+    )
+    begun = replace(timeline.entry(after, "replaces", at), actor=caller.principal, reason=f"It was {former.id}")
+    events = [
+        *put(fleet_id, former.id, former.revision + 1, [ended]),
+        *put(fleet_id, after.id, before.revision + 1, [begun]),
+        *notices.writes(["instance.recovered"] if is_well else [], caller.organization_id, former, at),
+    ]
+    first = store.shard(fleet_id, shard_of(former.id))
+    shards = {first.number: (first, first.moved(CensusEntry.of(former), None, at))}
+    number = shard_of(before.id)
+    counted, moved = shards.get(number) or _twice(store.shard(fleet_id, number))
+    shards[number] = (counted, moved.moved(CensusEntry.of(before), CensusEntry.of(after), at))
+    store.replace(former, before, after, list(shards.values()), events)
+    return replace(seen, instance=after)
 
 
 def _has_key_of(former: Instance, instance: Instance) -> bool:

@@ -12,17 +12,17 @@ from headgate.fleets import tokens
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.foundation.page import Slice
 from headgate.instances import store
 from headgate.instances.counting import admission
 from headgate.instances.counting.census import CensusEntry, shard_of
 from headgate.instances.desired.model import Desired
 from headgate.instances.model import Instance, InstanceNotFound
 from headgate.instances.reported import components
-from headgate.instances.state.model import InstanceState, day_of, forgotten, mark_of
+from headgate.instances.state.model import InstanceState
 from headgate.instances.store import Sender
 from headgate.instances.timeline import store as timeline_store
 from headgate.instances.timeline.model import TimelineEvent
-from headgate.storage.page import Slice
 from headgate.storage.table import Write
 
 # A page of a filtered list reads no more: a megabyte of the table.
@@ -127,7 +127,7 @@ def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Insta
     return [
         each
         for each in overridden
-        if each.orders.override and each.orders.override.until > at and not _forgotten(each, at)
+        if each.orders.override and each.orders.override.until > at and not each.is_forgotten(at)
     ]
 
 
@@ -145,7 +145,7 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[SeenIn
 
     One read for each hundred groups.
     """
-    listed = [instance for instance in listed if not _forgotten(instance, at)]
+    listed = [instance for instance in listed if not instance.is_forgotten(at)]
     groups = deployments.groups(sorted({(fleet.id, instance.deployment_id) for instance in listed}))
     current = {group.id: tokens.current_id(*group.token_of(fleet)) for group in groups.values()}
     seen = []
@@ -193,7 +193,7 @@ def save(before: Instance | None, after: Instance, entries: Sequence[TimelineEve
     shard = store.shard(after.fleet_id, shard_of(after.id))
     moved = shard.moved(CensusEntry.of(before) if before else None, CensusEntry.of(after), at)
     admitted = None
-    if before is None or _forgotten(before, at):
+    if before is None or before.is_forgotten(at):
         admitted = admission.admit(after.fleet_id, at, lambda: store.census_by_keys(after.fleet_id).total(at))
     events = timeline_store.put(after.fleet_id, after.id, before.revision + 1 if before else 1, entries)
     store.save(before, after, shard, moved, [*([admitted] if admitted else []), *events, *beside])
@@ -202,7 +202,3 @@ def save(before: Instance | None, after: Instance, entries: Sequence[TimelineEve
 def note(instance: Instance, entry: TimelineEvent) -> None:
     """Write an event that changes nothing of the instance; one put. Raises LostRace if there is one of that time."""
     timeline_store.append(instance.fleet_id, instance.id, instance.revision, entry)
-
-
-def _forgotten(instance: Instance, at: datetime) -> bool:
-    return forgotten(day_of(mark_of(instance.contact.last_seen_at)), at)

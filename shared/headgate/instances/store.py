@@ -13,7 +13,6 @@ from headgate.instances.counting import mapping as counters
 from headgate.instances.counting.census import SHARDS, Census, Shard
 from headgate.instances.reported import health_tree
 from headgate.storage import idempotent_create
-from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from headgate.deployments.model import Deployment
     from headgate.fleets.model import FleetToken
+    from headgate.foundation.page import Slice
     from headgate.instances.model import Instance
     from headgate.instances.orders.model import PendingOrder
     from headgate.storage.items import Item
@@ -59,8 +59,7 @@ def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str,
 
 def instances(fleet_id: str, limit: int, after: str | None) -> Slice[Instance]:
     """By id, which is by the time of their first start, starting after the id `after`; one query."""
-    rows = table.list(keys.of_fleet(fleet_id), keys.INSTANCES, limit, keys.sort_key(keys.INSTANCES, after))
-    return Slice([mapping.INSTANCES.read(item) for item in rows.entries], keys.position(keys.INSTANCES, rows.position))
+    return table.page(keys.of_fleet(fleet_id), keys.INSTANCES, limit, after, mapping.INSTANCES.read)
 
 
 def each(fleet_id: str) -> Iterator[Instance]:
@@ -144,26 +143,21 @@ def put_orders(before: Instance, orders: Sequence[PendingOrder], path: str) -> N
 
 
 def _put_instance(before: Instance | None, after: Instance) -> Write:
-    revision = before.revision + 1 if before else 1
-    item = mapping.instance_item(after) | {"revision": revision}
     if before is None:
-        return table.put_new(item)
-    return table.put_if(
-        item,
-        "sequence_num = :sequence_num AND revision = :revision",
-        {":sequence_num": before.contact.sequence_num, ":revision": before.revision},
-    )
+        return table.put_new(mapping.instance_item(after) | {"revision": 1})
+    return table.put_if(mapping.instance_item(after) | {"revision": before.revision + 1}, *_unchanged(before))
 
 
 def _delete_instance(instance: Instance) -> list[Write]:
-    unchanged = "sequence_num = :sequence_num AND revision = :revision"
-    values: Item = {":sequence_num": instance.contact.sequence_num, ":revision": instance.revision}
-    deleted = table.delete(keys.instance(instance.fleet_id, instance.id), unchanged, values)
+    deleted = table.delete(keys.instance(instance.fleet_id, instance.id), *_unchanged(instance))
     return [deleted, health_tree.removal(instance.fleet_id, instance.id)]
+
+
+def _unchanged(instance: Instance) -> tuple[str, Item]:
+    values: Item = {":sequence_num": instance.contact.sequence_num, ":revision": instance.revision}
+    return "sequence_num = :sequence_num AND revision = :revision", values
 
 
 def _put_shard(fleet_id: str, before: Shard, after: Shard) -> Write:
     item = counters.shard_item(fleet_id, after) | {"revision": before.revision + 1}
-    if before.revision == 0:
-        return table.put_new(item)
-    return table.put_if(item, "revision = :revision", {":revision": before.revision})
+    return table.put_if(item, *table.at_revision(before.revision))

@@ -1,21 +1,25 @@
-"""Hosts that use the present token of a fleet or a group, and those that still use a former one."""
+"""Hosts that use the present token of a fleet or a group, and those that still use a former one, which may end then."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from headgate.deployments import own_tokens
 from headgate.deployments import service as deployments
+from headgate.deployments.model import Deployment
 from headgate.deployments.own_tokens import NoOwnToken
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.foundation import clock
-from headgate.instances import service
+from headgate.foundation.log import logger
+from headgate.instances import service, store
+from headgate.storage.retry import LostRace
 
 if TYPE_CHECKING:
-    from headgate.deployments.model import Deployment
     from headgate.fleets.model import Fleet
     from headgate.foundation.caller import Caller
     from headgate.instances.model import Instance
@@ -84,3 +88,24 @@ def _status(
         unknown=sum(each.instance.identity.token_id is None for each in seen),
         hosts=former[:MOST_HOSTS],
     )
+
+
+def end_unused(fleet: Fleet, groups: Sequence[Deployment], at: datetime) -> None:
+    """End those of the fleet and its groups; all of its instances are read if there are any.
+
+    A host that is away uses the token that it reported with last.
+    """
+    holders: list[Fleet | Deployment] = [fleet, *groups]
+    waiting = [each for each in holders if each.previous_while_used and (each.previous_token_ends_at or at) > at]
+    if not waiting:
+        return
+    used = {instance.identity.token_id for instance in store.each(fleet.id)}
+    for holder in waiting:
+        if tokens.current_id(holder.id, holder.token_generation - 1) in used:
+            continue
+        with suppress(LostRace):
+            if isinstance(holder, Deployment):
+                own_tokens.end_previous(holder, at)
+            else:
+                fleets.end_previous(holder, at)
+            logger.info("previous_token_ended", holder=holder.id)

@@ -1,14 +1,16 @@
-"""Reads what a host reports of itself from the custom message that our supervisor adds: a stranger's JSON.
+"""Reads what a host reports of itself, and of a capture, from the custom message of our supervisor: a stranger's JSON.
 
-Written by layers/supervisor/internal/host.
+Written by layers/supervisor/internal/host and layers/supervisor/internal/capture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from headgate.instances.orders.captured import HOST_REASONS, CaptureNews
 from headgate.instances.reported.host import (
     ABILITIES,
     MOST_LABELS,
@@ -26,11 +28,14 @@ if TYPE_CHECKING:
 
 CAPABILITY: Final = "io.headgate.host"
 ORDER: Final = "order"
+CAPTURE: Final = "capture"
 LARGEST: Final = 8 << 10
 """Bytes of a report, without a list of components."""
 MOST_COUNTED: Final = 128
 """Components of a report, each in the pipelines that it is in."""
 LARGEST_LIST: Final = 64 << 10
+LARGEST_CAPTURE: Final = 1_500_000
+"""Bytes of a message about a capture: a sample of a megabyte that cannot be compressed, in base64."""
 
 
 class Malformed(ValueError):
@@ -39,16 +44,7 @@ class Malformed(ValueError):
 
 def decode(data: bytes) -> HostReport:
     """The report in a custom message of a host. Raises Malformed."""
-    # Imported here: with the reading of the first report, not in every cold start.
-    from pydantic_core import ValidationError
-
-    if len(data) > LARGEST + LARGEST_LIST:
-        raise Malformed(f"it has {len(data)} bytes")
-    try:
-        said = _validator().validate_json(data)
-    except ValidationError as error:
-        place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
-        raise Malformed(place or "it is not a JSON object") from error
+    said = _validated(data, LARGEST + LARGEST_LIST, _of_host)
     components = said.get("components", {})
     size = len(data) - sum(len(name) + len('"",') for name in components.get("list", ()))
     if size > LARGEST:
@@ -87,8 +83,49 @@ def _counters(said: Mapping[str, Any]) -> HostCounters:
     return HostCounters(**{**said, "exporters": exporters})
 
 
+def decode_capture(data: bytes) -> CaptureNews:
+    """Read a custom message about a capture. Raises Malformed."""
+    said = _validated(data, LARGEST_CAPTURE, _of_capture)
+    try:
+        sample = base64.b64decode(said["sample"], validate=True) if "sample" in said else None
+    except ValueError as error:
+        raise Malformed("sample") from error
+    running = said["status"] == "running"
+    return CaptureNews(
+        id=said["id"],
+        reason=None if running else said.get("reason", "failed"),
+        error=said.get("error", ""),
+        records=said["records"],
+        left_out=said["left_out"],
+        redacted=said["redacted"],
+        sample=sample,
+    )
+
+
+def _validated(data: bytes, largest: int, validator: Callable[[], SchemaValidator]) -> Mapping[str, Any]:
+    # Imported here: with the reading of the first report, not in every cold start.
+    from pydantic_core import ValidationError
+
+    if len(data) > largest:
+        raise Malformed(f"it has {len(data)} bytes")
+    try:
+        said: Mapping[str, Any] = validator().validate_json(data)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
+        raise Malformed(place or "it is not a JSON object") from error
+    return said
+
+
+def _record(needed: Mapping[str, CoreSchema], optional: Mapping[str, CoreSchema] | None = None) -> CoreSchema:
+    from pydantic_core import core_schema as schema
+
+    fields = {name: schema.typed_dict_field(each, required=True) for name, each in needed.items()}
+    fields |= {name: schema.typed_dict_field(each, required=False) for name, each in (optional or {}).items()}
+    return schema.typed_dict_schema(fields)
+
+
 @cache
-def _validator() -> SchemaValidator:
+def _of_host() -> SchemaValidator:
     """pydantic's core without pydantic, whose import takes six times as long (docs/fleets-explained.md)."""
     from pydantic_core import SchemaValidator
     from pydantic_core import core_schema as schema
@@ -99,43 +136,38 @@ def _validator() -> SchemaValidator:
     def texts(pattern: str, most: int) -> CoreSchema:
         return schema.tuple_schema([text(pattern)], variadic_item_index=0, max_length=most, fail_fast=True)
 
-    def record(needed: Mapping[str, CoreSchema], optional: Mapping[str, CoreSchema] | None = None) -> CoreSchema:
-        fields = {name: schema.typed_dict_field(each, required=True) for name, each in needed.items()}
-        fields |= {name: schema.typed_dict_field(each, required=False) for name, each in (optional or {}).items()}
-        return schema.typed_dict_schema(fields)
-
     signal = schema.literal_schema(["logs", "metrics", "traces"])
     count = schema.int_schema(strict=True, ge=0, le=1 << 53)
     share = schema.float_schema(ge=0, le=1, allow_inf_nan=False, strict=True)
     line = text(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,255}")
     key, sha256 = "[A-Za-z0-9][A-Za-z0-9._/-]{0,62}", "[0-9a-f]{64}"
     order, version = "[a-z0-9_]{1,64}", "[0-9A-Za-z][0-9A-Za-z.+-]{0,63}"
-    exporter = record({"sent": count, "failed": count, "queue": share})
+    exporter = _record({"sent": count, "failed": count, "queue": share})
     counts = dict.fromkeys(("seconds", "accepted", "refused", "sent", "failed", "dropped"), count)
     # Its pipelines and its id, as in `logs|logs/audit|receiver/otlp`.
     counted = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,512}"
     time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z"
     component = "[A-Za-z0-9_]{1,64}/[A-Za-z0-9_.-]{1,128}"
     return SchemaValidator(
-        record(
+        _record(
             {"v": schema.literal_schema([1])},
             {
-                "supervisor": record({"version": text(version)}),
+                "supervisor": _record({"version": text(version)}),
                 "name": line,
                 "labels": schema.dict_schema(text(key), line, max_length=MOST_LABELS),
                 # A host that does not know what it runs leaves the hash out.
-                "config": record({"drifted": texts(key, 20)}, {"hash": text(f"{sha256}|")}),
-                "exits": record({"since_apply": count, "last": texts(time, 5)}),
-                "crash_loop": record({"hash": text(f"{sha256}|"), "exits": count}),
-                "components": record({"hash": text(sha256)}, {"list": texts(component, 2_000)}),
+                "config": _record({"drifted": texts(key, 20)}, {"hash": text(f"{sha256}|")}),
+                "exits": _record({"since_apply": count, "last": texts(time, 5)}),
+                "crash_loop": _record({"hash": text(f"{sha256}|"), "exits": count}),
+                "components": _record({"hash": text(sha256)}, {"list": texts(component, 2_000)}),
                 "can": texts("[a-z_]{1,32}", 16),
                 "uninstalled": schema.bool_schema(strict=True),
                 "platform": schema.literal_schema(list(get_args(Platform))),
                 "done": texts(order, 16),
-                "failed": schema.tuple_variable_schema(record({"id": text(order), "reason": line}), max_length=4),
-                "collector": record({"version": text(version)}),
-                "variables": record({"digest": text(f"{sha256}|")}),
-                "totals": record(
+                "failed": schema.tuple_variable_schema(_record({"id": text(order), "reason": line}), max_length=4),
+                "collector": _record({"version": text(version)}),
+                "variables": _record({"digest": text(f"{sha256}|")}),
+                "totals": _record(
                     {
                         "run": count,
                         "milliseconds": count,
@@ -146,7 +178,7 @@ def _validator() -> SchemaValidator:
                         ),
                     }
                 ),
-                "counters": record(
+                "counters": _record(
                     {**counts, "queue": share},
                     {
                         "exporters": schema.dict_schema(line, exporter, max_length=16),
@@ -155,6 +187,29 @@ def _validator() -> SchemaValidator:
                         "cpu": count,
                     },
                 ),
+            },
+        )
+    )
+
+
+@cache
+def _of_capture() -> SchemaValidator:
+    from pydantic_core import SchemaValidator
+    from pydantic_core import core_schema as schema
+
+    count = schema.int_schema(strict=True, ge=0, le=1 << 31)
+    return SchemaValidator(
+        _record(
+            {
+                "v": schema.literal_schema([1]),
+                "id": schema.str_schema(pattern="^cap_[0-9a-z]{1,60}$", strict=True),
+                "status": schema.literal_schema(["running", "ended"]),
+                **dict.fromkeys(("records", "left_out", "redacted"), count),
+            },
+            {
+                "reason": schema.literal_schema(list(HOST_REASONS)),
+                "error": schema.str_schema(max_length=2_000, strict=True),
+                "sample": schema.str_schema(strict=True),
             },
         )
     )

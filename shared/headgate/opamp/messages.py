@@ -17,7 +17,7 @@ from headgate.instances.orders.captured import CaptureNews
 from headgate.instances.reported.components import AvailableComponents
 from headgate.instances.reported.host import HostReport
 from headgate.instances.reported.model import AgentReport, Health, HostDescription, ReportedConfig, Status
-from headgate.opamp import health_reports, host_captures, host_reports, scan
+from headgate.opamp import health_reports, host_reports, scan
 from headgate.opamp.reasons import cause, reason
 from headgate_opamp import opamp_pb2 as wire
 
@@ -169,7 +169,7 @@ def decode(body: bytes) -> AgentReport:
     if len(message.instance_uid) != _UID_BYTES or not any(message.instance_uid):
         raise NotOpamp("instance_uid must be 16 bytes, not all zero")
     config = _config(message)
-    description, files = _description(message), _files(message)
+    description, files, said = _description(message), _files(message), _host(message)
     reports_config = bool(message.capabilities & wire.AgentCapabilities_ReportsRemoteConfig)
     return AgentReport(
         uid=message.instance_uid,
@@ -188,8 +188,8 @@ def decode(body: bytes) -> AgentReport:
         full=description is not None and (config is not None or not reports_config),
         wants_uid=bool(message.flags & wire.AgentToServerFlags_RequestInstanceUid),
         leaves=message.HasField("agent_disconnect"),
-        host=_host(message),
-        capture=_capture(message),
+        host=said if isinstance(said, HostReport) else None,
+        capture=said if isinstance(said, CaptureNews) else None,
         files=files,
         config_name=_config_name(files) if files else None,
         available=_available(message) if message.HasField("available_components") else None,
@@ -254,30 +254,24 @@ def _reason(message: str) -> str:
     return reason(message) if message else ""
 
 
-def _host(message: wire.AgentToServer) -> HostReport | None:
-    """The report that our supervisor adds. A malformed one is left out: the OpAMP message itself still counts."""
-    if not _is_ours(message) or message.custom_message.type == host_captures.CAPTURE:
+def _host(message: wire.AgentToServer) -> HostReport | CaptureNews | None:
+    """The report that our supervisor adds, or its news of a capture in place of a report.
+
+    A malformed one is left out: the OpAMP message itself still counts.
+    """
+    said = message.custom_message
+    if said.capability != host_reports.CAPABILITY:
         return None
+    is_capture = said.type == host_reports.CAPTURE
     try:
-        return host_reports.decode(message.custom_message.data)
+        return host_reports.decode_capture(said.data) if is_capture else host_reports.decode(said.data)
     except host_reports.Malformed as error:
-        logger.warning("host_report_malformed", instance_uid=message.instance_uid.hex(), field=str(error))
+        uid, field = message.instance_uid.hex(), str(error)
+        if is_capture:
+            logger.warning("capture_malformed", instance_uid=uid, field=field)
+        else:
+            logger.warning("host_report_malformed", instance_uid=uid, field=field)
         return None
-
-
-def _capture(message: wire.AgentToServer) -> CaptureNews | None:
-    """Our supervisor's news of a capture, in place of a report."""
-    if not _is_ours(message) or message.custom_message.type != host_captures.CAPTURE:
-        return None
-    try:
-        return host_captures.decode(message.custom_message.data)
-    except host_reports.Malformed as error:
-        logger.warning("capture_malformed", instance_uid=message.instance_uid.hex(), field=str(error))
-        return None
-
-
-def _is_ours(message: wire.AgentToServer) -> bool:
-    return message.custom_message.capability == host_reports.CAPABILITY
 
 
 def _description(message: wire.AgentToServer) -> HostDescription | None:

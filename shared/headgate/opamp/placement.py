@@ -11,8 +11,7 @@ from headgate.deployments import service as deployments
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.selection import Selectors
+    from headgate.deployments.model import Deployment, Selectors
     from headgate.fleets.model import FleetToken
 
 _Key = TypeVar("_Key")

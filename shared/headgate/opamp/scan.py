@@ -6,8 +6,8 @@ this service reads go on to the protobuf classes, counted before, in a time that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from headgate.instances.reported.health_tree import DEEPEST, MOST_PARTS
 from headgate_opamp import opamp_pb2 as wire
@@ -31,6 +31,8 @@ LARGEST_LIST: Final = 512 << 10
 
 _OTHER: Final = "The body is not an OpAMP message of an agent"
 _LONGEST_VARINT: Final = 10
+_Form: TypeAlias = "Mapping[int, _Form | None]"
+"""The fields that are read of a message by their numbers, each with the form of a message in it, or as it came."""
 
 
 class Malformed(ValueError):
@@ -54,88 +56,43 @@ def needed(body: bytes) -> bytes:
             parts.append(body[start:end] if fits else _message(_CONFIGURATION, b""))
             continue
         if number == _HEALTH:
-            parts.append(_message(_HEALTH, _Health(body).needed(content, end, DEEPEST)))
+            parts.append(_message(_HEALTH, _Cut(body, MOST_OF_HEALTH).needed(content, end, _of_health(DEEPEST))))
         elif number == _COMPONENTS:
-            parts.append(_message(_COMPONENTS, _Components(body).needed(content, end)))
+            parts.append(_message(_COMPONENTS, _components(body, content, end)))
         else:
             parts.append(body[start:end])
     return b"".join(parts)
 
 
-class _Health:
-    """Cuts a tree of health to so many parts and levels; its fields are counted over all of them."""
+class _Cut:
+    """Cuts a field of the message to what is read of it; its fields are counted over all of its levels."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, most_fields: int) -> None:
         self._body = body
-        self._fields_left = MOST_OF_HEALTH
+        self._fields_left = most_fields
         # One more than is read, by which the reader sees that there are more.
         self._parts_left = MOST_PARTS + 1
 
-    def needed(self, at: int, end: int, levels: int) -> bytes:
-        """The fields that are read of a part. One level more than is read has parts without a content."""
+    def needed(self, at: int, end: int, form: _Form) -> bytes:
+        """The fields that the form has. Raises Malformed for too many."""
         parts: list[bytes] = []
-        for field, first, content, last in self._counted(at, end):
-            if field in _OF_HEALTH:
+        for field, first, content, last in _fields(self._body, at, end, self._fields_left):
+            self._fields_left -= 1
+            within = form.get(field)
+            if within is not None and (field != _PARTS or self._parts_left):
+                self._parts_left -= field == _PARTS
+                parts.append(_message(field, self.needed(content, last, within)))
+            elif within is None and field in form:
                 parts.append(self._body[first:last])
-            elif field == _PARTS and self._parts_left and levels >= 0:
-                self._parts_left -= 1
-                parts.append(_message(_PARTS, self._entry(content, last, levels)))
         return b"".join(parts)
 
-    def _entry(self, at: int, end: int, levels: int) -> bytes:
-        parts: list[bytes] = []
-        for field, first, content, last in self._counted(at, end):
-            if field == _KEY:
-                parts.append(self._body[first:last])
-            elif field == _VALUE and levels:
-                parts.append(_message(_VALUE, self.needed(content, last, levels - 1)))
-        return b"".join(parts)
 
-    def _counted(self, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-        for field in _fields(self._body, at, end, self._fields_left):
-            self._fields_left -= 1
-            yield field
-
-
-class _Components:
-    """Cuts a list of components to the names in its two levels; their fields are counted over all of them."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-        self._fields_left = MOST_OF_COMPONENTS
-
-    def needed(self, at: int, end: int) -> bytes:
-        """The agent's hash and the names; nothing if there are too many: a program has some hundreds."""
-        try:
-            return b"".join(self._lists(at, end)) if end - at <= LARGEST_LIST else b""
-        except Malformed:
-            return b""
-
-    def _lists(self, at: int, end: int) -> Iterator[bytes]:
-        for field, first, content, last in self._counted(at, end):
-            if field == _HASH:
-                yield self._body[first:last]
-            elif field == _LISTS:
-                yield _message(_LISTS, b"".join(self._entry(content, last)))
-
-    def _entry(self, at: int, end: int) -> Iterator[bytes]:
-        for field, first, content, last in self._counted(at, end):
-            if field == _KEY:
-                yield self._body[first:last]
-            elif field == _VALUE:
-                yield _message(_VALUE, b"".join(self._names(content, last)))
-
-    def _names(self, at: int, end: int) -> Iterator[bytes]:
-        """The names of a level without what is said of each."""
-        for field, _, content, last in self._counted(at, end):
-            if field == _SUBS:
-                keys = (self._body[a:d] for number, a, _, d in self._counted(content, last) if number == _KEY)
-                yield _message(_SUBS, b"".join(keys))
-
-    def _counted(self, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-        for field in _fields(self._body, at, end, self._fields_left):
-            self._fields_left -= 1
-            yield field
+def _components(body: bytes, at: int, end: int) -> bytes:
+    """The agent's hash and the names in both levels; nothing if there are too many: a program has some hundreds."""
+    try:
+        return _Cut(body, MOST_OF_COMPONENTS).needed(at, end, _OF_COMPONENTS) if end - at <= LARGEST_LIST else b""
+    except Malformed:
+        return b""
 
 
 def _numbers(message: type[Message], *names: str) -> frozenset[int]:
@@ -166,9 +123,16 @@ _LISTS: Final = wire.AvailableComponents.COMPONENTS_FIELD_NUMBER
 _SUBS: Final = wire.ComponentDetails.SUB_COMPONENT_MAP_FIELD_NUMBER
 # Of an entry of a map.
 _KEY, _VALUE = 1, 2
+_OF_COMPONENTS: Final[_Form] = {_HASH: None, _LISTS: {_KEY: None, _VALUE: {_SUBS: {_KEY: None}}}}
 _DESCRIPTION: Final = wire.AgentToServer.AGENT_DESCRIPTION_FIELD_NUMBER
 _HEALTH: Final = wire.AgentToServer.HEALTH_FIELD_NUMBER
 _CONFIGURATION: Final = wire.AgentToServer.EFFECTIVE_CONFIG_FIELD_NUMBER
+
+
+def _of_health(levels: int) -> _Form:
+    """The form of a part. One level more than is read has parts without a content."""
+    below: _Form = {_VALUE: _of_health(levels - 1)} if levels else {}
+    return {**dict.fromkeys(_OF_HEALTH), _PARTS: {_KEY: None, **below}}
 
 
 def _fields(body: bytes, at: int, end: int, most: int) -> Iterator[tuple[int, int, int, int]]:

@@ -1,6 +1,8 @@
-"""The variables that belong to an offer, sealed for the key of the host that it goes to: only this host reads them.
+"""Secrets for a host, sealed for its key so that only this host reads them: the variables of an offer, and its token.
 
-`instances.desired.offers` offers such a version only to a host that signs, with the token of its own group.
+`instances.desired.offers` offers a version with variables only to a host that signs, with the token of its own group.
+A host that reports with a token which was renewed gets the next one, if its key was registered before the renewal:
+whoever has the former token can register a key of their own only later.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from headgate.deployments import variables as stored
+from headgate.fleets import service as fleets
+from headgate.fleets import tokens
 from headgate.foundation.principal import Actor
 from headgate.instances.reported.host_key import sealed_for
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headgate.deployments.model import Deployment
+    from headgate.fleets.model import FleetToken
     from headgate.instances.desired.model import Desired
     from headgate.instances.model import Instance
     from headgate.storage.table import Write
@@ -77,3 +82,23 @@ def variables(instance: Instance, sent: Desired, group: Deployment) -> Mapping[s
         return named
     message = json.dumps({**named, "config": sent.config_hash, **content}, separators=(",", ":"))
     return {**named, "sealed": base64.b64encode(sealed_for(key.public, message.encode())).decode()}
+
+
+def token_for(instance: Instance, group: Deployment, token: FleetToken) -> str | None:
+    """The present token of the same scope, sealed and in base64; None if the host has it, or is not to get it.
+
+    Costs a read for a fleet's token, until the host has taken it.
+    """
+    identity, renewed_at = instance.identity, token.superseded_at
+    if renewed_at is None or identity.key is None or "renew_token" not in instance.reported.host.can:
+        return None
+    if identity.key_since is not None and identity.key_since >= renewed_at:
+        return None
+    # Its group's own token opens more than the fleet's, and a sender names its group itself.
+    generation = (
+        group.token_generation
+        if token.deployment_id
+        else fleets.of_organization(token.organization_id, token.fleet_id).token_generation
+    )
+    value = tokens.value_of(token.scope, generation)
+    return base64.b64encode(sealed_for(identity.key.public, value.encode())).decode()

@@ -34,7 +34,6 @@ from headgate.opamp import (
     messages,
     pace,
     placement,
-    renewing,
     sealing,
     senders,
     signatures,
@@ -44,7 +43,7 @@ from headgate.opamp import (
 from headgate.opamp.decision import AgentMessage, Decision, decide
 from headgate.opamp.messages import Offer, Reply
 from headgate.storage import table
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 from headgate.storage.table import Write
 
 
@@ -86,7 +85,7 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
         sender.authenticate()
         raise
     pace.require_turn_of_instance(sender.token_hash, report.uid, sender.key.public if sender.key else b"")
-    return retry(lambda: _answer(sender, report))
+    return _answer(sender, report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +134,9 @@ def _group_of(token_hash: str) -> str:
     return group
 
 
+@retried
 def _answer(sender: _Sender, report: AgentReport) -> Reply:
-    """Raises LostRace if another message of the same instance, or of its counters, was first."""
+    """Raises Contention if other messages of the same instance, or of its counters, are first again and again."""
     at = clock.now()
     instance_id = model.instance_id(report.uid)
     hinted = placement.hint(instance_id)
@@ -265,6 +265,6 @@ def _reply(
         orders=to_fetch.orders(after, group, token, at) if after.orders.pending and not report.leaves else (),
         collector=to_fetch.collector(after, sent, group, token, at) if sent else None,
         capture=captures.to_tell(after, group, at) if after.orders.capture and not report.leaves else None,
-        token=renewing.token_for(after, group, token) if token.superseded_at and not report.leaves else None,
+        token=sealing.token_for(after, group, token) if token.superseded_at and not report.leaves else None,
         has_news=decision.has_news,
     )

@@ -9,7 +9,6 @@ from typing import Final
 from headgate.policies import keys
 from headgate.policies.model import StoredPolicies, settings_in
 from headgate.storage import stored, table
-from headgate.storage.items import Item
 from headgate.storage.table import Write
 
 _SETTINGS: Final = stored.Form(
@@ -29,15 +28,9 @@ def get(organization_id: str) -> StoredPolicies:
 def save(organization_id: str, before: StoredPolicies, after: StoredPolicies, *records: Write) -> None:
     """One transaction, with `records` of the change. Raises LostRace if the settings are not as in `before`."""
     item = keys.policies(organization_id) | _POLICIES.item(after)
-    table.transact([table.identity.put_if(item, *_as_in(before)), *records])
+    table.transact([table.identity.put_if(item, *table.identity.at_revision(before.revision)), *records])
 
 
 def unchanged(organization_id: str, known: StoredPolicies) -> Write:
     """For another change's transaction, which fails unless the settings are still these."""
-    return table.identity.check(keys.policies(organization_id), *_as_in(known))
-
-
-def _as_in(known: StoredPolicies) -> tuple[str, Item]:
-    if known.revision == 0:
-        return "attribute_not_exists(pk)", {}
-    return "revision = :known", {":known": known.revision}
+    return table.identity.check(keys.policies(organization_id), *table.identity.at_revision(known.revision))

@@ -9,10 +9,10 @@ from headgate import checker
 from headgate.flows import service as flows
 from headgate.flows.model import ComponentExample
 from headgate.foundation.errors import Unavailable
+from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.reference import builds
 from headgate.reference.answers import ASKER
-from headgate.storage.page import Slice
 from headgate_engine.collectors import service as collectors
 from headgate_engine.collectors.model import InstalledVersion
 from headgate_engine.reference.model import (

@@ -14,7 +14,6 @@ from typing import Final
 from headgate.deployments.running import RunningRollout
 from headgate.instances.counting import measuring
 from headgate.instances.counting.watch import Sums, Watch
-from headgate.instances.model import Instance
 from headgate.instances.reported.host import HostCounters
 from headgate.instances.state.intervals import longest
 from headgate.rollouts.hosts import RolloutHost
@@ -132,12 +131,8 @@ def seconds_since(host: RolloutHost) -> int:
     return 0 if applied_at is None else int((host.instance.contact.last_seen_at - applied_at).total_seconds())
 
 
-def was_counted(host: RolloutHost) -> bool:
-    """True if it reported enough before to be judged by its telemetry."""
-    return _was_counted(host.watch)
-
-
-def _was_counted(watch: Watch) -> bool:
+def was_counted(watch: Watch) -> bool:
+    """True if the host reported enough before to be judged by its telemetry."""
     before = watch.before
     return before is not None and before.accepted + before.refused + before.sent + before.failed >= FEWEST
 
@@ -148,23 +143,15 @@ def unmeasured(listed: Sequence[RolloutHost], running: RunningRollout) -> int:
     Little is enough of an instance that told it for an interval.
     """
     instances = [host.instance for host in listed if host.instance.reported.host.counters is not None]
-    return sum(1 for instance in instances if not _is_measured(_watch(instance, running)))
-
-
-def _watch(instance: Instance, running: RunningRollout) -> Watch:
-    watch = instance.measured.watch
-    return watch if watch and watch.rollout_id == running.id else measuring.begun(instance, running)
-
-
-def _is_measured(watch: Watch) -> bool:
-    return _was_counted(watch) or 2 * watch.before_seconds >= longest(quick=False)
+    watches = [each.measured.watch_of(running) or measuring.begun(each, running) for each in instances]
+    return sum(1 for watch in watches if not was_counted(watch) and 2 * watch.before_seconds < longest(quick=False))
 
 
 def unjudged(listed: Sequence[RolloutHost]) -> int:
     """The number on the version that reported enough before, and may still report their counts in it."""
     applied = [host for host in listed if host.phase == "applied" and host.instance.measured.watch is not None]
     return sum(
-        1 for host in applied if host.watch.since is None and was_counted(host) and seconds_since(host) < SECONDS
+        1 for host in applied if host.watch.since is None and was_counted(host.watch) and seconds_since(host) < SECONDS
     )
 
 

@@ -103,7 +103,7 @@ def _telemetry(watch: Watch, gates: Gates, others: Others) -> Iterator[tuple[Gat
 def _delivery(host: RolloutHost, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:
     """Signals that do not arrive any more, or whose arrival cannot be seen."""
     before, since = host.watch.before, host.watch.since
-    if gates.not_judged and since is None and figures.was_counted(host):
+    if gates.not_judged and since is None and figures.was_counted(host.watch):
         seconds = figures.seconds_since(host)
         if seconds >= figures.SECONDS:
             yield "not_judged", f"It reported what it takes in and sends before, and has not for {seconds} s since"

@@ -118,7 +118,8 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
             return RolloutHost(instance, place, due, "not_moved", why)
         if due:
             return RolloutHost(instance, place, due, *_of_due(instance, running, desired, rollout, place, at))
-        if _was_told(instance, running):
+        watch = instance.measured.watch_of(running)
+        if watch is not None and watch.was_told:
             # Nothing is sent where no version was before this one, so that nothing can be seen to go back.
             after = instance.desired(group, at)
             back = _STAYS if instance.goes_on(group) else _of_taken_back(instance, after, rollout, at)
@@ -158,11 +159,10 @@ def _is_there(instance: Instance, at: datetime) -> bool:
 def _of_due(
     instance: Instance, running: RunningRollout, desired: Desired, rollout: Rollout, place: RolloutPlace, at: datetime
 ) -> tuple[Phase, str]:
-    watch, progress = instance.measured.watch, rollout.progress
-    was_told = watch is not None and watch.rollout_id == running.id and watch.revision == running.revision
-    if watch is None or not was_told or not watch.is_due:
-        # One that got the version before a retry is judged also if it was silent by then.
-        has_it = watch is not None and watch.rollout_id == running.id and watch.is_due
+    watch, progress = instance.measured.watch_of(running), rollout.progress
+    has_it = watch is not None and watch.is_due
+    # One that got the version before a retry is judged also if it was silent by then.
+    if watch is None or not has_it or watch.revision != running.revision:
         if instance.reported.stopped or not (has_it or _is_there(instance, progress.grown_at)):
             return "absent", ""
         if at - max(progress.grown_at, _reachable_since(progress)) <= quiet_after(quick=instance.is_quick):
@@ -207,12 +207,6 @@ def _of_left(
 def _reachable_since(progress: Progress) -> datetime:
     """The time at which every host could report again after the last interruption."""
     return progress.awake_since + BACK_OFF
-
-
-def _was_told(instance: Instance, running: RunningRollout) -> bool:
-    """True if it was told to run the version since the last assignment or retry, or before it was taken back."""
-    watch = instance.measured.watch
-    return watch is not None and watch.rollout_id == running.id and watch.was_told
 
 
 def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: datetime) -> str | None:

@@ -28,16 +28,17 @@ from headgate.rollouts.acts import Act
 from headgate.rollouts.model import NothingDelivered, Order, Rollout, RolloutNotFound, Status, Tick
 from headgate.rollouts.progress import advance, wait
 from headgate.rollouts.state import RolloutState
-from headgate.storage.retry import LostRace
+from headgate.storage.retry import LostRace, retried
 from headgate.storage.retry import retry as again
 
 if TYPE_CHECKING:
-    from headgate.deployments.assignments import CheckedAssignment
+    from headgate.deployments.assignments import AssignmentChange, CheckedAssignment
     from headgate.deployments.environment import Environment
+    from headgate.deployments.events import Versions
     from headgate.foundation.caller import Caller
+    from headgate.foundation.page import Slice
     from headgate.instances.reported.suitability import Unsuited
     from headgate.rollouts.hosts import RolloutHost
-    from headgate.storage.page import Slice
     from headgate.storage.table import Write
 
 _EVENTS: Final[Mapping[Status, EventType]] = {
@@ -117,6 +118,39 @@ def start(
     return rollout, assignments.checked(caller, target.version, group), differing
 
 
+def assign(
+    caller: Caller,
+    fleet_id: str,
+    deployment_id: str,
+    changes: Mapping[str, str | int | None],
+    message: str | None = None,
+) -> AssignmentChange:
+    """Change a group, as `assignments.change` does. A version that it assigns at once is recorded as a rollout without
+    steps, which takes the place of one that is open."""
+
+    def rollout(before: Deployment, after: Deployment, versions: Versions) -> Sequence[Write]:
+        at = after.updated_at
+        recorded = Rollout(
+            id=new_id("rol", at),
+            organization_id=caller.organization_id,
+            fleet_id=fleet_id,
+            deployment_id=deployment_id,
+            to=versions[1],
+            before=versions[0],
+            strategy=None,
+            gates=None,
+            message=message,
+            status="completed",
+            created_by=caller.principal,
+            created_at=at,
+            updated_at=at,
+            finished_at=at,
+        )
+        return [store.recorded(recorded), *superseding(before, "An assignment", at)]
+
+    return assignments.change(caller, fleet_id, deployment_id, changes, message, beside=rollout)
+
+
 def rollouts(caller: Caller, fleet_id: str, deployment_id: str, limit: int, after: str | None) -> Slice[Rollout]:
     """A group's, newest first; three reads. Raises FleetNotFound, DeploymentNotFound."""
     deployments.get(caller, fleet_id, deployment_id)
@@ -149,45 +183,32 @@ def hosts(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) ->
     return (state.rollout, state.hosts()) if state else (rollout, [])
 
 
-def pause(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
-    """Begin nothing until it is resumed. Raises as `get` does, and NotNow."""
-    return _act(caller, fleet_id, deployment_id, rollout_id, acts.pause)
-
-
-def resume(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
-    """Go on with what was paused or halted. Raises as `get` does, and NotNow."""
-    return _act(caller, fleet_id, deployment_id, rollout_id, acts.resume)
-
-
-def promote(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
-    """Skip the rest of the step's soak. Raises as `get` does, and NotNow."""
-    return _act(caller, fleet_id, deployment_id, rollout_id, acts.promote)
+@retried
+def change(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str, act: Act, *beside: Write) -> Rollout:
+    """Apply an act of `acts`; one transaction, with `beside` in it. Raises as `get` and the act do."""
+    fleets.get(caller, fleet_id)
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    rollout = _of_group(deployment_id, rollout_id)
+    if not rollout.is_final and (group.rollout is None or group.rollout.id != rollout_id):
+        # Another one took its place between the two reads.
+        raise LostRace
+    state = RolloutState(rollout, group, (), clock.now())
+    after = act(state)
+    execution = executions.new(fleet_id, deployment_id, rollout_id)
+    saved = _save(state, after, executions.write(execution, state.at), *store.noted(rollout), *beside)
+    executions.begin(execution)
+    return saved
 
 
 def approve(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
     """Let the step begin that waits for it. Raises as `get` does, NotNow, and as `acts.approved_by`."""
+    act = acts.approved_by(caller.principal, is_admin=caller.is_admin)
     target = f"fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}"
-    recorded = audit.entry(caller, "rollout.approved", target)
-    return _act(
-        caller,
-        fleet_id,
-        deployment_id,
-        rollout_id,
-        acts.approved_by(caller.principal, is_admin=caller.is_admin),
-        recorded,
-    )
+    record = audit.entry(caller, "rollout.approved", target)
+    return change(caller, fleet_id, deployment_id, rollout_id, act, record)
 
 
-def abort(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
-    """Take every instance back to what the group ran before. Raises as `get` does, and NotNow."""
-    return _act(caller, fleet_id, deployment_id, rollout_id, acts.abort)
-
-
-def retry(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
-    """Offer the version again to the instances where it failed. Raises as `get` does, and NotNow."""
-    return _act(caller, fleet_id, deployment_id, rollout_id, acts.retry)
-
-
+@retried
 def tick(fleet_id: str, deployment_id: str, rollout_id: str) -> Tick:
     """Judge a rollout now, and write what follows.
 
@@ -195,15 +216,14 @@ def tick(fleet_id: str, deployment_id: str, rollout_id: str) -> Tick:
     rollout or group that is gone is done. Raises Contention if others change it all the time.
     """
 
-    def once() -> Tick:
-        state = _state(fleet_id, deployment_id, rollout_id)
-        if state is None:
-            return Tick(done=True)
-        after = advance(state)
-        _save(state, after)
-        return _tick(after)
-
-    return again(once)
+    state = _state(fleet_id, deployment_id, rollout_id)
+    if state is None:
+        return Tick(done=True)
+    after = advance(state)
+    _save(state, after)
+    if after.rollout.is_final:
+        return Tick(done=True)
+    return Tick(done=False, wait_seconds=int(wait().total_seconds()))
 
 
 def superseding(group: Deployment, by: str, at: datetime) -> Sequence[Write]:
@@ -224,25 +244,6 @@ def superseding(group: Deployment, by: str, at: datetime) -> Sequence[Write]:
         revision=open_rollout.revision + 1,
     )
     return [store.changed(open_rollout, ended), _event("rollout.finished", ended, at)]
-
-
-def _act(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str, act: Act, *beside: Write) -> Rollout:
-    fleets.get(caller, fleet_id)
-
-    def once() -> Rollout:
-        group = deployments.of_fleet(fleet_id, deployment_id)
-        rollout = _of_group(deployment_id, rollout_id)
-        if not rollout.is_final and (group.rollout is None or group.rollout.id != rollout_id):
-            # Another one took its place between the two reads.
-            raise LostRace
-        state = RolloutState(rollout, group, (), clock.now())
-        after = act(state)
-        execution = executions.new(fleet_id, deployment_id, rollout_id)
-        saved = _save(state, after, executions.write(execution, state.at), *store.noted(rollout), *beside)
-        executions.begin(execution)
-        return saved
-
-    return again(once)
 
 
 def _of_group(deployment_id: str, rollout_id: str) -> Rollout:
@@ -309,9 +310,3 @@ def _event(type: EventType, rollout: Rollout, at: datetime) -> Write:
         reason=rollout.reason,
     )
     return events.write(type, rollout.organization_id, about, at)
-
-
-def _tick(after: RolloutState) -> Tick:
-    if after.rollout.is_final:
-        return Tick(done=True)
-    return Tick(done=False, wait_seconds=int(wait().total_seconds()))

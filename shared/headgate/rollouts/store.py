@@ -11,13 +11,13 @@ from pydantic import TypeAdapter
 from headgate.fleets import keys
 from headgate.rollouts.model import Rollout
 from headgate.storage import idempotent_create, items
-from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from headgate.foundation.page import Slice
     from headgate.storage.items import Item
     from headgate.storage.table import Write
 
@@ -38,9 +38,7 @@ def each(ids: Iterable[tuple[str, str]]) -> list[Rollout]:
 
 def rollouts(deployment_id: str, limit: int, after: str | None) -> Slice[Rollout]:
     """A group's, newest first, starting after the id `after`; one query."""
-    start = keys.sort_key(keys.ROLLOUTS, after)
-    rows = table.list(keys.rollouts_of(deployment_id), keys.ROLLOUTS, limit, start, newest_first=True)
-    return Slice([from_item(item) for item in rows.entries], keys.position(keys.ROLLOUTS, rows.position))
+    return table.page(keys.rollouts_of(deployment_id), keys.ROLLOUTS, limit, after, from_item, newest_first=True)
 
 
 def created(rollout: Rollout) -> list[Write]:
@@ -61,7 +59,7 @@ def recorded(rollout: Rollout) -> Write:
 
 def changed(before: Rollout, after: Rollout) -> Write:
     """The write that changes a rollout. Its condition is that nobody changed it since `before` was read."""
-    return table.put_if(to_item(after), "revision = :revision", {":revision": before.revision})
+    return table.put_if(to_item(after), *table.at_revision(before.revision))
 
 
 def save(*writes: Write) -> None:

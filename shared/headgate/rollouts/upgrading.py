@@ -1,26 +1,31 @@
 """The collector and the variables that a rollout brings together with its version: which, and whether any host can be
-moved to them."""
+moved to them; and the revisions of variables that hosts run with."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
+from headgate.deployments import service as deployments
 from headgate.deployments import variables as stored
 from headgate.deployments.environment import Environment
 from headgate.foundation import clock, errors
 from headgate.installs import releases
 from headgate.instances import service as instances
 from headgate.instances.desired.offers import collector_obstacle, variables_obstacle
-from headgate.instances.state.model import mark_of, stale
-from headgate.rollouts.model import Upgrade, VariablesChange
+from headgate.rollouts.model import NotMoved, Upgrade, VariablesChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from headgate.deployments.model import Deployment
     from headgate.deployments.programs import Program
+    from headgate.foundation.caller import Caller
     from headgate.instances.model import Instance
+
+_MOST_NAMED: Final = 20
+MOST_RUNNING: Final = 20
 
 
 class CollectorNotPublished(errors.Invalid):
@@ -55,7 +60,7 @@ def collector(group: Deployment, version: str) -> Program:
     program = release.collector(version)
     if program is None:
         raise CollectorNotPublished(version, release.collectors())
-    _require_some("upgrade the collector", [collector_obstacle(each, program) for each in reporting(group)])
+    _require_some("upgrade the collector", [collector_obstacle(each, program) for each in _reporting(group)])
     return program
 
 
@@ -65,19 +70,17 @@ def variables(group: Deployment, n: int) -> Environment:
     Raises RevisionNotStored, NoHostToUpgrade.
     """
     environment = stored.revision(group, n)
-    _require_some("change the variables", [variables_obstacle(each, environment.pinned) for each in reporting(group)])
+    _require_some("change the variables", [variables_obstacle(each, environment.pinned) for each in _reporting(group)])
     return environment
 
 
-def reporting(group: Deployment) -> list[Instance]:
+def _reporting(group: Deployment) -> list[Instance]:
     """The group's instances that report, and that a rollout counts; a query of the fleet's."""
     at = clock.now()
     return [
         instance
         for instance in instances.of_group(group.fleet_id, group.id)
-        if not instance.reported.stopped
-        and not instance.stays_observed(group)
-        and not stale(mark_of(instance.contact.last_seen_at), at)
+        if not instance.reported.stopped and not instance.stays_observed(group) and not instance.is_stale(at)
     ]
 
 
@@ -97,3 +100,35 @@ def change(group: Deployment, environment: Environment) -> VariablesChange:
     before = group.variables.revision if group.variables else None
     known = stored.stored_revision(group, before) if before is not None else None
     return VariablesChange(environment.revision, before, environment.changed_since(known or Environment()))
+
+
+@dataclass(frozen=True, slots=True)
+class VariableHosts:
+    """The hosts of a group that report. `running` counts them by the revision that they say their process has, None for
+    those of its install; `unknown` counts those that do not say, or have one beyond the twenty most frequent. `named`
+    has the first of the `unreached` hosts, each with the way out.
+    """
+
+    total: int
+    running: Mapping[int | None, int]
+    unknown: int
+    unreached: int
+    named: Sequence[NotMoved]
+
+
+def variable_hosts(caller: Caller, fleet_id: str, deployment_id: str) -> tuple[Deployment, Environment, VariableHosts]:
+    """Three reads, and a query of the fleet's instances. Raises FleetNotFound, DeploymentNotFound."""
+    group = deployments.get(caller, fleet_id, deployment_id)
+    environment = stored.get(caller, fleet_id, deployment_id)
+    listed = _reporting(group)
+    seen: Counter[int | None] = Counter()
+    for instance in listed:
+        revision, digest = instance.variables_revision, instance.reported.host.variables
+        if revision is not None or digest == "":
+            seen[revision] += 1
+    running = dict(seen.most_common(MOST_RUNNING))
+    unknown = len(listed) - sum(running.values())
+    reasons = [(instance, variables_obstacle(instance, environment.pinned)) for instance in listed]
+    unreached = [NotMoved(instance.id, instance.called, why) for instance, why in reasons if why]
+    hosts = VariableHosts(len(listed), running, unknown, len(unreached), unreached[:_MOST_NAMED])
+    return group, environment, hosts

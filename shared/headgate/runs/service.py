@@ -10,12 +10,12 @@ from headgate.configurations.model import UnknownDistribution
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.runs import files, runner, store, tracing, turns
 from headgate.runs.lifecycle import Lifecycle
 from headgate.runs.model import CASE, ListedRun, NoSavedRules, OutputNotReady, Run, RunFilter, RunNotFound, RunRule
 from headgate.runs.rules import service as rule_sets
-from headgate.storage.page import Slice
 from headgate_engine.collector import DISTRIBUTION, Signal
 from headgate_engine.rules.engine import Sample
 from headgate_engine.rules.model import Rule

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, cast
 
+from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.runs import keys
 from headgate.runs.execution import AlreadyFinal
@@ -15,7 +16,6 @@ from headgate.runs.model import ListedRun, RuleResult, Run, RunFilter, RunRule
 from headgate.runs.queue import Queue
 from headgate.storage import idempotent_create, table
 from headgate.storage.items import Item, Value
-from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
 from headgate.storage.stored import COMPRESSED, COMPRESSED_JSON, Form, Stored
 from headgate.storage.table import ConditionFailed

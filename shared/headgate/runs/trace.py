@@ -5,10 +5,10 @@ from typing import Final
 
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
+from headgate.foundation.page import Slice
 from headgate.runs import files, service
 from headgate.runs.model import OutputNotReady
 from headgate.runs.tracing import DOCUMENT
-from headgate.storage.page import Slice
 from headgate_engine.testing.trace import (
     ENDED_BEFORE,
     LARGEST_DOCUMENT,

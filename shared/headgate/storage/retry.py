@@ -3,10 +3,12 @@
 import random
 import time
 from collections.abc import Callable, Iterator
-from typing import Final, TypeVar
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
 
 from headgate.foundation import errors
 
+_Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 # Well inside the 29 seconds that a function has.
 _SECONDS: Final = 15.0
@@ -31,6 +33,16 @@ def retry(once: Callable[[], _Result]) -> _Result:
             lost = error
             time.sleep(pause)
     raise lost
+
+
+def retried(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Run the function by `retry`: all of it again after a lost race, so that it reads what it decides on itself."""
+
+    @wraps(function)
+    def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        return retry(lambda: function(*args, **kwargs))
+
+    return run
 
 
 def pauses() -> Iterator[float]:

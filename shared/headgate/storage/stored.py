@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from types import UnionType
@@ -32,6 +32,16 @@ class Form:
 
     write: Callable[[Any], Value]
     read: Callable[[Any, Any], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of the items of a declared class; `form` is that of its field, if it is not that of the `type`."""
+
+    name: str
+    type: Any
+    form: Form | None
+    is_optional: bool
 
 
 class Stored(Generic[Class]):
@@ -127,6 +137,20 @@ class Stored(Generic[Class]):
 
         return read
 
+    def attributes(self) -> Iterator[Attribute]:
+        """Those of its items, with those of its `flat` fields, and without what is `elsewhere`."""
+        hints = get_type_hints(self.cls)
+        for each in self._fields:
+            cls = _class_in(hints[each.name])
+            # An item of before the field was added has none either: then its default is read.
+            is_optional = cls is not hints[each.name] or not (each.default is each.default_factory is MISSING)
+            if each.name in self._flat:
+                for part in _declaration(cls).attributes():
+                    name = self._flat[each.name].get(part.name, part.name)
+                    yield replace(part, name=name, is_optional=is_optional or part.is_optional)
+            elif each.name not in self.elsewhere:
+                yield Attribute(self._attribute(each.name), cls, self.forms.get(each.name), is_optional)
+
     @property
     def _first(self) -> str:
         """The attribute that is there whenever the class is: that of its first field."""
@@ -157,6 +181,11 @@ class Stored(Generic[Class]):
 def declared() -> list[Stored[Any]]:
     """The declarations of loaded modules, and those of parts that were converted."""
     return [*_stored.values()]
+
+
+def structured(value: object, cls: type[Class]) -> Class:
+    """The value in its type, such as a dict of numbers. Raises TypeError, AttributeError or ValueError else."""
+    return _converter.structure(value, cls)
 
 
 def _declaration(cls: type) -> Stored[Any]:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from botocore.exceptions import ClientError
 
 from headgate.foundation import errors
+from headgate.foundation.page import Entry, Slice
 from headgate.foundation.settings import settings
 from headgate.storage import aws, items, retry
 from headgate.storage.items import Item, Value
-from headgate.storage.page import Slice
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import (
@@ -51,6 +51,16 @@ class ConditionFailed(ClientError):
     def __init__(self, error: ClientError) -> None:
         super().__init__(error.response, error.operation_name)
         self.item = items.unmarshal(cast("Mapping[str, AttributeValueTypeDef]", error.response.get("Item", {})))
+
+
+def key_of_one(partition: Callable[[str], str], sort: str) -> Callable[[str], Key]:
+    """The key, by an owner's id, of the one item with that sort key in the owner's partition."""
+    return lambda owner: {"pk": partition(owner), "sk": sort}
+
+
+def key_of_each(partition: Callable[[str], str], prefix: str) -> Callable[[str, str], Key]:
+    """The key, by an owner's id and its own id, of an item whose sort key is the prefix and that id."""
+    return lambda owner, each: {"pk": partition(owner), "sk": f"{prefix}{each}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +140,22 @@ class Table:
         # DynamoDB also ends a page after a megabyte.
         more = len(rows) > limit or "LastEvaluatedKey" in answer
         return Slice(entries, items.text(entries[-1], sort) if more and entries else None)
+
+    def page(
+        self,
+        pk: str,
+        prefix: str,
+        limit: int,
+        after: str | None,
+        read: Callable[[Item], Entry],
+        *,
+        newest_first: bool = False,
+    ) -> Slice[Entry]:
+        """Read entries by `list`. Positions, also `after`, are what follows the prefix in a sort key, as an id."""
+        start = None if after is None else f"{prefix}{after}"
+        rows = self.list(pk, prefix, limit, start, newest_first=newest_first)
+        position = None if rows.position is None else rows.position.removeprefix(prefix)
+        return Slice([read(item) for item in rows.entries], position)
 
     def matching(
         self,
@@ -213,6 +239,12 @@ class Table:
     def put_if(self, item: Item, condition: str, values: Item | None = None) -> Write:
         """A put, if the condition holds for what is there."""
         return self._write("Put", {"Item": items.marshal(item)}, values, ConditionExpression=condition)
+
+    def at_revision(self, revision: int) -> tuple[str, Item]:
+        """The condition that what is there has that revision, or that nothing is there if it is 0."""
+        if revision == 0:
+            return f"attribute_not_exists({self.partition})", {}
+        return "revision = :revision", {":revision": revision}
 
     def update(self, key: Key, change: str, condition: str = "", values: Item | None = None) -> Write:
         """An update, if the condition holds."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from headgate.storage import large_texts, table
-from headgate.storage.items import Item
 from headgate.storage.stored import Stored
 from headgate.storage.table import Write
 from headgate.version_tests import keys
@@ -63,7 +62,7 @@ def text(content: Content) -> str:
 def save(configuration_id: str, n: int, before: VersionTests, after: VersionTests, *conditions: Write) -> None:
     """One transaction. Raises LostRace if a condition does not hold, or the tests are no longer as in `before`."""
     item = keys.tests(configuration_id, n) | _TESTS.item(after)
-    table.transact([table.versions.put_if(item, *_as_in(before.revision)), *conditions])
+    table.transact([table.versions.put_if(item, *table.versions.at_revision(before.revision)), *conditions])
 
 
 def carried(configuration_id: str, n: int, tests: VersionTests, to: int) -> list[Write]:
@@ -82,21 +81,15 @@ def deleting(configuration_id: str, n: int) -> list[Write]:
 
 def unchanged(configuration_id: str, n: int, known: VersionTests) -> Write:
     """For another change's transaction, which fails unless the version's tests are still these."""
-    return table.versions.check(keys.tests(configuration_id, n), *_as_in(known.revision))
+    return table.versions.check(keys.tests(configuration_id, n), *table.versions.at_revision(known.revision))
 
 
 def recording(configuration_id: str, n: int, before: Recorded, after: Recorded) -> Write:
     """For a transaction, which fails if the evidence is no longer as in `before`."""
     item = keys.evidence(configuration_id, n) | _RECORDED.item(after)
-    return table.versions.put_if(item, *_as_in(before.revision))
+    return table.versions.put_if(item, *table.versions.at_revision(before.revision))
 
 
 def evidence_unchanged(configuration_id: str, n: int, known: Recorded) -> Write:
     """For another change's transaction, which fails unless the version's evidence is still this."""
-    return table.versions.check(keys.evidence(configuration_id, n), *_as_in(known.revision))
-
-
-def _as_in(revision: int) -> tuple[str, Item]:
-    if revision == 0:
-        return "attribute_not_exists(configuration_id)", {}
-    return "revision = :known", {":known": revision}
+    return table.versions.check(keys.evidence(configuration_id, n), *table.versions.at_revision(known.revision))

@@ -15,9 +15,9 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import InvalidAt
 from headgate.foundation.ids import new_id
+from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.storage import sealed
-from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 from headgate.webhooks import addresses, deliveries, signing, store
 from headgate.webhooks.model import (

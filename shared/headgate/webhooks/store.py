@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from headgate.storage import idempotent_create
-from headgate.storage.page import Slice
 from headgate.storage.stored import Stored
 from headgate.storage.table import ConditionFailed, transact, write
 from headgate.storage.table import events as table
@@ -15,6 +14,7 @@ from headgate.webhooks import keys
 from headgate.webhooks.model import KEPT, MOST_WEBHOOKS, Delivery, Webhook, WebhookLimitReached
 
 if TYPE_CHECKING:
+    from headgate.foundation.page import Slice
     from headgate.storage.items import Item
     from headgate.storage.table import Write
 
@@ -34,12 +34,7 @@ def webhook(organization_id: str, webhook_id: str) -> Webhook | None:
 
 def webhooks(organization_id: str, limit: int = MOST_WEBHOOKS, after: str | None = None) -> Slice[Webhook]:
     """Oldest first, after the webhook with the id `after`; one query. Without a limit, all."""
-    start = None if after is None else f"{keys.WEBHOOKS}{after}"
-    rows = table.list(keys.organization(organization_id), keys.WEBHOOKS, limit, start)
-    return Slice(
-        [_WEBHOOKS.read(item) for item in rows.entries],
-        None if rows.position is None else rows.position.removeprefix(keys.WEBHOOKS),
-    )
+    return table.page(keys.organization(organization_id), keys.WEBHOOKS, limit, after, _WEBHOOKS.read)
 
 
 def create(created: Webhook, record: Write) -> None:
@@ -57,27 +52,21 @@ def create(created: Webhook, record: Write) -> None:
 
 def replace(before: Webhook, after: Webhook, record: Write) -> None:
     """Change a webhook; one transaction. Raises LostRace if it is no longer as in `before`."""
-    changed = table.put_if(_webhook_item(after), "revision = :revision", {":revision": before.revision})
+    changed = table.put_if(_webhook_item(after), *table.at_revision(before.revision))
     transact([changed, record, *idempotent_create.writes(f"/webhooks/{after.id}")])
 
 
 def delete(webhook: Webhook, record: Write) -> None:
     """Remove a webhook, and count it no longer; one transaction. Raises LostRace if it changed or is gone."""
     counted = table.update(keys.count(webhook.organization_id), "ADD webhooks :less", "", {":less": -1})
-    removed = table.delete(
-        keys.webhook(webhook.organization_id, webhook.id), "revision = :revision", {":revision": webhook.revision}
-    )
+    key = keys.webhook(webhook.organization_id, webhook.id)
+    removed = table.delete(key, *table.at_revision(webhook.revision))
     transact([removed, counted, record])
 
 
 def deliveries(webhook_id: str, limit: int, after: str | None) -> Slice[Delivery]:
     """Newest first, after the delivery with the id `after`; one query."""
-    start = None if after is None else f"{keys.DELIVERIES}{after}"
-    rows = table.list(keys.of_webhook(webhook_id), keys.DELIVERIES, limit, start, newest_first=True)
-    return Slice(
-        [_DELIVERIES.read(item) for item in rows.entries],
-        None if rows.position is None else rows.position.removeprefix(keys.DELIVERIES),
-    )
+    return table.page(keys.of_webhook(webhook_id), keys.DELIVERIES, limit, after, _DELIVERIES.read, newest_first=True)
 
 
 def delivery(webhook_id: str, delivery_id: str) -> Delivery | None:
@@ -114,7 +103,7 @@ def unfinished() -> Iterator[Delivery]:
 
 
 def _replaced(before: Delivery, after: Delivery) -> Write:
-    return table.put_if(_delivery_item(after), "revision = :revision", {":revision": before.revision})
+    return table.put_if(_delivery_item(after), *table.at_revision(before.revision))
 
 
 def _webhook_item(webhook: Webhook) -> Item:

@@ -21,8 +21,7 @@ from headgate.deployments import delivery_store, history_store, selector_store, 
 from headgate.deployments import store as deployments
 from headgate.deployments.environment import Environment, GroupVariable, InstallCode
 from headgate.deployments.events import GroupEvent
-from headgate.deployments.model import Deployment
-from headgate.deployments.selection import Selectors
+from headgate.deployments.model import Deployment, Selectors
 from headgate.events import store as events
 from headgate.events.keys import SHARDS
 from headgate.events.model import Event

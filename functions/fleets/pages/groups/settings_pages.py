@@ -19,7 +19,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
-from headgate.rollouts.variable_hosts import variable_hosts
+from headgate.rollouts.upgrading import variable_hosts
 from web.commands import Posted, command
 from web.forms import by_field, number_of
 from web.html import NOTHING, Html, html

@@ -5,7 +5,7 @@ from typing import Final
 
 from headgate.deployments.environment import Environment, GroupVariable
 from headgate.deployments.model import Deployment
-from headgate.rollouts.variable_hosts import VariableHosts
+from headgate.rollouts.upgrading import VariableHosts
 from headgate.storage.sealed import MAX_BYTES
 from web.html import NOTHING, Html, html
 from web.parts import check, confirmed, empty, hidden, moment, nothing_yet, tag, text

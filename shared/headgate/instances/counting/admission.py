@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from headgate.fleets import keys
 from headgate.foundation import errors
 from headgate.foundation.settings import settings
-from headgate.storage import items
 from headgate.storage.retry import LostRace
+from headgate.storage.stored import Stored
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
@@ -54,6 +54,9 @@ class Room:
     joined: int
     counted_at: int
     revision: int
+
+
+_ROOMS: Final = Stored(Room)
 
 
 def most_instances() -> int:
@@ -97,41 +100,24 @@ def admit(fleet_id: str, at: datetime, count: Callable[[], int]) -> Write:
 def nobody_joined(fleet_id: str) -> Write:
     """For a transaction that must fail if an instance joins the fleet from now on; one read."""
     room = _room(fleet_id)
-    if room is None:
-        return table.check(keys.room(fleet_id), "attribute_not_exists(pk)")
-    return table.check(keys.room(fleet_id), "revision = :revision", {":revision": room.revision})
+    return table.check(keys.room(fleet_id), *table.at_revision(room.revision if room else 0))
 
 
 def removal(fleet_id: str) -> Write:
     """The same, and the room is deleted."""
     room = _room(fleet_id)
-    if room is None:
-        return table.check(keys.room(fleet_id), "attribute_not_exists(pk)")
-    return table.delete(keys.room(fleet_id), "revision = :revision", {":revision": room.revision})
+    return table.delete(keys.room(fleet_id), *table.at_revision(room.revision)) if room else nobody_joined(fleet_id)
 
 
 def _room(fleet_id: str) -> Room | None:
     item = table.get(keys.room(fleet_id))
-    if item is None:
-        return None
-    total, minute, joined, counted_at, revision = (
-        items.number(item, name) for name in ("total", "minute", "joined", "counted_at", "revision")
-    )
-    return Room(total, minute, joined, counted_at, revision)
+    return _ROOMS.read(item) if item else None
 
 
 def _put(fleet_id: str, room: Room, *, joins: int) -> Write:
     """Its condition is that nobody joined since the read, so that the total that was counted meanwhile is exact."""
-    item = keys.room(fleet_id) | {
-        "total": room.total + joins,
-        "minute": room.minute,
-        "joined": room.joined + joins,
-        "counted_at": room.counted_at,
-        "revision": room.revision + 1,
-    }
-    if room.revision == 0:
-        return table.put_new(item)
-    return table.put_if(item, "revision = :revision", {":revision": room.revision})
+    after = replace(room, total=room.total + joins, joined=room.joined + joins, revision=room.revision + 1)
+    return table.put_if(keys.room(fleet_id) | _ROOMS.item(after), *table.at_revision(room.revision))
 
 
 def _add(fleet_id: str, minute: int, limit: int, rate: int) -> Write:

@@ -8,16 +8,15 @@ A shard is one item; docs/fleets-explained.md has the reasons and the price.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from headgate.foundation.ids import ALPHABET
 from headgate.instances.model import Instance
 from headgate.instances.state.model import COUNTED_FOR, InstanceState, day_of, forgotten, mark_of, shown, stale
-
-_Key = TypeVar("_Key")
 
 SHARDS: Final = 32
 """Fixed, so that one query reads a fleet's counters. Writers of different shards do not wait for each other."""
@@ -71,17 +70,13 @@ class Shard:
 
         None is an instance that was not known before, or is deleted.
         """
-        heard, days, keyed = dict(self.heard), dict(self.days), dict(self.keyed)
-        if before is not None:
-            _change(heard, before, -1)
-            day = Day(before.deployment_id, day_of(before.mark))
-            _change(days, day, -1)
-            _change(keyed, day, -1 if before.keyed else 0)
-        if after is not None:
-            _change(heard, after, 1)
-            day = Day(after.deployment_id, day_of(after.mark))
-            _change(days, day, 1)
-            _change(keyed, day, 1 if after.keyed else 0)
+        heard, days, keyed = Counter(self.heard), Counter(self.days), Counter(self.keyed)
+        for entry, n in ((before, -1), (after, 1)):
+            if entry is not None:
+                day = Day(entry.deployment_id, day_of(entry.mark))
+                heard[entry] += n
+                days[day] += n
+                keyed[day] += n if entry.keyed else 0
         return replace(
             self,
             heard={entry: n for entry, n in heard.items() if n > 0 and not stale(entry.mark, at - COUNTED_FOR)},
@@ -109,28 +104,24 @@ class Census:
     def without_key(self, groups: Collection[str], at: datetime) -> int:
         """The number of instances of the groups, and of none, whose hosts do not sign their messages."""
         totals, keyed = self._totals(at), self._totals(at, keyed=True)
-        return sum(max(0, totals.get(group, 0) - keyed.get(group, 0)) for group in groups)
+        return sum(max(0, totals[group] - keyed[group]) for group in groups)
 
     def reporting(self, at: datetime) -> Mapping[str, int]:
         """The number of instances of each group that may still run what they were sent: not stopped, and not stale."""
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         for shard in self.shards:
             for entry, n in shard.heard.items():
                 if not stale(entry.mark, at) and entry.state != "stopped":
-                    _change(counts, entry.deployment_id, n)
+                    counts[entry.deployment_id] += n
         return counts
 
     def counts(
         self, current_revisions: Mapping[str, Collection[int]], at: datetime, *, on_kubernetes: bool
     ) -> dict[InstanceState, int]:
         """The number of instances in each state at that time; `current_revisions` is by group, for those that exist."""
-        counts: dict[InstanceState, int] = {}
-        for group in self.heard(current_revisions, at).values():
-            for state, n in group.items():
-                _change(counts, state, n)
+        counts = sum(self.heard(current_revisions, at).values(), Counter[InstanceState]())
         totals = self._totals(at)
-        total = sum(totals.get(group, 0) for group in current_revisions)
-        return _with_quiet(counts, total, on_kubernetes=on_kubernetes)
+        return _with_quiet(counts, sum(totals[group] for group in current_revisions), on_kubernetes=on_kubernetes)
 
     def counts_of_groups(
         self, current_revisions: Mapping[str, Collection[int]], at: datetime, *, on_kubernetes: bool
@@ -138,34 +129,33 @@ class Census:
         """The same for each of the groups."""
         heard, totals = self.heard(current_revisions, at), self._totals(at)
         return {
-            group: _with_quiet(heard.get(group, {}), totals.get(group, 0), on_kubernetes=on_kubernetes)
-            for group in current_revisions
+            group: _with_quiet(heard[group], totals[group], on_kubernetes=on_kubernetes) for group in current_revisions
         }
 
     def heard(
         self, current_revisions: Mapping[str, Collection[int]], at: datetime
-    ) -> dict[str, dict[InstanceState, int]]:
+    ) -> defaultdict[str, Counter[InstanceState]]:
         """The instances that were heard of in the last quarter of an hour, by group and state."""
-        counts: dict[str, dict[InstanceState, int]] = {}
+        counts: defaultdict[str, Counter[InstanceState]] = defaultdict(Counter)
         for shard in self.shards:
             for entry, n in shard.heard.items():
                 revisions = current_revisions.get(entry.deployment_id)
                 if revisions is not None and not stale(entry.mark, at):
                     current = entry.state_revision in revisions
                     state = shown(entry.state, entry.mark, at, current=current, quick=entry.quick)
-                    _change(counts.setdefault(entry.deployment_id, {}), state, n)
+                    counts[entry.deployment_id][state] += n
         return counts
 
-    def _totals(self, at: datetime, *, keyed: bool = False) -> dict[str, int]:
-        totals: dict[str, int] = {}
+    def _totals(self, at: datetime, *, keyed: bool = False) -> Counter[str]:
+        totals = Counter[str]()
         for shard in self.shards:
             for day, n in (shard.keyed if keyed else shard.days).items():
                 if not forgotten(day.day, at):
-                    _change(totals, day.deployment_id, n)
+                    totals[day.deployment_id] += n
         return totals
 
 
-def _with_quiet(counts: dict[InstanceState, int], total: int, *, on_kubernetes: bool) -> dict[InstanceState, int]:
+def _with_quiet(counts: Mapping[InstanceState, int], total: int, *, on_kubernetes: bool) -> dict[InstanceState, int]:
     quiet = max(0, total - sum(counts.values()))
     return {**counts, "unknown" if on_kubernetes else "stale": quiet}
 
@@ -173,7 +163,3 @@ def _with_quiet(counts: dict[InstanceState, int], total: int, *, on_kubernetes: 
 def shard_of(instance_id: str) -> int:
     """By the last five bits of the id, which are random."""
     return ALPHABET.index(instance_id[-1]) % SHARDS
-
-
-def _change(counts: dict[_Key, int], key: _Key, by: int) -> None:
-    counts[key] = counts.get(key, 0) + by

@@ -12,10 +12,10 @@ from headgate.fleets import service
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.foundation.page import Slice
 from headgate.instances import store
 from headgate.instances.counting.census import Census
 from headgate.instances.state.model import InstanceState
-from headgate.storage.page import Slice
 from headgate_engine.threads import Threads
 
 _AT_ONCE: Final = 8
@@ -118,7 +118,7 @@ def under(
     census, at = store.census(fleet_id), clock.now()
     counts: dict[tuple[str, int], Mapping[InstanceState, int]] = {}
     for group, revision in revisions:
-        heard = census.heard({group: [revision]}, at).get(group, {})
+        heard = census.heard({group: [revision]}, at)[group]
         counts[group, revision] = {state: n for state, n in heard.items() if state != "pending_pickup"}
     return counts
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from headgate.fleets import keys
-from headgate.instances.counting.census import CensusEntry, Day, Shard
-from headgate.storage.stored import Form, Stored
+from headgate.instances import mapping
+from headgate.instances.counting.census import CensusEntry, Day, Shard, shard_of
+from headgate.storage.stored import Form, Stored, structured
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from headgate.instances.state.model import InstanceState
     from headgate.storage.items import Item, Value
 
@@ -35,6 +38,19 @@ def shard(item: Item) -> Shard:
     return _SHARDS.read(item, heard={entry: n for entry, n in {**slow, **fast}.items() if n})
 
 
+def recounted(fleet_id: str, instances: Iterable[Item], at: datetime) -> list[Item]:
+    """The items of the shards that count these instances at that time, as if each had been stored once: for an import.
+
+    The same instances and time give the same items, so that an interrupted import can be run again.
+    """
+    shards: dict[int, Shard] = {}
+    for item in instances:
+        instance = mapping.INSTANCES.read(item)
+        number = shard_of(instance.id)
+        shards[number] = shards.get(number, Shard(number)).moved(None, CensusEntry.of(instance), at)
+    return [shard_item(fleet_id, shard) | {"revision": 1} for _, shard in sorted(shards.items())]
+
+
 def _heard_items(counted: Mapping[CensusEntry, int]) -> Item:
     """Nested by group, then assignment and state, then mark, so that what entries share is stored once."""
     nested: dict[str, dict[str, dict[str, Value]]] = {}
@@ -46,11 +62,11 @@ def _heard_items(counted: Mapping[CensusEntry, int]) -> Item:
 
 def _heard(value: Value) -> dict[CensusEntry, int]:
     heard: dict[CensusEntry, int] = {}
-    for deployment_id, of_group in _map(value).items():
-        for what, marks in _map(of_group).items():
+    for deployment_id, of_group in structured(value, dict[str, dict[str, dict[str, int]]]).items():
+        for what, marks in of_group.items():
             revision, _, state = what.partition("#")
-            for mark, n in _map(marks).items():
-                heard[CensusEntry(int(mark), deployment_id, int(revision), cast("InstanceState", state))] = _whole(n)
+            for mark, n in marks.items():
+                heard[CensusEntry(int(mark), deployment_id, int(revision), cast("InstanceState", state))] = n
     return heard
 
 
@@ -62,22 +78,8 @@ def _days_value(counted: Mapping[Day, int]) -> Item:
 
 
 def _days(value: Value, _: object) -> dict[Day, int]:
-    days: dict[Day, int] = {}
-    for group, counted in _map(value).items():
-        days |= {Day(group, int(day)): _whole(n) for day, n in _map(counted).items()}
-    return days
-
-
-def _map(value: Value) -> Mapping[str, Value]:
-    if not isinstance(value, Mapping):
-        raise TypeError("counters are not a map")
-    return value
-
-
-def _whole(value: Value) -> int:
-    if not isinstance(value, int):
-        raise TypeError("a counter is not a number")
-    return value
+    days = structured(value, dict[str, dict[str, int]])
+    return {Day(group, int(day)): n for group, counted in days.items() for day, n in counted.items()}
 
 
 _DAYS: Final = Form(_days_value, _days)

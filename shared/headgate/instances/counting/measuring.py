@@ -75,9 +75,8 @@ def _departure(
 
 def is_measured(before: Instance, after: Instance, rollout: RunningRollout) -> bool:
     """True if the rollout measures the instance: in its place, or anywhere once it was told to run the version."""
-    watch = before.measured.watch
-    was_told = watch is not None and watch.rollout_id == rollout.id and watch.was_told
-    return was_told or rollout.is_watched(after.id, after.labels)
+    watch = before.measured.watch_of(rollout)
+    return (watch is not None and watch.was_told) or rollout.is_watched(after.id, after.labels)
 
 
 def watched(
@@ -88,9 +87,9 @@ def watched(
     Its turn has come if what it is to run, `desired`, is the rollout's.
     """
     counters, exits = (said.counters, said.exits) if said else (None, None)
-    watch = before.measured.watch
+    watch = before.measured.watch_of(rollout)
     elapsed = max(0, int((at - before.contact.last_seen_at).total_seconds()))
-    if watch is None or watch.rollout_id != rollout.id:
+    if watch is None:
         watch, elapsed = begun(before, rollout), counters.seconds if counters else 0
     elif watch.revision != rollout.revision:
         # A retry: what was measured under the assignment before it does not count.

@@ -11,7 +11,6 @@ from typing import Final
 from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
 from headgate.instances import store
-from headgate.instances.state.model import day_of, forgotten, mark_of, stale
 
 MOST: Final = 2_000
 """Collectors of a fleet that are counted, the first ones by id: two megabytes of the table."""
@@ -36,10 +35,9 @@ def of_fleet(fleet_id: str) -> Shares:
     groups: dict[str, Counter[Assignment | None]] = {}
     unheard: Counter[str] = Counter()
     for instance in instances[:MOST]:
-        mark = mark_of(instance.contact.last_seen_at)
-        if forgotten(day_of(mark), at):
+        if instance.is_forgotten(at):
             continue
-        if stale(mark, at) and not instance.reported.stopped:
+        if instance.is_stale(at) and not instance.reported.stopped:
             unheard[instance.deployment_id] += 1
             continue
         running = instance.running()

@@ -128,6 +128,10 @@ class Measurements:
     watch: Watch | None = field(default=None, compare=False)
     departures: Sequence[Departure] = ()
 
+    def watch_of(self, rollout: RunningRollout) -> Watch | None:
+        """The measurement by the rollout; None if it has not measured the instance yet."""
+        return self.watch if self.watch and self.watch.rollout_id == rollout.id else None
+
     def departure_from(self, rollout: RunningRollout) -> Departure | None:
         """The departure from the rollout since the last assignment or retry; None if there was none."""
         key = (rollout.id, rollout.revision)

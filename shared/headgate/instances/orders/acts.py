@@ -28,7 +28,7 @@ from headgate.instances.reported.host import LARGEST_NAMES, MOST_LABELS, Order
 from headgate.instances.service import SeenInstance
 from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 from headgate.storage.table import Write
 
 LONGEST: Final = timedelta(days=90)
@@ -109,7 +109,7 @@ def restart(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
         if "restart" not in host.can:
             raise OrderNotSupported("restart", host.supervisor_version)
 
-    return retry(lambda: _order(caller, fleet_id, instance_id, "restart", allow))
+    return _order(caller, fleet_id, instance_id, "restart", allow)
 
 
 def try_again(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
@@ -122,7 +122,7 @@ def try_again(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
         if seen.state != "apply_failed":
             raise NothingToRetry
 
-    return retry(lambda: _order(caller, fleet_id, instance_id, "retry", allow))
+    return _order(caller, fleet_id, instance_id, "retry", allow)
 
 
 def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program: Program) -> PendingOrder:
@@ -140,7 +140,7 @@ def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program:
         if host.supervisor_version == program.version:
             raise SupervisorIsCurrent(program.version)
 
-    return retry(lambda: _order(caller, fleet_id, instance_id, "upgrade_supervisor", allow, program))
+    return _order(caller, fleet_id, instance_id, "upgrade_supervisor", allow, program)
 
 
 def order(caller: Caller, fleet_id: str, instance_id: str, order_id: str) -> PendingOrder:
@@ -157,6 +157,7 @@ def path_of(fleet_id: str, instance_id: str) -> str:
     return f"/fleets/{fleet_id}/instances/{instance_id}/orders"
 
 
+@retried
 def change(
     caller: Caller,
     fleet_id: str,
@@ -170,34 +171,31 @@ def change(
     It moves with its next message. Raises FleetNotFound, InstanceNotFound, DeploymentNotFound, FieldRefused,
     NotMovable.
     """
-
-    def once() -> Instance:
-        at = clock.now()
-        fleet = fleets.get(caller, fleet_id)
-        before = service.seen(fleet, instance_id, at).instance
-        merged = {key: value for key, value in {**before.orders.labels, **labels}.items() if value is not None}
-        if len(merged) > MOST_LABELS or len(json.dumps(merged)) > LARGEST_NAMES:
-            raise FieldRefused(
-                "labels",
-                f"A host has at most {MOST_LABELS} labels that people set, of {LARGEST_NAMES:,} bytes: remove some",
-            )
-        moved_to = before.orders.moved_to
-        if move:
-            moved_to = deployment_id
-            if deployment_id is not None:
-                _require_movable(fleet, before, deployments.of_fleet(fleet_id, deployment_id))
-        group = deployments.of_fleet(fleet_id, before.deployment_id)
-        after = replace(before, orders=replace(before.orders, labels=merged, moved_to=moved_to))
-        # Labels decide whether a rollout's turn came: who leaves it by them is still judged.
-        left = departures(before, after, group.rollout, before.measured.watch, at)
-        after = replace(after, measured=replace(after.measured, departures=left))
-        after = transitions.judged(after, after.desired(group, at))
-        service.save(before, after)
-        return after
-
-    return retry(once)
+    at = clock.now()
+    fleet = fleets.get(caller, fleet_id)
+    before = service.seen(fleet, instance_id, at).instance
+    merged = {key: value for key, value in {**before.orders.labels, **labels}.items() if value is not None}
+    if len(merged) > MOST_LABELS or len(json.dumps(merged)) > LARGEST_NAMES:
+        raise FieldRefused(
+            "labels",
+            f"A host has at most {MOST_LABELS} labels that people set, of {LARGEST_NAMES:,} bytes: remove some",
+        )
+    moved_to = before.orders.moved_to
+    if move:
+        moved_to = deployment_id
+        if deployment_id is not None:
+            _require_movable(fleet, before, deployments.of_fleet(fleet_id, deployment_id))
+    group = deployments.of_fleet(fleet_id, before.deployment_id)
+    after = replace(before, orders=replace(before.orders, labels=merged, moved_to=moved_to))
+    # Labels decide whether a rollout's turn came: who leaves it by them is still judged.
+    left = departures(before, after, group.rollout, before.measured.watch, at)
+    after = replace(after, measured=replace(after.measured, departures=left))
+    after = transitions.judged(after, after.desired(group, at))
+    service.save(before, after)
+    return after
 
 
+@retried
 def override(
     caller: Caller,
     fleet_id: str,
@@ -214,33 +212,29 @@ def override(
     NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived, FirstByRollout,
     TakesNoConfiguration.
     """
-
-    def once() -> tuple[Override, str]:
-        at = clock.now()
-        _require_covered(until, at)
-        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
-        group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
-        target = assignments.target(caller, group, configuration_id, version_number)
-        if seen.instance.stays_observed(group):
-            raise TakesNoConfiguration
-        if group.leaves_alone:
-            raise FirstByRollout
-        override_ = Override(target.assignment, until, at, caller.principal, message)
-        after = _overridden(seen.instance, override_)
-        desired = after.desired(group, at)
-        # A person wants it to be tried, also if it failed here before.
-        after = transitions.judged(after.without_failure(desired), desired)
-        event = replace(
-            timeline.entry(after, "override", at),
-            version=target.assignment,
-            until=until,
-            actor=caller.principal,
-            message=message,
-        )
-        service.save(seen.instance, after, [event], target.assigned())
-        return override_, target.configuration.name
-
-    return retry(once)
+    at = clock.now()
+    _require_covered(until, at)
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
+    group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
+    target = assignments.target(caller, group, configuration_id, version_number)
+    if seen.instance.stays_observed(group):
+        raise TakesNoConfiguration
+    if group.leaves_alone:
+        raise FirstByRollout
+    override_ = Override(target.assignment, until, at, caller.principal, message)
+    after = _overridden(seen.instance, override_)
+    desired = after.desired(group, at)
+    # A person wants it to be tried, also if it failed here before.
+    after = transitions.judged(after.without_failure(desired), desired)
+    event = replace(
+        timeline.entry(after, "override", at),
+        version=target.assignment,
+        until=until,
+        actor=caller.principal,
+        message=message,
+    )
+    service.save(seen.instance, after, [event], target.assigned())
+    return override_, target.configuration.name
 
 
 def audited(override: Override, name: str) -> Mapping[str, str]:
@@ -253,58 +247,50 @@ def audited(override: Override, name: str) -> Mapping[str, str]:
     } | ({"message": override.message} if override.message else {})
 
 
+@retried
 def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
     """Make the instance run what its group does. Raises FleetNotFound, InstanceNotFound, OverrideNotFound."""
-
-    def once() -> None:
-        at = clock.now()
-        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
-        if seen.instance.orders.override is None or seen.instance.orders.override.until <= at:
-            raise OverrideNotFound
-        group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
-        after = _overridden(seen.instance, None)
-        after = transitions.judged(after, after.desired(group, at))
-        event = replace(timeline.entry(after, "override_ended", at), actor=caller.principal)
-        service.save(seen.instance, after, [event])
-
-    retry(once)
+    at = clock.now()
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
+    if seen.instance.orders.override is None or seen.instance.orders.override.until <= at:
+        raise OverrideNotFound
+    group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
+    after = _overridden(seen.instance, None)
+    after = transitions.judged(after, after.desired(group, at))
+    event = replace(timeline.entry(after, "override_ended", at), actor=caller.principal)
+    service.save(seen.instance, after, [event])
 
 
+@retried
 def allow_move(caller: Caller, fleet_id: str, instance_id: str, record: Write) -> datetime:
     """Let the next host that reports under the instance's uid take its place, whatever its token and key; until when.
 
     `record` is that of the change, for the same transaction. Raises FleetNotFound, InstanceNotFound.
     """
-
-    def once() -> datetime:
-        at = clock.now()
-        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
-        until = at + MOVE_ALLOWED_FOR
-        event = replace(timeline.entry(seen.instance, "move_allowed", at), until=until, actor=caller.principal)
-        orders = replace(seen.instance.orders, move_until=until)
-        service.save(seen.instance, replace(seen.instance, orders=orders), [event], record)
-        return until
-
-    return retry(once)
+    at = clock.now()
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
+    until = at + MOVE_ALLOWED_FOR
+    event = replace(timeline.entry(seen.instance, "move_allowed", at), until=until, actor=caller.principal)
+    orders = replace(seen.instance.orders, move_until=until)
+    service.save(seen.instance, replace(seen.instance, orders=orders), [event], record)
+    return until
 
 
+@retried
 def cut_off(caller: Caller, fleet_id: str, instance_id: str, record: Write, *, lets_in: bool = False) -> datetime:
     """Refuse every message of the instance's host from now on, or take them again; when.
 
     `record` is that of the change, for the same transaction. Raises FleetNotFound, InstanceNotFound.
     """
-
-    def once() -> datetime:
-        at = clock.now()
-        seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
-        event = replace(timeline.entry(seen.instance, "let_in" if lets_in else "cut_off", at), actor=caller.principal)
-        orders = replace(seen.instance.orders, cut_off_at=None if lets_in else at)
-        service.save(seen.instance, replace(seen.instance, orders=orders), [event], record)
-        return at
-
-    return retry(once)
+    at = clock.now()
+    seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
+    event = replace(timeline.entry(seen.instance, "let_in" if lets_in else "cut_off", at), actor=caller.principal)
+    orders = replace(seen.instance.orders, cut_off_at=None if lets_in else at)
+    service.save(seen.instance, replace(seen.instance, orders=orders), [event], record)
+    return at
 
 
+@retried
 def _order(
     caller: Caller,
     fleet_id: str,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
-Reason = Literal[
+HostReason = Literal[
     "records",  # there are as many as were asked for
     "time",
     "stopped",  # a writer ended it, or an Admin forbade captures in the group
@@ -14,20 +14,15 @@ Reason = Literal[
     "restarted",  # the supervisor
     "failed",
     "collector_ended",
+]
+"""Those that a host may give."""
+HOST_REASONS: Final[tuple[HostReason, ...]] = get_args(HostReason)
+Reason = Literal[
+    HostReason,
     "bad_sample",  # the host sent what is not one
     "lost",  # the host was not heard any more
     "expired",  # the host did not begin in time
 ]
-HOST_REASONS: Final[tuple[Reason, ...]] = (
-    "records",
-    "time",
-    "stopped",
-    "new_version",
-    "restarted",
-    "failed",
-    "collector_ended",
-)
-"""Those that a host may give."""
 
 
 @dataclass(frozen=True, slots=True)

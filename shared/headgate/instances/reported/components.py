@@ -77,9 +77,7 @@ def with_list(fleet_id: str, components_hash: str, names: Sequence[str]) -> list
     if components_hash in lists or len(lists) >= MOST:
         return []
     item = keys.components(fleet_id) | {"lists": {**lists, components_hash: packed}, "revision": revision + 1}
-    if revision == 0:
-        return [table.put_new(item)]
-    return [table.put_if(item, "revision = :revision", {":revision": revision})]
+    return [table.put_if(item, *table.at_revision(revision))]
 
 
 def removal(fleet_id: str) -> Write:

@@ -7,22 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from headgate.instances.series.model import Totals
 
 Order = Literal["restart", "retry", "components", "upgrade_supervisor"]
-Ability = Order | Literal["upgrade_collector", "capture", "renew_token", "variables"]
-ABILITIES: Final[tuple[Ability, ...]] = (
-    "restart",
-    "retry",
-    "components",
-    "upgrade_supervisor",
-    "upgrade_collector",
-    "capture",
-    "renew_token",
-    "variables",
-)
+Ability = Literal[Order, "upgrade_collector", "capture", "renew_token", "variables"]
+ABILITIES: Final[tuple[Ability, ...]] = get_args(Ability)
 Platform = Literal["linux", "docker", "kubernetes", "windows", "macos"]
 MOST_LABELS: Final = 64
 GATES_LABEL: Final = "headgate.feature-gates"

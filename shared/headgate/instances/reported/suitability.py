@@ -12,7 +12,6 @@ from headgate.foundation import clock
 from headgate.instances import store
 from headgate.instances.reported import components
 from headgate.instances.reported.host import GATES_LABEL
-from headgate.instances.state.model import mark_of, stale
 
 if TYPE_CHECKING:
     from headgate.configurations.model import Version
@@ -64,11 +63,7 @@ def hosts_of(fleet_id: str, deployment_id: str) -> UnsuitedHosts:
     """
     at = clock.now()
     read = store.instances(fleet_id, _MOST_READ, None)
-    hosts = [
-        each
-        for each in read.entries
-        if each.deployment_id == deployment_id and not stale(mark_of(each.contact.last_seen_at), at)
-    ]
+    hosts = [each for each in read.entries if each.deployment_id == deployment_id and not each.is_stale(at)]
     collectors = "1 collector" if len(hosts) == 1 else f"{len(hosts):,} collectors"
     is_partial = read.position is not None
     among = f"the {collectors} that were looked at" if is_partial else f"this group's {collectors}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from headgate.instances.series.model import COVERED, HOUR, KEPT, MINUTE, QUEUE, SLOT, plus
+from headgate.instances.series.model import COVERED, HOUR, KEPT, MINUTE, SLOT, plus
 
 Order = tuple[int, int]
 """The place of a host's report among all of that host: when it was first seen, in seconds, and its item's revision."""
@@ -112,6 +112,3 @@ def parts_for(hosts: int) -> int:
 def part_of(instance_id: str, parts: int) -> int:
     """The number of a host's part: by the end of its id, which is random."""
     return sum(map(ord, instance_id[-4:])) % parts
-
-
-NOTHING: Final = [0] * (QUEUE + 1)

@@ -244,7 +244,7 @@ def together(deployment_id: str, instance_ids: Collection[str], asked: Range) ->
     sums = _Sums(asked)
     for instance_id, packed in store.of_hosts(deployment_id, instance_ids, asked.begin - SLOT, asked.end):
         _add_host(sums, HostCounts.of(packed), instance_id, together=True)
-    return sums.series(_as_hosts, parts=True)
+    return sums.series(lambda _: {ALL: _HOST}, parts=True)
 
 
 def of_each(deployment_id: str, instance_ids: Collection[str], asked: Range) -> Mapping[str, Series]:
@@ -256,26 +256,25 @@ def of_each(deployment_id: str, instance_ids: Collection[str], asked: Range) -> 
     stored = store.of_hosts(deployment_id, instance_ids, asked.begin - SLOT, asked.end, _MOST_PARTS)
     for instance_id, packed in stored:
         _add_host(sums.setdefault(instance_id, _Sums(asked)), HostCounts.of(packed), instance_id, together=True)
-    return {instance_id: of_host.series(_as_hosts, parts=True) for instance_id, of_host in sums.items()}
+    return {instance_id: of_host.series(lambda _: {ALL: _HOST}, parts=True) for instance_id, of_host in sums.items()}
 
 
 def of_fleets(fleet_ids: Iterable[str], asked: Range) -> Mapping[str, Series]:
     """The sums of each fleet that the caller is known to see, several at a time."""
-    ids = [*fleet_ids]
-    if not ids:
-        return {}
-    with Threads(_AT_ONCE) as pool:
-        known = pool.map(lambda fleet_id: _of_groups(deployments.ids(fleet_id, MOST_GROUPS), asked, "none"), ids)
-        return dict(zip(ids, known, strict=True))
+    return _of_each(fleet_ids, lambda fleet_id: deployments.ids(fleet_id, MOST_GROUPS), asked)
 
 
 def of_groups(deployment_ids: Iterable[str], asked: Range) -> Mapping[str, Series]:
     """The sums of each group that the caller is known to see, several at a time."""
-    ids = [*deployment_ids]
+    return _of_each(deployment_ids, lambda deployment_id: [deployment_id], asked)
+
+
+def _of_each(ids: Iterable[str], groups: Callable[[str], Sequence[str]], asked: Range) -> Mapping[str, Series]:
+    ids = [*ids]
     if not ids:
         return {}
     with Threads(_AT_ONCE) as pool:
-        return dict(zip(ids, pool.map(lambda id: _of_groups([id], asked, "none"), ids), strict=True))
+        return dict(zip(ids, pool.map(lambda each: _of_groups(groups(each), asked, "none"), ids), strict=True))
 
 
 def _of_groups(groups: Sequence[str], asked: Range, by: By) -> Series:
@@ -298,7 +297,7 @@ def _of_hosts(groups: Sequence[str], asked: Range) -> Series:
         for part in store.first_parts(group, asked.begin - SLOT, asked.end):
             for instance_id, packed in part.hosts.items():
                 _add_host(sums, HostCounts.of(packed), instance_id)
-    return sums.series(_of_host, parts=True)
+    return sums.series(lambda name: {name: _HOST}, parts=True)
 
 
 def _add_host(sums: _Sums, counts: HostCounts, instance_id: str, *, together: bool = False) -> None:
@@ -309,18 +308,6 @@ def _add_host(sums: _Sums, counts: HostCounts, instance_id: str, *, together: bo
     sums.span = max(sums.span, SLOT)
     for at, share in spread([*counts.numbers[:QUEUE], counts.end - counts.begin], counts.begin, counts.end, step):
         sums.add(at, {instance_id: [*share[:QUEUE], queue]}, share[QUEUE], host=host)
-
-
-def _of_host(name: str) -> Mapping[str, _About]:
-    return {name: ("host", (), False)}
-
-
-def _as_hosts(_: str) -> Mapping[str, _About]:
-    return {ALL: ("host", (), False)}
-
-
-def _as_whole(_: str) -> Mapping[str, _About]:
-    return {ALL: _WHOLE}
 
 
 def _as_component(key: str) -> Mapping[str, _About]:
@@ -337,7 +324,12 @@ def _as_pipelines(key: str) -> Mapping[str, _About]:
 
 
 _WHOLE: Final[_About] = ("", (), False)
-_NAMES: Final[Mapping[By, _Names]] = {"none": _as_whole, "component": _as_component, "pipeline": _as_pipelines}
+_HOST: Final[_About] = ("host", (), False)
+_NAMES: Final[Mapping[By, _Names]] = {
+    "none": lambda _: {ALL: _WHOLE},
+    "component": _as_component,
+    "pipeline": _as_pipelines,
+}
 
 
 def _size(numbers: Sequence[int]) -> int:

@@ -108,7 +108,4 @@ def _part_item(part: HostsPart) -> Item:
 
 
 def _put(key: Key, item: Item, revision: int) -> Write:
-    item = key | item | {"revision": revision + 1}
-    if revision == 0:
-        return table.put_new(item)
-    return table.put_if(item, "revision = :revision", {":revision": revision})
+    return table.put_if(key | item | {"revision": revision + 1}, *table.at_revision(revision))

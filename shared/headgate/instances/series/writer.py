@@ -29,7 +29,7 @@ from headgate.instances.series.model import (
 )
 from headgate.instances.series.store import BucketPlace
 from headgate.storage import items
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 from headgate.storage.stored import COMPRESSED_JSON, Stored
 
 if TYPE_CHECKING:
@@ -110,24 +110,12 @@ class Saved:
         return HostCounts(*self.order, self.begin, self.at, self.added.together)
 
 
+@retried
 def add(changes: Sequence[Saved]) -> None:
     """Add the changes of one group in one slot. One transaction, and up to four batch reads.
 
     Raises Contention.
     """
-    retry(lambda: _add(changes))
-
-
-def by_slot(changes: Iterable[Saved]) -> Mapping[tuple[str, int], list[Saved]]:
-    """The changes by what one transaction takes: a group and a slot."""
-    together: dict[tuple[str, int], list[Saved]] = {}
-    for change in changes:
-        together.setdefault((change.deployment_id, change.slot), []).append(change)
-    return together
-
-
-def _add(changes: Sequence[Saved]) -> None:
-    """Raises LostRace if another writer added to the group since it was read."""
     deployment_id, slot = changes[0].deployment_id, changes[0].slot
     parts = _parts(deployment_id, slot, len({change.instance_id for change in changes}))
     new: list[Saved] = []
@@ -144,6 +132,14 @@ def _add(changes: Sequence[Saved]) -> None:
     # The first part says into how many the slot is divided.
     written = [part for part in parts if part.number in touched or (part.number == 0 and part.revision == 0)]
     store.save(deployment_id, written, _with(deployment_id, new))
+
+
+def by_slot(changes: Iterable[Saved]) -> Mapping[tuple[str, int], list[Saved]]:
+    """The changes by what one transaction takes: a group and a slot."""
+    together: dict[tuple[str, int], list[Saved]] = {}
+    for change in changes:
+        together.setdefault((change.deployment_id, change.slot), []).append(change)
+    return together
 
 
 def _parts(deployment_id: str, slot: int, hosts: int) -> list[HostsPart]:

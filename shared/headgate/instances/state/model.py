@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from headgate.instances.state.intervals import quiet_after
 
@@ -21,21 +21,7 @@ InstanceState = Literal[
     "unknown",
 ]
 """`running` and `unhealthy` are those of a collector that takes no configuration from Headgate, by its own report."""
-
-INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
-    "pending_pickup",
-    "applying",
-    "applied",
-    "apply_failed",
-    "idle",
-    "running",
-    "unhealthy",
-    "stopped",
-    "silent",
-    "stale",
-    "unknown",
-)
-
+INSTANCE_STATES: Final[tuple[InstanceState, ...]] = get_args(InstanceState)
 STALE_AFTER: Final = timedelta(minutes=15)
 """Specified: no heartbeat for more than this."""
 COUNTED_FOR: Final = timedelta(minutes=10)

@@ -10,11 +10,11 @@ from headgate.deployments.history import NotKnown, TimeRefused
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.foundation.page import Slice
 from headgate.instances import details, service, store
 from headgate.instances.state.model import InstanceState, mark_of, silent_from, stale
 from headgate.instances.timeline import store as timeline_store
 from headgate.instances.timeline.model import KEPT, TimelineEvent
-from headgate.storage.page import Slice
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.fleets import keys
 from headgate.foundation import clock
-from headgate.instances.timeline.model import KEPT, Moment, TimelineEvent
-from headgate.storage.page import Slice
-from headgate.storage.stored import Stored
+from headgate.instances.mapping import EVENTS
+from headgate.instances.timeline.model import KEPT, TimelineEvent
 from headgate.storage.table import fleets as table
 from headgate.storage.table import write
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from headgate.foundation.page import Slice
     from headgate.storage.items import Item
     from headgate.storage.table import Write
 
-_EVENTS: Final = Stored(TimelineEvent)
-Stored(Moment, names={"collector_version": "collector"}, flat=["assignment"])
 # Above the sort keys of all events of a time, and below those of the next millisecond.
 _LAST_OF_A_TIME: Final = "~"
 _APART: Final = 99
@@ -41,18 +39,13 @@ def append(fleet_id: str, instance_id: str, revision: int, entry: TimelineEvent)
 
 def newest(fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[TimelineEvent]:
     """Newest first; one query."""
-    prefix = _prefix(instance_id)
-    start = keys.sort_key(prefix, after)
-    rows = table.list(keys.history_of(fleet_id), prefix, limit, start, newest_first=True)
-    return Slice([_EVENTS.read(item) for item in rows.entries], keys.position(prefix, rows.position))
+    return table.page(keys.history_of(fleet_id), _prefix(instance_id), limit, after, EVENTS.read, newest_first=True)
 
 
 def last_until(fleet_id: str, instance_id: str, at: datetime) -> TimelineEvent | None:
     """The last event at that time or before; one query."""
-    prefix = _prefix(instance_id)
-    start = f"{prefix}{clock.rfc3339(at)}{_LAST_OF_A_TIME}"
-    rows = table.list(keys.history_of(fleet_id), prefix, 1, start, newest_first=True).entries
-    return _EVENTS.read(rows[0]) if rows else None
+    events = newest(fleet_id, instance_id, 1, f"{clock.rfc3339(at)}{_LAST_OF_A_TIME}").entries
+    return events[0] if events else None
 
 
 def _prefix(instance_id: str) -> str:
@@ -61,4 +54,4 @@ def _prefix(instance_id: str) -> str:
 
 def _item(fleet_id: str, instance_id: str, place: str, entry: TimelineEvent) -> Item:
     key = keys.instance_event(fleet_id, instance_id, clock.rfc3339(entry.at), place)
-    return key | _EVENTS.item(entry) | {"expires": int((entry.at + KEPT).timestamp())}
+    return key | EVENTS.item(entry) | {"expires": int((entry.at + KEPT).timestamp())}

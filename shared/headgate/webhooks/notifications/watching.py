@@ -17,7 +17,7 @@ from headgate.fleets.model import Fleet
 from headgate.foundation.ids import encode_id
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
-from headgate.instances import unused_tokens
+from headgate.instances import token_status
 from headgate.instances.counting import quiet
 from headgate.webhooks.notifications import store
 
@@ -41,7 +41,7 @@ def watch(since: datetime, until: datetime) -> int:
     near = store.near_limits()
     if until.minute % _UNUSED_MINUTES == 0:
         for fleet in everyone:
-            unused_tokens.end_unused(fleet, [*deployments.each(fleet.id)], until)
+            token_status.end_unused(fleet, [*deployments.each(fleet.id)], until)
     for fleet in everyone:
         counted = quiet.census(fleet.id)
         about = About(
