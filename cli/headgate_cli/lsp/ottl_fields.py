@@ -6,8 +6,10 @@ this one to its answers. This one is for expressions that are being written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from typing import Final, Literal
 
 from headgate_cli.lsp.schema import type_of
@@ -39,6 +41,12 @@ _COUNTED: Final = {
     "logs": "log",
     "profiles": "profile",
 }
+_LISTS: Final[tuple[tuple[str, str, Kind], ...]] = (
+    ("transform", "statements", "statement"),
+    ("filter", "conditions", "condition"),
+)
+_ROUTES: Final[tuple[Kind, ...]] = ("condition", "statement")
+_ROUTED: Final = ("resource", "span", "metric", "datapoint", "log")
 _INSTRUMENTS: Final = ("histogram", "exponential_histogram", "sum", "gauge")
 
 
@@ -57,74 +65,54 @@ class OttlField:
     inferred: bool = False
 
 
+def _settings() -> Iterator[tuple[str, tuple[str, ...], OttlField]]:
+    """The settings, each with its section and its path within a component: `*` is any name, `**` any path."""
+    for signal, contexts in _OF_SIGNAL.items():
+        for component, name, kind in _LISTS:
+            listed = f"{signal}_{name}", "[]"
+            yield "processors", listed, OttlField(component, kind, contexts, inferred=True)
+            groups: dict[str, Kind] = {name: kind, "conditions": "condition"}
+            for inner, of_group in groups.items():
+                group = OttlField(component, of_group, contexts, chosen_by="context", inferred=True)
+                yield "processors", (*listed, inner, "[]"), group
+    for signal, name in product(("traces", "metrics", "logs", "profiles"), _OF_FILTER):
+        yield "processors", (signal, name, "*"), OttlField("filter", "condition", (_OF_FILTER[name],))
+    for component in ("logdedup", "log_dedup"):
+        yield "processors", ("conditions", "[]"), OttlField(component, "condition", ("log",))
+    for context in ("span", "spanevent"):
+        path = "policies", "**", "ottl_condition", context, "[]"
+        yield "processors", path, OttlField("tail_sampling", "condition", (context,))
+    for name, context in _COUNTED.items():
+        for component in ("count", "sum"):
+            yield "connectors", (name, "*", "conditions", "[]"), OttlField(component, "condition", (context,))
+        for component in ("signaltometrics", "signal_to_metrics"):
+            yield "connectors", (name, "[]", "conditions", "[]"), OttlField(component, "condition", (context,))
+            for instrument, part in product(_INSTRUMENTS, ("value", "count")):
+                field = OttlField(component, "value_expression", (context,))
+                yield "connectors", (name, "[]", instrument, part), field
+    for kind in _ROUTES:
+        yield "connectors", ("table", "[]", kind), OttlField("routing", kind, _ROUTED, chosen_by="context")
+    markers = "markers", "[]", "rules", "log_conditions", "[]"
+    yield "exporters", markers, OttlField("honeycombmarker", "condition", ("log",))
+
+
+@cache
+def _of_component(section: str, component: str) -> list[tuple[tuple[str, ...], OttlField]]:
+    return [(path, field) for place, path, field in _settings() if (place, field.component) == (section, component)]
+
+
 def field_at(path: Path) -> OttlField | None:
     """The setting at a path of a configuration, None if it does not hold OTTL."""
     if len(path) < 3:
         return None
-    section, component = str(path[0]), type_of(str(path[1]))
-    pattern = tuple("[]" if isinstance(step, int) else step for step in path[2:])
-    match section, component:
-        case "processors", "transform":
-            return _of_lists(component, pattern, "_statements")
-        case "processors", "filter":
-            return _of_lists(component, pattern, "_conditions") or _of_filter(component, pattern)
-        case "processors", ("logdedup" | "log_dedup") if pattern == ("conditions", "[]"):
-            return OttlField(component, "condition", ("log",))
-        case "processors", "tail_sampling":
-            return _of_tail_sampling(component, pattern)
-        case "connectors", ("count" | "sum"):
-            if len(pattern) == 4 and pattern[0] in _COUNTED and pattern[2:] == ("conditions", "[]"):
-                return OttlField(component, "condition", (_COUNTED[pattern[0]],))
-        case "connectors", "routing":
-            return _of_routing(component, pattern)
-        case "connectors", ("signaltometrics" | "signal_to_metrics"):
-            return _of_signal_to_metrics(component, pattern)
-        case "exporters", "honeycombmarker" if pattern == ("markers", "[]", "rules", "log_conditions", "[]"):
-            return OttlField(component, "condition", ("log",))
-    return None
+    steps = ["[]" if isinstance(step, int) else step for step in path[2:]]
+    known = _of_component(str(path[0]), type_of(str(path[1])))
+    return next((field for pattern, field in known if _fits(steps, pattern)), None)
 
 
-def _of_lists(component: str, pattern: tuple[str, ...], suffix: str) -> OttlField | None:
-    """`log_statements`: a list of expressions, or of groups with a context."""
-    signal = pattern[0].removesuffix(suffix)
-    if signal not in _OF_SIGNAL or pattern[0] == signal:
-        return None
-    contexts = _OF_SIGNAL[signal]
-    listed: Kind = "statement" if suffix == "_statements" else "condition"
-    if pattern[1:] == ("[]",):
-        return OttlField(component, listed, contexts, inferred=True)
-    if pattern[1:] == ("[]", "statements", "[]") and listed == "statement":
-        return OttlField(component, "statement", contexts, chosen_by="context", inferred=True)
-    if pattern[1:] == ("[]", "conditions", "[]"):
-        return OttlField(component, "condition", contexts, chosen_by="context", inferred=True)
-    return None
-
-
-def _of_filter(component: str, pattern: tuple[str, ...]) -> OttlField | None:
-    if len(pattern) == 3 and pattern[0] in ("traces", "metrics", "logs", "profiles") and pattern[1] in _OF_FILTER:
-        return OttlField(component, "condition", (_OF_FILTER[pattern[1]],))
-    return None
-
-
-def _of_tail_sampling(component: str, pattern: tuple[str, ...]) -> OttlField | None:
-    if pattern[0] == "policies" and len(pattern) > 4 and pattern[-3] == "ottl_condition" and pattern[-1] == "[]":
-        return OttlField(component, "condition", (pattern[-2],)) if pattern[-2] in ("span", "spanevent") else None
-    return None
-
-
-def _of_routing(component: str, pattern: tuple[str, ...]) -> OttlField | None:
-    if len(pattern) != 3 or pattern[:2] != ("table", "[]") or pattern[2] not in ("condition", "statement"):
-        return None
-    kind: Kind = "condition" if pattern[2] == "condition" else "statement"
-    return OttlField(component, kind, ("resource", "span", "metric", "datapoint", "log"), chosen_by="context")
-
-
-def _of_signal_to_metrics(component: str, pattern: tuple[str, ...]) -> OttlField | None:
-    if len(pattern) != 4 or pattern[0] not in _COUNTED or pattern[1] != "[]":
-        return None
-    contexts = (_COUNTED[pattern[0]],)
-    if pattern[2:] == ("conditions", "[]"):
-        return OttlField(component, "condition", contexts)
-    if pattern[2] in _INSTRUMENTS and pattern[3] in ("value", "count"):
-        return OttlField(component, "value_expression", contexts)
-    return None
+def _fits(steps: Sequence[str], pattern: Sequence[str]) -> bool:
+    if "**" in pattern:
+        at = pattern.index("**")
+        more = len(steps) - len(pattern) + 1
+        pattern = [*pattern[:at], *["*"] * max(more, 1), *pattern[at + 1 :]]
+    return len(steps) == len(pattern) and all(part in ("*", step) for step, part in zip(steps, pattern, strict=True))
