@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from headgate_cli.lsp import ottl, schema
@@ -17,6 +17,7 @@ from headgate_cli.lsp.schema import KINDS, SIGNALS, ServedSchema
 from headgate_cli.lsp.tree import Node
 
 _VARIABLE: Final = "${env:"
+_IS_VARIABLE: Final = "environment variable"
 _MOST: Final = 2_000
 _LONGEST_NAME: Final = 200
 _HOLD_OTTL: Final = ("processors", "connectors", "exporters")
@@ -28,14 +29,14 @@ class Item:
 
     label: str
     insert: str
-    start: int
-    end: int
     kind: str
     detail: str = ""
     documentation: str = ""
     deprecated: bool = False
     # Suggestions of a lower rank come first.
     rank: int = 5
+    start: int = 0
+    end: int = 0
 
 
 def complete(document: OpenDocument, offset: int, reference: ServedSchema | None, lookup: ottl.Lookup) -> list[Item]:
@@ -50,16 +51,20 @@ def complete(document: OpenDocument, offset: int, reference: ServedSchema | None
         items = list(_of_ottl(names, expression, start, place, offset))
         # The first word of a list's entry may be a key as well: a group of statements with a context.
         if reference is not None and place.role == "key" and re.fullmatch(r"\w*", expression):
-            items += _of_keys(document, place, reference)
+            items += _at(place, _of_keys(document, place, reference))
         return items[:_MOST]
     if place.role == "scalar":
         return []
     variable = _variable_start(document, place, offset)
     if variable is not None:
         return list(_of_variables(document, variable, offset))[:_MOST]
-    if reference is None:
-        return list(_of_ids(document, place, None))
-    return list(_all(document, place, reference))[:_MOST]
+    items = list(_at(place, _all(document, place, reference) if reference else _of_ids(document, place, None)))
+    return items[:_MOST]
+
+
+def _at(place: CursorPlace, items: Iterator[Item]) -> Iterator[Item]:
+    """Let the items replace what is typed at the place."""
+    return (replace(item, start=place.start, end=place.end) for item in items)
 
 
 def _all(document: OpenDocument, place: CursorPlace, reference: ServedSchema) -> Iterator[Item]:
@@ -80,8 +85,6 @@ def _of_keys(document: OpenDocument, place: CursorPlace, reference: ServedSchema
             yield Item(
                 component.type,
                 f"{component.type}:",
-                place.start,
-                place.end,
                 "component",
                 ", ".join(f"{signal}: {level}" for signal, level in component.stability.items()),
                 of_component(component),
@@ -91,7 +94,7 @@ def _of_keys(document: OpenDocument, place: CursorPlace, reference: ServedSchema
         return
     if path == ("service", "pipelines"):
         for signal in SIGNALS:
-            yield Item(signal, f"{signal}:", place.start, place.end, "pipeline", "pipeline")
+            yield Item(signal, f"{signal}:", "pipeline", "pipeline")
         return
     for name, inner in schema.properties(reference.at(path, document.known)).items():
         if name in place.siblings or not name:
@@ -102,8 +105,6 @@ def _of_keys(document: OpenDocument, place: CursorPlace, reference: ServedSchema
         yield Item(
             name,
             insert,
-            place.start,
-            place.end,
             "key",
             " or ".join(schema.shown_types(alternatives)),
             described(alternatives),
@@ -120,22 +121,18 @@ def _of_values(document: OpenDocument, place: CursorPlace, reference: ServedSche
         yield Item(
             written(value),
             written(value),
-            place.start,
-            place.end,
             "value",
             "default" if value == standard else "",
             documentation,
             rank=3 if value == standard else 5,
         )
     if isinstance(standard, str | int | float) and standard not in schema.values(alternatives):
-        yield Item(
-            written(standard), written(standard), place.start, place.end, "value", "default", documentation, rank=3
-        )
+        yield Item(written(standard), written(standard), "value", "default", documentation, rank=3)
     if schema.has_format(alternatives, schema.COMPONENT_ID):
         for declared in document.configuration(reference).declared("extensions"):
-            yield Item(declared, declared, place.start, place.end, "component", "extension", rank=2)
+            yield Item(declared, declared, "component", "extension", rank=2)
     if schema.types(alternatives) - {"object", "array"} and not place.typed:
-        yield Item("${env:…}", _VARIABLE, place.start, place.end, "variable", "environment variable", rank=8)
+        yield Item("${env:…}", _VARIABLE, "variable", _IS_VARIABLE, rank=8)
 
 
 def _of_ids(document: OpenDocument, place: CursorPlace, reference: ServedSchema | None) -> Iterator[Item]:
@@ -144,11 +141,11 @@ def _of_ids(document: OpenDocument, place: CursorPlace, reference: ServedSchema 
     configuration = document.configuration(reference)
     if len(path) == 3 and path[:2] == ("service", "extensions"):
         for declared in configuration.declared("extensions"):
-            yield Item(declared, declared, place.start, place.end, "component", "extension", rank=2)
+            yield Item(declared, declared, "component", "extension", rank=2)
         return
     if len(path) > 2 and path[0] == "connectors" and any(name in path for name in ("pipelines", "default_pipelines")):
         for declared in configuration.declared("pipelines"):
-            yield Item(declared, declared, place.start, place.end, "pipeline", "pipeline", rank=2)
+            yield Item(declared, declared, "pipeline", "pipeline", rank=2)
         return
     if len(path) != 5 or path[:2] != ("service", "pipelines"):
         return
@@ -162,8 +159,6 @@ def _of_ids(document: OpenDocument, place: CursorPlace, reference: ServedSchema 
             yield Item(
                 declared,
                 declared,
-                place.start,
-                place.end,
                 "component",
                 KINDS.get(section, ""),
                 of_component(component) if component else "",
@@ -244,7 +239,8 @@ def _of_ottl(
         name, kind = suggestion.name, suggestion.kind
         insert = f"{name}(" if kind in ("editor", "converter") else name
         span = max(offset - len(word), start), max(place.end, offset) if word else offset
-        yield Item(name, insert, *span, kind, suggestion.detail, suggestion.description, rank=ranks.get(kind, 5))
+        facts = kind, suggestion.detail, suggestion.description, False, ranks.get(kind, 5)
+        yield Item(name, insert, *facts, *span)
 
 
 def _variable_start(document: OpenDocument, place: CursorPlace, offset: int) -> int | None:
@@ -264,8 +260,8 @@ def _of_variables(document: OpenDocument, start: int, offset: int) -> Iterator[I
     content = document.text.content
     end = offset + 1 if content[offset : offset + 1] == "}" else offset
     for name in sorted(_variables(content, offset)):
-        yield Item(f"${{env:{name}}}", f"${{env:{name}}}", start, end, "variable", "environment variable", rank=2)
-    yield Item(_VARIABLE, _VARIABLE, start, offset, "variable", "environment variable", rank=5)
+        yield Item(f"${{env:{name}}}", f"${{env:{name}}}", "variable", _IS_VARIABLE, rank=2, start=start, end=end)
+    yield Item(_VARIABLE, _VARIABLE, "variable", _IS_VARIABLE, start=start, end=offset)
 
 
 def _variables(content: str, but: int) -> set[str]:
