@@ -9,8 +9,8 @@ import pytest
 
 from headgate.identity import logins
 from headgate_cli.login.browser import browser_login
-from headgate_cli.login.errors import CodeMistyped, LoginFailed
 from headgate_cli.login.paste import checked, checksum, no_browser_login
+from headgate_cli.login.server import CodeMistyped, LoginFailed
 from tests.support.listening import listening
 
 SESSION = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headgate_cli import safe_files
-from headgate_cli.accept.remedies import PAGE, REMEDIES
+from headgate_cli.accept.model import PAGE, REMEDIES
 from headgate_cli.api import Api, HttpApi
 from headgate_cli.connection import as_json, server_options
 from headgate_cli.errors import FAILED, INTERRUPTED, Ended, Failed, NotAuthenticated

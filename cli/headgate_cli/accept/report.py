@@ -9,8 +9,7 @@ from typing import Final
 from xml.etree import ElementTree
 
 from headgate_cli import VERSION, junit
-from headgate_cli.accept.model import PromiseOutcome
-from headgate_cli.accept.remedies import PAGE, REMEDIES
+from headgate_cli.accept.model import PAGE, REMEDIES, PromiseOutcome
 from headgate_cli.accept.run import Result
 from headgate_cli.untrusted import one_line
 

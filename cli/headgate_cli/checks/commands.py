@@ -9,7 +9,7 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api
-from headgate_cli.checks import findings, fixing, linting, many
+from headgate_cli.checks import findings, fixing, many
 from headgate_cli.checks.findings import Finding, Linted
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.errors import FAILED, Ended, Failed, Unreachable, show_as_json
@@ -166,7 +166,7 @@ def lint(
     if fix:
         fixing.mend(api, files, request)
     texts, unread = _read(files, output)
-    asked = (linting.asked(api, {"yaml": content, **request}) for content in texts.values())
+    asked = (many.linted(api, {"yaml": content, **request}) for content in texts.values())
     linted = dict(_ask(texts, asked, "could not lint", output))
     failed = unread or len(linted) < len(texts)
     reported = [finding for file, lint in linted.items() for finding in findings.of_lint(file, lint, notes=notes)]

@@ -1,4 +1,4 @@
-"""The verdicts on many texts, by as few requests as possible."""
+"""The verdicts on many texts, by as few requests as possible, and the OTTL of one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
-from headgate_cli.api import Api, Entity
+from headgate_cli.api import Api, Entity, ServerError
+from headgate_cli.checks.findings import Linted, problem_of
 from headgate_cli.errors import Failed, NotAuthenticated
 from headgate_cli.shaped import PlainAnswer, listed, shaped
-from headgate_cli.shapes import ValidationResult
+from headgate_cli.shapes import LintResult, ValidationResult
 
 T = TypeVar("T")
 
@@ -17,6 +18,9 @@ T = TypeVar("T")
 _MOST_TEXTS: Final = 50
 _MOST_BYTES: Final = 1_000_000
 _NOT_CHECKED: Final = "not_checked"
+# A reduced build gives no verdict on a text with a component that it lacks, and lints what it has.
+_NO_VERDICT: Final = "component_not_in_build"
+_SYNTAX: Final = "yaml_syntax"
 
 
 def verdicts(
@@ -63,6 +67,22 @@ def answer(api: Api, shape: type[T], path: str, request: Mapping[str, object]) -
         raise
     except Failed as error:
         return error
+
+
+def linted(api: Api, request: Mapping[str, object]) -> Linted | Failed:
+    """The result of the linter, or the error that it ended with."""
+    verdict = answer(api, ValidationResult, "/validate?lint=true", request)
+    if isinstance(verdict, ServerError) and verdict.code == _NO_VERDICT:
+        lint = answer(api, LintResult, "/ottl/lint", request)
+        return lint if isinstance(lint, Failed) else Linted(lint)
+    if isinstance(verdict, Failed):
+        return verdict
+    if syntax := [entry for entry in verdict["errors"] if entry["code"] == _SYNTAX]:
+        return Linted(shaped(LintResult, {"valid": False, "checked": 0, "items": [], "skipped": []}), syntax)
+    part = verdict.get("lint")
+    if problem := problem_of(part):
+        return ServerError.of_part(problem["code"], problem["detail"])
+    return Linted(shaped(LintResult, part)) if part else ServerError.of_part("", "the server does not lint whole texts")
 
 
 def _batch(api: Api, batch: Sequence[Mapping[str, object]], query: str) -> Sequence[Entity]:

@@ -166,10 +166,10 @@ def _test_files(api: Api, files: Sequence[str], how: How) -> None:
     chosen = []
     for file in files:
         try:
-            chosen += suites(api, [file], (), pushed=False, may_await=False)
+            chosen += suites(api, [file], env=how.env)
         except NoTestsHere:
             continue
-    runs = run_suites(api, [suite.with_env(dict(how.env)) for suite in chosen], {}, lambda run: _tell(run, how))
+    runs = run_suites(api, chosen, {}, lambda run: _tell(run, how))
     if how.as_json:
         print_json([{"name": file, "saved": True} for file in files])
     if not all(run.passed for run in runs):

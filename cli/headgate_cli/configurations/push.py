@@ -14,7 +14,6 @@ from headgate_cli import variables
 from headgate_cli.api import Api, ServerError
 from headgate_cli.checks.checked import TextToCheck
 from headgate_cli.checks.gate import require_valid_texts
-from headgate_cli.checks.wrapped import unwrapped
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.change import PushedChange, collector_too, conflicts, published_too, say_conflict, show
@@ -25,7 +24,7 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import STDIN, name, read
 from headgate_cli.shaped import PlainAnswer, shaped
-from headgate_cli.shapes import ConfigurationDetail, VersionDetail
+from headgate_cli.shapes import ConfigurationDetail, ValidationResult, VersionDetail
 from headgate_cli.suites import stored, sync
 from headgate_cli.suites.files import WrongTests
 from headgate_cli.untrusted import one_line
@@ -286,7 +285,13 @@ def _change(api: Api, folder: Folder, file: str, content: str, configuration: st
 
 
 def _text_of(api: Api, file: str, *, unwrap: bool) -> str:
-    content = unwrapped(api, name(file), read(file)) if unwrap else read(file)
+    """The text of a file, or with `unwrap` the configuration inside of it. Raises Failed."""
+    content = read(file)
+    verdict = api.post(ValidationResult, "/validate", {"yaml": content}) if unwrap and content else None
+    if verdict and (part := verdict.get("wrapped")):
+        place = f"under {one_line(part['path'])}, from line {part['line']} on"
+        say(f"{one_line(name(file))}: taking the configuration {place}")
+        content = part["yaml"]
     if not content:
         # The server refuses it also with --no-validate.
         raise Failed(f"{one_line(name(file))} is empty: write a configuration into it. {_NOT_SAVED}")

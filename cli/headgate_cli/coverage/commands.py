@@ -72,16 +72,9 @@ def coverage(
       headgate test coverage configurations --format github
       headgate test coverage --local
     """
-    chosen = suites(api, arguments or ["."], names, pushed=False, may_await=False)
-    stored = next((target.label for target in chosen if target.is_stored), "")
-    if env and stored:
-        raise click.UsageError(f"--env is for the tests of files: those of {one_line(stored)} have their own `env`")
-    chosen = [target.with_env(dict(env)) for target in chosen]
-    more: dict[str, object] = {}
-    if most is not None:
-        more["max_mutants"] = most
-    if collector_version:
-        more["collector_version"] = collector_version
+    chosen = suites(api, arguments or ["."], names, env)
+    fields: dict[str, object] = {"max_mutants": most, "collector_version": collector_version}
+    more = {field: value for field, value in fields.items() if value}
 
     def done(measured: CoverageRun) -> None:
         lines = report.as_text(measured, unreached=unreached)

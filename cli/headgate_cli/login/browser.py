@@ -4,8 +4,7 @@ import time
 import webbrowser
 from collections.abc import Callable
 
-from headgate_cli.login.errors import LoginFailed
-from headgate_cli.login.server import LoginServer, LoginSession
+from headgate_cli.login.server import LoginFailed, LoginServer, LoginSession
 from headgate_cli.untrusted import one_line
 
 WAIT_SECONDS = 300.0

@@ -11,7 +11,7 @@ from headgate_cli.connection import as_json, connected, not_empty
 from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
-from headgate_cli.login.errors import CodeMistyped, LoginFailed
+from headgate_cli.login.server import CodeMistyped, LoginFailed
 from headgate_cli.output import print_json, print_outcome, say
 from headgate_cli.untrusted import one_line, quoted
 
@@ -57,7 +57,7 @@ def login(url: str, no_browser: bool, token: str | None, as_json: bool) -> None:
       headgate login --url https://headgate.example.com --no-browser
       headgate login --url https://headgate.example.com --token "$SERVICE_API_TOKEN"
     """
-    # Imported here: they import an HTTP client, which `logout` does without.
+    # Imported here: they take as long as the rest of `logout` and `whoami`.
     from headgate_cli.login.browser import browser_login
     from headgate_cli.login.paste import no_browser_login
 

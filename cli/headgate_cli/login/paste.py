@@ -6,8 +6,7 @@ import secrets
 from collections.abc import Callable
 from urllib.parse import urlencode
 
-from headgate_cli.login.errors import CodeMistyped, LoginFailed
-from headgate_cli.login.server import LoginRefusal, LoginServer, LoginSession
+from headgate_cli.login.server import CodeMistyped, LoginFailed, LoginRefusal, LoginServer, LoginSession
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _CODE_LENGTH = 26

@@ -5,9 +5,16 @@ from dataclasses import dataclass
 
 from headgate_cli.errors import Unreachable
 from headgate_cli.http import Http, Unanswered
-from headgate_cli.login.errors import LoginFailed
 
 _SECONDS = 15.0
+
+
+class LoginFailed(Exception):
+    """The login was denied, timed out or used before, or the server could not be reached: exit status 3."""
+
+
+class CodeMistyped(Exception):
+    """The pasted code fails its checksum, and nothing was sent: a usage error, exit status 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,6 @@ class LoginRefusal:
 class LoginDevice:
     device_code: str
     user_code: str
-    page: str
     page_with_code: str
     seconds: float
     interval: float
@@ -54,7 +60,6 @@ class LoginServer:
         return LoginDevice(
             device_code=_text(answer, "device_code"),
             user_code=_text(answer, "user_code"),
-            page=_text(answer, "verification_uri"),
             page_with_code=_text(answer, "verification_uri_complete"),
             seconds=_seconds(answer, "expires_in"),
             interval=_seconds(answer, "interval"),

@@ -96,7 +96,7 @@ def suite(
     if pushed and api.is_local:
         raise click.UsageError("--pushed tests versions on a server: leave out --local")
     try:
-        chosen = suites(api, arguments or ["."], names, pushed=pushed, may_await=update)
+        chosen = suites(api, arguments or ["."], names, env, pushed=pushed, may_await=update)
     except NoTestsHere as none:
         if not allow_no_tests:
             raise
@@ -105,9 +105,6 @@ def suite(
     stored = next((target.label for target in chosen if target.is_stored), "")
     if update and stored:
         raise click.UsageError(f"--update renews files: {one_line(stored)} is a stored version")
-    if env and stored:
-        raise click.UsageError(f"--env is for the tests of files: those of {one_line(stored)} have their own `env`")
-    chosen = [target.with_env(dict(env)) for target in chosen]
     more: dict[str, object] = {"collector_version": collector_version} if collector_version else {}
     more |= {"output": True} if update else {}
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import click
+
 from headgate_cli.api import Api, Entity
 from headgate_cli.configurations.folder import Folder, digest
 from headgate_cli.errors import Failed
@@ -41,8 +43,6 @@ class Suite:
 
     def with_env(self, env: Mapping[str, str]) -> Suite:
         """The suite with these variables in each test, instead of its own ones of the same names."""
-        if not env:
-            return self
         return replace(self, tests=[test.with_env(env) for test in self.tests])
 
 
@@ -53,10 +53,19 @@ class NoTestsHere(Failed):
 _HOW: Final = "write one into {folder}/NAME.yaml, in the format of `headgate test suite --help`"
 
 
-def suites(api: Api, arguments: Sequence[str], names: Sequence[str], *, pushed: bool, may_await: bool) -> list[Suite]:
+def suites(
+    api: Api,
+    arguments: Sequence[str],
+    names: Sequence[str] = (),
+    env: Sequence[tuple[str, str]] = (),
+    *,
+    pushed: bool = False,
+    may_await: bool = False,
+) -> list[Suite]:
     """The suites that the arguments name, each once, and of each the tests that `names` names.
 
-    With `pushed`, for each file the version that it was pushed as. Raises NoTests, and Failed.
+    `env` are variables for the tests of files. With `pushed`, for each file the version that it was pushed as. Raises
+    NoTestsHere, Failed, and UsageError for variables of a stored version.
     """
     chosen: dict[str, Suite] = {}
     for argument in arguments:
@@ -70,7 +79,11 @@ def suites(api: Api, arguments: Sequence[str], names: Sequence[str], *, pushed: 
         selected = [suite if suite.is_stored or suite.problem else _as_pushed(suite, names) for suite in selected]
     if names and not any(suite.tests or suite.is_stored or suite.problem for suite in selected):
         raise Failed(f"there is no test {one_line(' or '.join(names))} in {one_line(', '.join(chosen))}")
-    return [suite for suite in selected if suite.tests or suite.is_stored or suite.problem]
+    stored = next((suite.label for suite in selected if suite.is_stored), "")
+    if env and stored:
+        raise click.UsageError(f"--env is for the tests of files: those of {one_line(stored)} have their own `env`")
+    chosen_suites = [suite for suite in selected if suite.tests or suite.is_stored or suite.problem]
+    return [suite.with_env(dict(env)) for suite in chosen_suites] if env else chosen_suites
 
 
 def _named(api: Api, argument: str, *, may_await: bool) -> Iterator[Suite]:
