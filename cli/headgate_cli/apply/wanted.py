@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypedDict, cast
 
 from headgate_cli import file_checks, safe_files
 from headgate_cli.apply import sections, wanted_fleets
@@ -74,13 +74,12 @@ class FolderContent:
     policies: FolderPolicies | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
+class _Settings(TypedDict, total=False):
     """Settings of apply.yaml for one configuration, or for all."""
 
-    publish: bool | None = None
-    description: str | None = None
-    collector_version: str | None = None
+    publish: bool
+    description: str
+    collector_version: str
 
 
 def read(folder: Path) -> FolderContent:
@@ -127,7 +126,7 @@ def _settings(
     folder: Path, files: Mapping[str, str], problems: list[FileProblem]
 ) -> tuple[_Settings, Mapping[str, _Settings]]:
     if not safe_files.is_file(str(folder / SETTINGS)):
-        return _Settings(), {}
+        return {}, {}
     shared: dict[str, file_checks.Check] = {"publish": file_checks.boolean, "collector_version": _collector_version}
     single = file_checks.keys({**shared, "description": _description})
 
@@ -141,18 +140,9 @@ def _settings(
         settings = cast("dict[str, object]", sections.document(folder, SETTINGS, check))
     except WrongTests as error:
         problems += error.problems
-        return _Settings(), {}
-    each = cast("Mapping[str, Mapping[str, object]]", settings.pop("configurations", {}))
-    return _of(settings), {name: _of(fields) for name, fields in each.items()}
-
-
-def _of(fields: Mapping[str, object]) -> _Settings:
-    publish, description, version = (fields.get(key) for key in ("publish", "description", "collector_version"))
-    return _Settings(
-        publish if isinstance(publish, bool) else None,
-        description if isinstance(description, str) else None,
-        version if isinstance(version, str) else None,
-    )
+        return {}, {}
+    each = cast("Mapping[str, _Settings]", settings.pop("configurations", {}))
+    return cast("_Settings", settings), each
 
 
 def _named_files(folder: Path, below: str, problems: list[FileProblem]) -> dict[str, str]:
@@ -191,7 +181,7 @@ def _configurations(
     for name, file in files.items():
         relative = f"{CONFIGURATIONS}/{file}"
         path = folder / relative
-        own = of_each.get(name, _Settings())
+        own = of_all | of_each.get(name, _Settings())
         try:
             content = sections.read_text(folder, relative)
             beside = test_files.folder_of(path)
@@ -207,9 +197,9 @@ def _configurations(
             str(path),
             content,
             tests,
-            publish=bool(of_all.publish if own.publish is None else own.publish),
-            description=own.description,
-            collector_version=own.collector_version or of_all.collector_version or "",
+            publish=own.get("publish", False),
+            description=own.get("description"),
+            collector_version=own.get("collector_version", ""),
         )
     return configurations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from headgate_cli.api import PAGE, Api, Entity, ServerError
-from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary
+from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary, NamedVersionOut, VersionOut
 
 
 def by_id(api: Api, ids: Iterable[str]) -> Mapping[str, str]:
@@ -26,6 +26,13 @@ def by_id(api: Api, ids: Iterable[str]) -> Mapping[str, str]:
 def named(entity: Entity, names: Mapping[str, str]) -> Entity:
     """The entity with `configuration_name` beside its `configuration_id`."""
     return {**entity, "configuration_name": names.get(str(entity["configuration_id"] or ""))}
+
+
+def named_version(named: VersionOut | NamedVersionOut | None) -> str:
+    """`edge v3` for a version that an answer names; empty if it names none."""
+    if named is None or not named["configuration_id"] or named["version_number"] is None:
+        return ""
+    return f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}"
 
 
 def version(entity: object, names: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from headgate_cli import shapes
-from headgate_cli.api import Api, ServerError
+from headgate_cli.api import Api
 from headgate_cli.demo.content import (
     DEFAULT_GROUP,
     EXAMPLES,
@@ -40,7 +40,8 @@ class Filled:
 
 def configurations(api: Api, tell: Tell) -> dict[str, str]:
     """The ids of the three configurations, by name."""
-    listed = [*api.items(shapes.ConfigurationSummary, "/configurations"), *archived(api)]
+    archived = api.items(shapes.ConfigurationSummary, "/configurations", archived="true")
+    listed = [*api.items(shapes.ConfigurationSummary, "/configurations"), *archived]
     ids = {}
     for example in EXAMPLES:
         known = next((configuration for configuration in listed if is_ours(configuration, example)), None)
@@ -56,16 +57,6 @@ def configurations(api: Api, tell: Tell) -> dict[str, str]:
         if example.published:
             _versions(api, example, known["id"], tell)
     return ids
-
-
-def archived(api: Api) -> list[shapes.ConfigurationSummary]:
-    """The archived configurations; none on a server without an archive."""
-    try:
-        return list(api.items(shapes.ConfigurationSummary, "/configurations", archived="true"))
-    except ServerError as error:
-        if error.status == 422:
-            return []
-        raise
 
 
 def _versions(api: Api, example: DemoConfiguration, configuration_id: str, tell: Tell) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -59,22 +59,12 @@ class DemoHosts:
         return cls(fleet_id, version, {name: connection(api, fleet_id, group) for name, group in groups.items()})
 
     def text(self) -> str:
-        return json.dumps(
-            {
-                "fleet_id": self.fleet_id,
-                "collector_version": self.collector_version,
-                "groups": {
-                    name: [host_connection.endpoint, host_connection.deployment_id, host_connection.token]
-                    for name, host_connection in self.groups.items()
-                },
-            }
-        )
+        return json.dumps(asdict(self))
 
     @classmethod
     def parse(cls, written: str) -> DemoHosts:
         said = json.loads(written)
-        groups = {name: HostConnection(*fields) for name, fields in said["groups"].items()}
-        return cls(said["fleet_id"], said["collector_version"], groups)
+        return cls(**{**said, "groups": {name: HostConnection(**fields) for name, fields in said["groups"].items()}})
 
 
 def connection(api: Api, fleet_id: str, deployment_id: str) -> HostConnection:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api
+from headgate_cli.configurations.names import named_version as _version
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, show_list
 from headgate_cli.rollouts.lookup import reached
-from headgate_cli.shapes import AssignedThenOut, GroupEventOut, NamedVersionOut
+from headgate_cli.shapes import AssignedThenOut, GroupEventOut
 from headgate_cli.untrusted import one_line
 
 
@@ -62,8 +63,3 @@ def _variables(event: GroupEventOut) -> str:
     """Returns the revision, empty if there is none or the server is older."""
     revision = event.get("variables_revision")
     return f", variables {revision}" if revision else ""
-
-
-def _version(named: NamedVersionOut | None) -> str:
-    """`edge v3`; empty without a version."""
-    return f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}" if named else ""

@@ -15,10 +15,11 @@ from headgate_cli.api import Api
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
+from headgate_cli.configurations.names import named_version as version
 from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.instances import listing
-from headgate_cli.instances.listing import host, version
+from headgate_cli.instances.listing import host
 from headgate_cli.output import minute, print_json, print_outcome, print_result, say, show_list
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.shaped import PlainAnswer

@@ -14,7 +14,7 @@ from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.fleets.states import STATES
 from headgate_cli.output import minute, print_json, table
-from headgate_cli.shapes import InstanceDetail, InstanceOut, VersionOut
+from headgate_cli.shapes import InstanceDetail, InstanceOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_engine import host_names
 
@@ -73,13 +73,6 @@ def as_instance(api: Api, /, fleet: str, as_json: bool, watch: bool, **filters: 
       headgate instance list servers --component filelog --state applied
     """
     _show(api, fleet, filters, as_json=as_json, watch=watch)
-
-
-def version(named: VersionOut | None) -> str:
-    """`shop v3`; empty if no version is named."""
-    if named is None or not named["configuration_id"] or named["version_number"] is None:
-        return ""
-    return f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}"
 
 
 def host(instance: InstanceOut | InstanceDetail) -> str:

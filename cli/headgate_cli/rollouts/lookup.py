@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from headgate_cli.api import Api
+from headgate_cli.configurations.names import named_version
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.shapes import ReachOut, RolloutOut, RolloutOutPage, VersionOut
@@ -39,9 +40,7 @@ def rollout(api: Api, path: str, rollout_id: str) -> RolloutOut:
 
 def version(named: VersionOut) -> str:
     """The version that a rollout, its `from` or a group names, as `edge v4`; `nothing` if it names none."""
-    if not named["configuration_id"]:
-        return "nothing"
-    return one_line(f"{named['configuration_name'] or named['configuration_id']} v{named['version_number']}")
+    return one_line(named_version(named)) or "nothing"
 
 
 def status(rollout: RolloutOut) -> str:
