@@ -30,7 +30,6 @@ BUILT: Final[Mapping[tuple[str, str], str]] = {
     ("functions/application/change_pages.py", "pattern"): r"(fleets/flt_\w+/deployments/dep_\w+/rollouts/rol_\w+)",
     ("cli/headgate_cli/accept/run.py", "re.escape(bench.name(''))"): "accept-0123abcd-",
     ("cli/headgate_cli/api.py", "pattern"): r"/fleets/(flt_[0-9a-z]+)",
-    ("cli/headgate_cli/apply/state.py", "f'{prefix}_{_SUFFIX}'"): "cfg_[0-7][0-9a-hjkmnp-tv-z]{25}",
     ("cli/headgate_cli/checks/findings.py", r"f'[%\r\n{more}]'"): "[%\r\n:,]",
     (
         "cli/headgate_cli/lsp/actions.py",

@@ -22,14 +22,12 @@ from typing import Final
 from headgate_cli import safe_files
 from headgate_cli.apply.wanted import FolderContent
 from headgate_cli.errors import Failed
+from headgate_cli.ids import Kind, is_id
 from headgate_cli.untrusted import one_line
 
 FOLDER: Final = ".headgate"
-_SUFFIX: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
-_ORGANIZATION: Final = re.compile(f"org_{_SUFFIX}")
-_IN_FLEET: Final = re.compile(f"flt_{_SUFFIX}/.+")
 # What the ids of each kind begin with.
-_PREFIXES: Final = {"configurations": "cfg", "fleets": "flt", "groups": "dep"}
+_PREFIXES: Final[Mapping[str, Kind]] = {"configurations": "cfg", "fleets": "flt", "groups": "dep"}
 _TEXTS: Final = ("updated_at", "sha256", "tests", "collector_version")
 _SEAL: Final = "seal"
 _FOLDER_ID_BYTES: Final = 16
@@ -88,7 +86,7 @@ class Recorder:
         self, folder: Path, organization_id: str, seal: Callable[[str], str], *, refreshes: bool = False
     ) -> None:
         """`refreshes`: nothing counts as seen. Raises Failed if there is a state that cannot be read."""
-        if not _ORGANIZATION.fullmatch(organization_id):
+        if not is_id("org", organization_id):
             raise Failed("the server's answer names no organization: server and command line may be of other versions")
         self._root, self._organization_id, self._seal, self._refreshes = folder, organization_id, seal, refreshes
         # Configurations that had tests, as the state says, but no seal.
@@ -162,12 +160,13 @@ class Recorder:
     def _entry(self, kind: str, name: str, content: Mapping[str, object]) -> StateEntry:
         """Raises ValueError with the place in the file."""
         place = f"{kind}.{name}"
-        if not name.isprintable() or (kind == "groups" and not _IN_FLEET.fullmatch(name)):
+        fleet_id, _, group = name.partition("/")
+        if not name.isprintable() or (kind == "groups" and not (is_id("flt", fleet_id) and group)):
             raise ValueError(f"{place}: this cannot be the name of an entry")
         id_, created, seen = content.get("id"), content.get("created"), content.get("seen", {})
         prefix = _PREFIXES[kind]
         # An empty one is being created.
-        if not isinstance(id_, str) or not re.fullmatch(f"{prefix}_{_SUFFIX}", id_ or f"{prefix}_{'0' * 26}"):
+        if not isinstance(id_, str) or not (id_ == "" or is_id(prefix, id_)):
             raise ValueError(f"{place}.id: {id_!r} is not an id that begins with {prefix}_")
         if not isinstance(created, bool) or not (created or id_):
             raise ValueError(f"{place}.created: this is not true or false, or it is false without an id")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import Final
 
@@ -15,13 +14,13 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.fleets import lookup
+from headgate_cli.ids import is_id
 from headgate_cli.output import minute, print_json, print_outcome, print_result, print_text, say, show_list
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.shapes import CaptureOut, DeploymentOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.watching import waiting
 
-_ID: Final = re.compile("cap_[0-7][0-9a-hjkmnp-tv-z]{25}")
 _OPEN: Final = ("pending", "running")
 # All requests of a credential share a limit of 60 a minute.
 _SECONDS: Final = 3.0
@@ -245,7 +244,7 @@ def delete(api: Api, fleet: str, capture: str, as_json: bool) -> None:
 
 def _path(api: Api, fleet: str, capture: str) -> str:
     fleet_id = lookup.fleet(api, fleet)
-    if not _ID.fullmatch(capture):
+    if not is_id("cap", capture):
         raise click.BadParameter(f"{quoted(capture)} is not the id of a capture: see `headgate capture list`")
     return f"/fleets/{fleet_id}/captures/{capture}"
 

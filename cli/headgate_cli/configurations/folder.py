@@ -12,6 +12,7 @@ from typing import Final
 
 from headgate_cli import safe_files
 from headgate_cli.errors import Failed
+from headgate_cli.ids import is_id
 from headgate_cli.untrusted import one_line
 
 # In a folder that `headgate apply` takes.
@@ -21,7 +22,6 @@ CONFIGURATIONS: Final = "configurations"
 MANIFEST: Final = "headgate.json"
 SUFFIXES: Final = (".yaml", ".yml")
 MOST_FILES: Final = 1_000
-CONFIGURATION_ID: Final = re.compile(r"cfg_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _plain(file: str) -> str:
 
 
 def _id(value: object) -> str:
-    if not isinstance(value, str) or not CONFIGURATION_ID.fullmatch(value):
+    if not isinstance(value, str) or not is_id("cfg", value):
         raise ValueError(f"{value!r} is not a configuration id")
     return value
 

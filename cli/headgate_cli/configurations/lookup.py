@@ -11,8 +11,9 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.checks.checked import TextToCheck
-from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
+from headgate_cli.configurations.folder import Folder
 from headgate_cli.errors import Failed
+from headgate_cli.ids import is_id
 from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.shapes import ConfigurationDetail, ConfigurationSummary, VersionDetail
 from headgate_cli.untrusted import one_line
@@ -43,7 +44,7 @@ def find(api: Api, label: str, *, archived_first: bool = False) -> str:
 
     An archived configuration is found if no other one has the name, or else with `archived_first`.
     """
-    if CONFIGURATION_ID.fullmatch(label):
+    if is_id("cfg", label):
         return label
     path = Path(label)
     if path.name != label or path.suffix:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from headgate_cli.api import Api
 from headgate_cli.demo.content import HOSTS, LABEL, DemoHost
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import lookup
+from headgate_cli.ids import is_id
 from headgate_cli.output import say
 from headgate_cli.shapes import InstalledVersionOut, InstallOut, InstanceOut
 from headgate_cli.untrusted import quoted
@@ -206,7 +206,7 @@ def of_demo(instances: Sequence[InstanceOut]) -> list[InstanceOut]:
 
 def _place(fleet_id: str) -> Path:
     # The server says it, and it becomes the name of a file that is written to.
-    if not lookup.FLEET_ID.fullmatch(fleet_id):
+    if not is_id("flt", fleet_id):
         raise Failed(f"the server sent {quoted(fleet_id)} as a fleet's id: is it a Headgate server?")
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "headgate" / f"{fleet_id}.demo"

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed
+from headgate_cli.ids import is_id
 from headgate_cli.nearest import did_you_mean, names_of
 from headgate_cli.output import print_outcome
 from headgate_cli.shapes import DeploymentOut, FleetOut, InstanceOut
 from headgate_cli.untrusted import one_line
 
-_ID: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
-FLEET_ID: Final = re.compile(f"flt_{_ID}")
-_GROUP: Final = re.compile(f"dep_{_ID}")
-_INSTANCE: Final = re.compile(f"ins_{_ID}")
 _GONE: Final = ("silent", "stale", "unknown", "stopped")
 
 
 def fleet(api: Api, name: str) -> str:
     """The fleet's id. Raises Failed if there is no such label; an id is not looked up."""
-    if FLEET_ID.fullmatch(name):
+    if is_id("flt", name):
         return name
     for fleet in api.items(FleetOut, "/fleets", name=name):
         if fleet["label"] == name:
@@ -32,7 +28,7 @@ def fleet(api: Api, name: str) -> str:
 
 def group(api: Api, fleet_id: str, name: str) -> str:
     """The deployment group's id. Raises Failed if there is no such name; an id is not looked up."""
-    if _GROUP.fullmatch(name):
+    if is_id("dep", name):
         return name
     for group in api.items(DeploymentOut, f"/fleets/{fleet_id}/deployments", name=name):
         if group["name"] == name:
@@ -70,7 +66,7 @@ def instance(api: Api, fleet_id: str, name: str, *, gone: bool = False) -> str:
 
     With `gone`, only hosts that do not report are looked for.
     """
-    if _INSTANCE.fullmatch(name):
+    if is_id("ins", name):
         return name
     ids = [
         instance["id"]

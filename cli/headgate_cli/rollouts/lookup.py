@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from headgate_cli.api import Api
 from headgate_cli.configurations.names import named_version
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
+from headgate_cli.ids import is_id
 from headgate_cli.shapes import ReachOut, RolloutOut, RolloutOutPage, VersionOut
 from headgate_cli.untrusted import one_line
-
-_ROLLOUT: Final = re.compile("rol_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
 def path_of(api: Api, fleet: str, group: str) -> str:
@@ -29,7 +26,7 @@ def all_of(api: Api, path: str) -> Iterator[RolloutOut]:
 def rollout(api: Api, path: str, rollout_id: str) -> RolloutOut:
     """The rollout with that id, or the newest one without an id. Raises Failed."""
     if rollout_id:
-        if not _ROLLOUT.fullmatch(rollout_id):
+        if not is_id("rol", rollout_id):
             raise Failed(f"{rollout_id!r} is not the id of a rollout (rol_...): leave it out for the newest one")
         return api.get(RolloutOut, f"{path}/{rollout_id}")
     newest = api.get(RolloutOutPage, path, limit=1)["items"]

@@ -21,12 +21,12 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.coverage.commands import coverage
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.ids import RunId
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_json, print_outcome, print_text, say
 from headgate_cli.rules.files import refusal, rules_for
 from headgate_cli.runs import stand_ins, steps
 from headgate_cli.runs.follow import FINAL, follow, show
-from headgate_cli.runs.ids import RunId
 from headgate_cli.runs.listing import runs
 from headgate_cli.safe_files import STDIN, is_file, name, read
 from headgate_cli.shapes import RunOut

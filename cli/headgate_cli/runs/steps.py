@@ -10,9 +10,9 @@ import click
 from headgate_cli.api import Api, Entity
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
+from headgate_cli.ids import RunId
 from headgate_cli.output import print_json, print_result
 from headgate_cli.runs import step_views
-from headgate_cli.runs.ids import RunId
 from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.shapes import StepOut, StepRecord, StepsOut
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -14,11 +13,11 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
+from headgate_cli.ids import is_id
 from headgate_cli.output import print_json, print_outcome, print_result, say, show_list
 from headgate_cli.shapes import DeliveryOut, WebhookOut, WebhookWithSecret
 from headgate_cli.untrusted import one_line
 
-_ID: Final = re.compile("whk_[0-7][0-9a-hjkmnp-tv-z]{25}")
 _PATH: Final = "/webhooks"
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -225,7 +224,7 @@ def resend(api: Api, webhook: str, delivery: str, as_json: bool) -> None:
     Examples:
       headgate webhook resend on-call dlv_01h455vb4pex5vsknk084sn02q
     """
-    if not re.fullmatch("dlv_[0-9a-z]{26}", delivery):
+    if not is_id("dlv", delivery):
         raise click.UsageError(
             f"{one_line(delivery)} is not the id of a delivery: `headgate webhook deliveries` lists them"
         )
@@ -250,7 +249,7 @@ def delete(api: Api, webhook: str, as_json: bool) -> None:
 
 def _find(api: Api, name: str) -> str:
     """The webhook's id. Raises Failed if none, or several, have this name; an id is not looked up."""
-    if _ID.fullmatch(name):
+    if is_id("whk", name):
         return name
     ids = [webhook["id"] for webhook in api.items(WebhookOut, _PATH) if webhook["name"] == name]
     if len(ids) == 1:

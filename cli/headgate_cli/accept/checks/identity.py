@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.model import check
+from headgate_cli.ids import is_id
 
 WRITE_CLAIM: Final = "This endpoint requires the 'write' claim"
 _NOT_A_MEMBER: Final = "You are not an active member of this organization"
-_ORGANIZATION: Final = re.compile(r"org_[0-7][0-9a-hjkmnp-tv-z]{25}")
 # The shape of an id, and nobody's.
 _NOBODYS: Final = "org_00000000000000000000000000"
 
@@ -22,7 +21,7 @@ def token(bench: Bench) -> None:
     for field, expected in (("kind", "service_account"), ("role", "contributor"), ("access", "read_write")):
         expect.equal(f"`{field}`", identity.get(field), expected)
     organization = expect.text(identity, "organization_id")
-    expect.that(bool(_ORGANIZATION.fullmatch(organization)), f"{organization!r} is not the id of an organization")
+    expect.that(is_id("org", organization), f"{organization!r} is not the id of an organization")
 
 
 @check("identity.read-only-token", "A token without write access reads.")
