@@ -146,7 +146,7 @@ def _mutants(package: Package, folder: Path, programs: Path, most: int) -> list[
         check=True,
         stdout=subprocess.PIPE,
     )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [{**json.loads(line), "at": at} for at, line in enumerate(done.stdout.splitlines())]
 
 
 def _of(arguments: str | None) -> dict[str, Any]:
