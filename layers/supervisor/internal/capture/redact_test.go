@@ -143,6 +143,55 @@ func TestWhatFollowsAnOptionForASecretIsTakenOutOfArguments(t *testing.T) {
 	}
 }
 
+func TestWhatFollowsTheNameOfASecretIsTakenOutOfListsAndPairs(t *testing.T) {
+	list := func(values ...string) string { return `{"arrayValue":{"values":[` + strings.Join(values, ",") + `]}}` }
+	text := func(value string) string { return fmt.Sprintf(`{"stringValue":%q}`, value) }
+	pairs := func(keysAndValues ...string) string {
+		var all []string
+		for i := 0; i < len(keysAndValues); i += 2 {
+			all = append(all, fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, keysAndValues[i], keysAndValues[i+1]))
+		}
+		return `{"kvlistValue":{"values":[` + strings.Join(all, ",") + `]}}`
+	}
+	for name, row := range map[string]struct {
+		body  string
+		count int
+	}{
+		"a pair of name and value":        {pairs("name", "password", "value", "hunter2"), 1},
+		"with something between them":     {pairs("name", "password", "type", "stays", "value", "hunter2"), 1},
+		"a pair of something else":        {pairs("name", "colour", "value", "stays"), 0},
+		"a second pair":                   {pairs("name", "colour", "value", "stays", "name", "api_key", "value", "hunter2"), 1},
+		"a value without a name":          {pairs("value", "stays"), 0},
+		"a list of pairs":                 {list(pairs("name", "user", "value", "stays"), pairs("name", "token", "value", "hunter2")), 1},
+		"a list of texts":                 {list(text("password"), text("hunter2"), text("stays")), 1},
+		"what is not a text stands apart": {list(text("password"), "7", text("hunter2"), text("stays")), 1},
+		"a list without a name":           {list(text("user"), text("stays")), 0},
+	} {
+		document := `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":` + row.body + `}]}]}]}`
+		got := sampleOf(t, "logs", everything, document)
+		stays := strings.Count(row.body, "stays")
+		if lines := got.lines.String(); strings.Contains(lines, "hunter2") || strings.Count(lines, "stays") != stays || got.redactor.count != row.count {
+			t.Errorf("%s: %d redacted: %s", name, got.redactor.count, lines)
+		}
+	}
+}
+
+func TestOnlyAnIdInAFieldOfIdsIsLeftUnsearched(t *testing.T) {
+	const random = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+	for name, row := range map[string]struct{ record, gone string }{
+		"a text in the place of an id":    {`{"traceId":"password=hunter2"}`, "hunter2"},
+		"an id in the place of a text":    {`{"body":{"stringValue":"` + random + `"}}`, random},
+		"a text in the place of a number": {`{"timeUnixNano":"password=hunter2"}`, "hunter2"},
+		"a number in a text":              {`{"body":{"stringValue":"4111111111111111"}}`, "4111"},
+		"bytes":                           {`{"body":{"bytesValue":"aHVudGVyMg=="}}`, "aHVudGVyMg"},
+	} {
+		got := sampleOf(t, "logs", everything, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[`+row.record+`]}]}]}`)
+		if lines := got.lines.String(); strings.Contains(lines, row.gone) || got.redactor.count != 1 || got.records != 1 {
+			t.Errorf("%s: %d redacted: %s", name, got.redactor.count, lines)
+		}
+	}
+}
+
 // The search once took the third power of the length of such a text: years for one of 64 KB, while the host waited.
 func TestALongTextOfDigitsAndBlanksIsSearched(t *testing.T) {
 	text := strings.Repeat("1 ", 20_000) + "4111 1111 1111 1111 and 4111-1111-1111-1111-0"
@@ -242,6 +291,38 @@ func TestASampleIsBounded(t *testing.T) {
 		got := sampleOf(t, "logs", everything, row.document)
 		if got.records != row.records || got.leftOut != row.leftOut || got.lines.Len() > mostBytes {
 			t.Errorf("%s: %d records, %d left out, %d bytes", name, got.records, got.leftOut, got.lines.Len())
+		}
+	}
+}
+
+func TestASampleIsFilledToItsBoundAndNoFurther(t *testing.T) {
+	document := func(records int) string {
+		record := `{"body":{"stringValue":"` + strings.Repeat("a b ", 10_000) + `"}}`
+		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[` + strings.TrimSuffix(strings.Repeat(record+",", records), ",") + `]}]}]}`
+	}
+	s := sampleOf(t, "logs", Redaction{}, document(mostRecords-1))
+	records, size := s.records, s.lines.Len()
+	if room := mostBytes - size; s.leftOut != mostRecords-1-records || room < 0 || room > len(document(1)) {
+		t.Errorf("%d records and %d left out have %d bytes", records, s.leftOut, size)
+	}
+	// What is written is what was counted, but for two bytes: a comma that is not there, and one to spare.
+	around := len(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":""}}]}]}]}`) + 1
+	for _, row := range []struct{ letters, records int }{{mostBytes - size - around - 1, records}, {mostBytes - size - around - 2, records + 1}} {
+		err := s.add([]byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"` + strings.Repeat("a", row.letters) + `"}}]}]}]}`))
+		if err != nil || s.records != row.records {
+			t.Errorf("%d letters: %d records, %d bytes of %d, %v", row.letters, s.records, s.lines.Len(), mostBytes, err)
+		}
+	}
+	if s.lines.Len() != mostBytes-2 {
+		t.Errorf("%d bytes of %d", s.lines.Len(), mostBytes)
+	}
+}
+
+func TestAMetricWithoutDataIsNoRecord(t *testing.T) {
+	for data, want := range map[string]int{`"gauge":{"dataPoints":[]}`: 0, `"description":"x"`: 0, `"gauge":{"dataPoints":[{"asInt":"1"}]}`: 1} {
+		got := sampleOf(t, "metrics", everything, `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m",`+data+`}]}]}]}`)
+		if got.records != want || got.room != mostRecords-want || (got.lines.Len() > 0) != (want > 0) {
+			t.Errorf("%s: %d records, room for %d", data, got.records, got.room)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package files_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -48,5 +50,45 @@ func TestAFileIsReplacedWholeAndForItsOwnerOnly(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func TestAFolderHasOneHolderWhoseProcessIsNamedToTheNext(t *testing.T) {
+	folder := t.TempDir()
+	unlock, err := files.Lock(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err := files.Lock(folder)
+		if err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf("in use by another supervisor, process %d", os.Getpid())) {
+			t.Errorf("%v", err)
+		}
+	}
+	unlock()
+	unlock, err = files.Lock(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, err := files.Lock(filepath.Join(folder, "missing")); err == nil {
+		t.Error("a folder that is not there is locked")
+	}
+}
+
+func TestAFileThatCannotBeWrittenWholeLeavesTheOneBefore(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "file")
+	if err := os.MkdirAll(filepath.Join(path, "held"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Replace(path, []byte("new")); err == nil {
+		t.Error("a folder is replaced")
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("%v are left, %v", entries, err)
+	}
+	if err := files.Sync(filepath.Join(folder, "missing")); err == nil {
+		t.Error("what is not there is on the disk")
 	}
 }

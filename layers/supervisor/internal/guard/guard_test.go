@@ -3,6 +3,7 @@ package guard_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,6 +133,54 @@ func TestACollectorWhoseTextServesNoMetricsGetsAPlaceForThem(t *testing.T) {
 		}
 		if got := guard.Arguments(given, added, os.LookupEnv); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", written, got)
+		}
+	}
+}
+
+// TestBecomingTheCollector is the program that the supervisor starts, in a process of its own.
+func TestBecomingTheCollector(t *testing.T) {
+	if arguments := os.Getenv("ARGUMENTS_OF_GUARD"); arguments != "" {
+		collector, _ := guard.Collector()
+		t.Fatal(guard.Start(collector, strings.Fields("headgate-supervisor "+arguments)))
+	}
+}
+
+func TestTheCollectorStartsWithTheVariablesAndGatesOfItsHostAndNothingOfTheSupervisors(t *testing.T) {
+	folder := t.TempDir()
+	digest, damaged := strings.Repeat("1a", 32), strings.Repeat("2b", 32)
+	stored := filepath.Join(folder, "programs", "variables")
+	if err := os.MkdirAll(stored, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string]string{
+		filepath.Join(stored, digest+".json"):  `{"digest":"` + digest + `","variables":{"SECRET":"of the version"},"removed":["GONE"]}`,
+		filepath.Join(stored, damaged+".json"): "{",
+		filepath.Join(folder, "with.yaml"):     "service: {telemetry: {resource: {headgate.variables: " + digest + "}}}\n",
+		filepath.Join(folder, "without.yaml"):  "service: {}\n",
+		filepath.Join(folder, "damaged.yaml"):  "service: {telemetry: {resource: {headgate.variables: " + damaged + "}}}\n",
+		filepath.Join(folder, "collector"):     "#!/bin/sh\nprintf '%s, ' \"$*\" \"$SECRET\" \"$GONE\"; env | grep -c ^HEADGATE_GUARDED_\n",
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for arguments, want := range map[string]string{
+		"--config with.yaml":              "--config with.yaml --feature-gates=-a, of the version, , 0",
+		"validate --config=with.yaml":     "validate --config=with.yaml --feature-gates=-a, of the version, , 0",
+		"--config without.yaml":           "--config without.yaml --feature-gates=-a, of the install, also, 0",
+		"--config missing.yaml":           "--config missing.yaml --feature-gates=-a, of the install, also, 0",
+		"components":                      "components, of the install, also, 0",
+		"--config":                        "--config --feature-gates=-a, of the install, also, 0",
+		"validate --config damaged.yaml":  "so that the collector is not started",
+		"--set=a=b --config=damaged.yaml": "so that the collector is not started",
+	} {
+		command := exec.Command(os.Args[0], "-test.run=^TestBecomingTheCollector$")
+		command.Dir = folder
+		command.Env = append(os.Environ(), "ARGUMENTS_OF_GUARD="+arguments, "SECRET=of the install", "GONE=also",
+			guard.Variable+"="+filepath.Join(folder, "collector"), guard.Storage+"="+folder, guard.Variables+"="+folder, guard.Gates+"=-a")
+		// A collector that is not started ends this with an error.
+		if printed, _ := command.CombinedOutput(); !strings.Contains(string(printed), want) {
+			t.Errorf("%s: %s", arguments, printed)
 		}
 	}
 }

@@ -46,6 +46,16 @@ func TestCause(t *testing.T) {
 			"one; \ntwo",
 		},
 		{"nothing logged", "2026\tinfo\tready", ""},
+		{"the last three of many errors", "\terror\ta\n\terror\tb\nx\n\terror\tc\n{\"level\":\"error\"}", "error\tb\n\terror\tc\n{\"level\":\"error\"}"},
+		{"the beginning of a long crash", "fatal error: " + strings.Repeat("a\n", 20), "fatal error: " + strings.TrimSpace(strings.Repeat("a\n", 10))},
+		{
+			"an error in the first line after a start, the very first one",
+			"x Starting otelcol-contrib...\ncollector server run finished with error: port taken", "port taken",
+		},
+		{
+			"a start that follows a crash without a line between them",
+			"panic: nil\nx Starting otelcol-contrib...\nSIGSEGV: in the new one", "SIGSEGV: in the new one",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := cause(strings.Split(row.said, "\n")); got != row.cause {
@@ -55,7 +65,31 @@ func TestCause(t *testing.T) {
 	}
 }
 
+func TestACauseIsOfTheLastSecondsAndOfTheLastLines(t *testing.T) {
+	o := &Output{to: &written{}}
+	o.Line(finalError + "port taken")
+	for range 2*maxLines - 1 {
+		o.Line("")
+	}
+	if got := o.Cause(); got != "port taken" || len(o.lines) != 2*maxLines {
+		t.Errorf("%q of %d lines", got, len(o.lines))
+	}
+	o.Line(strings.Repeat("x", maxLine))
+	if got := o.Cause(); got != "" || len(o.lines) != maxLines || len(o.lines[maxLines-1].text) != 4*maxCause {
+		t.Errorf("%q of %d lines, the last has %d bytes", got, len(o.lines), len(o.lines[maxLines-1].text))
+	}
+	for age, want := range map[time.Duration]string{recent - time.Second: "port taken", recent + time.Second: ""} {
+		o.lines = []line{{time.Now().Add(-age), finalError + "port taken"}}
+		if got := o.Cause(); got != want {
+			t.Errorf("after %v: %q", age, got)
+		}
+	}
+}
+
 func TestALongCauseIsCut(t *testing.T) {
+	if got := cause([]string{finalError + strings.Repeat("a", maxCause)}); got != strings.Repeat("a", maxCause) {
+		t.Errorf("one that just fits has %d bytes", len(got))
+	}
 	if got := cause([]string{finalError + strings.Repeat("é", 5000)}); len(got) > maxCause+4 || !strings.HasSuffix(got, " ...") {
 		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-8:])
 	}

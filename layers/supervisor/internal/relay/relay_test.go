@@ -395,23 +395,61 @@ func TestEachMessageIsSignedAnewAlsoOnASecondConnectionAndAtTheEnd(t *testing.T)
 	}
 }
 
-func TestAHostThatIsToldToBeAnotherInstanceGetsAnotherKey(t *testing.T) {
-	answer, err := proto.Marshal(&protobufs.ServerToAgent{
-		AgentIdentification: &protobufs.AgentIdentification{NewInstanceUid: []byte("fedcba9876543210")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }))
+func TestAHostThatIsToldToBeAnotherInstanceGetsAnotherKeyAndNoOther(t *testing.T) {
+	var uid []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answer, _ := proto.Marshal(&protobufs.ServerToAgent{AgentIdentification: &protobufs.AgentIdentification{NewInstanceUid: uid}})
+		_, _ = w.Write(answer)
+	}))
 	defer server.Close()
 	key := &signer{}
-	r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}, Signer: key}, func() string { return "" }, silent{})
-	if err != nil {
-		t.Fatal(err)
+	for _, signs := range []relay.Signer{key, nil} {
+		r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}, Signer: signs}, func() string { return "" }, silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(r.Close)
+		for _, uid = range [][]byte{nil, []byte("fedcba9876543210"), nil} {
+			if status := sent(t, r, 0); status != http.StatusOK {
+				t.Errorf("answered %d", status)
+			}
+		}
 	}
-	defer r.Close()
-	if sent(t, r, 0); key.renewed != 1 {
+	if key.renewed != 1 {
 		t.Errorf("renewed %d times", key.renewed)
+	}
+}
+
+// ordering is a host that adds a command to each answer, or leaves it as it is.
+type ordering struct {
+	silent
+	adds bool
+}
+
+func (o ordering) Answered(_ *protobufs.AgentToServer, answer *protobufs.ServerToAgent) bool {
+	answer.Command = &protobufs.ServerToAgentCommand{}
+	return o.adds
+}
+
+func TestTheSupervisorGetsTheAnswerAsTheHostChangedIt(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	for _, adds := range []bool{true, false} {
+		r, err := relay.Start(relay.Server{Endpoint: server.URL, Credentials: fixed{}}, func() string { return "" }, ordering{adds: adds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(r.Close)
+		response, err := http.Post(r.URL(), "application/x-protobuf", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		var answer protobufs.ServerToAgent
+		if err := proto.Unmarshal(content, &answer); err != nil || (answer.Command != nil) != adds {
+			t.Errorf("%v: %v, %v", adds, &answer, err)
+		}
 	}
 }
 

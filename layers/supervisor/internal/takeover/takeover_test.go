@@ -107,6 +107,11 @@ func TestWithoutRemoteConfigurationTheHostStaysAndItsTextDoesNot(t *testing.T) {
 	if err != nil || !strings.Contains(said, "Does not stay: what the collector runs") {
 		t.Errorf("%s, %v", said, err)
 	}
+	for _, words := range []string{"the attributes", "these files", "the arguments", "server::tls", "the right to write"} {
+		if strings.Contains(said, words) {
+			t.Errorf("%s: there are none: %s", words, said)
+		}
+	}
 	if _, err := os.Stat(filepath.Join(storage, receivedFile)); err == nil {
 		t.Error("a configuration that the collector does not run was brought")
 	}
@@ -223,6 +228,42 @@ func TestLabelsThatAreBroughtAreTakenByThisSupervisor(t *testing.T) {
 	if len(taken.Labels) < 40 || !strings.Contains(said, "attributes control, ") {
 		t.Errorf("%d, %s", len(taken.Labels), said)
 	}
+}
+
+func TestOfManyLabelsThoseStayThatOneReportHasRoomFor(t *testing.T) {
+	for name, row := range map[string]struct {
+		labels map[string]string
+		stay   int
+	}{
+		"as many as there may be": {numbered(mostLabels, ""), mostLabels},
+		"one too many":            {numbered(mostLabels+1, ""), mostLabels},
+		"the longest value":       {map[string]string{"a": strings.Repeat("x", longestValue)}, 1},
+		"a longer one":            {map[string]string{"a": strings.Repeat("x", longestValue+1)}, 0},
+		// `"n01=…"` and what stands between two of them are 8 bytes more than the value.
+		"the last byte": {numbered(largestLabels/(100+8), strings.Repeat("x", 100)), largestLabels / (100 + 8)},
+		"more bytes":    {numbered(largestLabels/(100+8)+2, strings.Repeat("x", 100)), largestLabels / (100 + 8)},
+	} {
+		var said []string
+		of := &official{}
+		of.Agent.Description.NonIdentifying = row.labels
+		brought := of.labels(func(format string, words ...any) { said = append(said, fmt.Sprintf(format, words...)) })
+		if stay := strings.Count(brought, "="); stay != row.stay {
+			t.Errorf("%s: %d stay", name, stay)
+		}
+		// Each of the two lines is there only if it names something.
+		lines := min(row.stay, 1) + min(len(row.labels)-row.stay, 1)
+		if len(said) != lines || strings.Contains(strings.Join(said, ""), ": \n") {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
+
+func numbered(n int, value string) map[string]string {
+	labels := map[string]string{}
+	for i := range n {
+		labels[fmt.Sprintf("n%02d", i)] = value
+	}
+	return labels
 }
 
 func TestATrialThatAnInstallerEndsIsNotWonAfterwards(t *testing.T) {
