@@ -93,7 +93,7 @@ func TestCommentsAreOneParagraphWithoutNotesAndCode(t *testing.T) {
 	found := extracted(t, modulePackage(t, map[string]string{"LICENSE": apache, "config.go": source}))
 
 	expectComments(t, found, map[string]string{
-		"":                    "Package examplereceiver receives examples.",
+		"":                    "",
 		".Config":             "Config is what the receiver needs.",
 		".Config.Endpoint":    "Endpoint is where it listens. It may have a port: Deprecated: use address.",
 		".Config.Size":        "in bytes",

@@ -116,9 +116,6 @@ func merge(all []*packageTexts) *result {
 		if one.component != nil {
 			found.Components[one.path] = *one.component
 		}
-		if one.text != "" && len(one.types) > 0 {
-			found.Comments[one.path] = one.text
-		}
 	}
 	for key, declared := range types {
 		fields := slices.DeleteFunc(slices.Clone(declared.resolved(types)), (*fieldText).isInternal)

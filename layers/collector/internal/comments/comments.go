@@ -66,9 +66,6 @@ func (t *Texts) Field(pkg, typeName, field string) string {
 // Type is the comment of a named type, "" if it has none.
 func (t *Texts) Type(pkg, typeName string) string { return t.comments[pkg+"."+typeName] }
 
-// Package is the comment of a package, "" if it has none.
-func (t *Texts) Package(pkg string) string { return t.comments[pkg] }
-
 // Component is what a component's module says of it. The module may be followed by its version, as in
 // `go.opentelemetry.io/collector/receiver/otlpreceiver v0.139.0`. The path of a package is taken for those components
 // that are not modules of their own, such as the scrapers of hostmetrics.

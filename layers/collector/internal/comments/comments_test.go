@@ -19,16 +19,15 @@ func compressed(t *testing.T, text string) string {
 	return buffer.String()
 }
 
-func TestTextsAreFoundByPackageTypeAndField(t *testing.T) {
+func TestTextsAreFoundByTypeAndField(t *testing.T) {
 	texts, err := read(compressed(t, `{
-		"comments": {"m/p": "Package p.", "m/p.Config": "Config of p.", "m/p.Config.Endpoint": "Where to send."},
+		"comments": {"m/p.Config": "Config of p.", "m/p.Config.Endpoint": "Where to send."},
 		"components": {"m/p": {"summary": "Sends.", "warnings": ["Statefulness"]}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	for name, pair := range map[string][2]string{
-		"package":           {texts.Package("m/p"), "Package p."},
 		"type":              {texts.Type("m/p", "Config"), "Config of p."},
 		"field":             {texts.Field("m/p", "Config", "Endpoint"), "Where to send."},
 		"another field":     {texts.Field("m/p", "Config", "Timeout"), ""},

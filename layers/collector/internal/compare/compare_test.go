@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -283,6 +284,25 @@ func TestTimesThatTheRunMadeAreEqual(t *testing.T) {
 	} {
 		if result := outcome(t, one.asked); result.Equal != one.equal {
 			t.Errorf("%s: %+v", one.name, told(result))
+		}
+	}
+}
+
+func TestATimeThatTheRunMadeIsEqualToAnyOtherEvenWhereTimesCount(t *testing.T) {
+	at := func(bits uint64, made bool) value { return value{kind: moment, bits: bits, made: made} }
+	for name, row := range map[string]struct {
+		left, right value
+		times, same bool
+	}{
+		"made by the run":             {at(1, true), at(2, true), true, true},
+		"of the input":                {at(1, false), at(2, false), true, false},
+		"of the input, if none count": {at(1, false), at(2, false), false, true},
+		"set by one of the two":       {at(1, true), at(1, false), true, false},
+		"unset":                       {at(0, false), at(2, false), false, false},
+	} {
+		left, right := encode(nil, row.left, row.times), encode(nil, row.right, row.times)
+		if bytes.Equal(left, right) != row.same {
+			t.Errorf("%s: %x, %x", name, left, right)
 		}
 	}
 }

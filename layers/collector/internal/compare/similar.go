@@ -140,9 +140,7 @@ func (m *matching) round(signal string, affordable int) {
 		others[i] = from.of(other, signal)
 		for _, each := range others[i] {
 			frequency[each.hash]++
-			if _, shared := frequency[each.hash]; shared {
-				at[each.hash] = append(at[each.hash], int32(i))
-			}
+			at[each.hash] = append(at[each.hash], int32(i))
 		}
 	}
 	weigh := func(lists [][]feature) []float64 {

@@ -5,6 +5,14 @@ import "fmt"
 
 // DidYouMean is the end of a message that offers the nearest of the candidates, empty when none is near or they are too many.
 func DidYouMean(word string, candidates []string) string {
+	if best := Of(word, candidates); best != "" {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return ""
+}
+
+// Of is the nearest of the candidates, empty when none is near or they are too many.
+func Of(word string, candidates []string) string {
 	const longest, most = 100, 500
 	if len(word) > longest || len(candidates) > most {
 		return ""
@@ -18,10 +26,7 @@ func DidYouMean(word string, candidates []string) string {
 			best, distance = candidate, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
+	return best
 }
 
 // editDistance is the number of insertions, deletions, replacements and swaps of neighbours between two words.

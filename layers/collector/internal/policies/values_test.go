@@ -2,8 +2,12 @@ package policies
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/headgate/headgate/layers/collector/internal/source"
 )
 
 func TestAnAddressIsReadAsComponentsWriteIt(t *testing.T) {
@@ -54,5 +58,83 @@ func TestASecretInACommentHasItsPlace(t *testing.T) {
 	}
 	if !slices.Equal(places, []string{"2:6"}) {
 		t.Error(places)
+	}
+}
+
+func TestStructuresAreFollowedByTheirKeysAndAsFarAsTheLimits(t *testing.T) {
+	type leaf struct{ Port int }
+	type inner struct {
+		Leaf    *leaf `mapstructure:"leaf"`
+		Plain   leaf
+		Skipped leaf           `mapstructure:"-"`
+		Rest    map[string]any `mapstructure:",remain"`
+		hidden  leaf
+	}
+	type Squashed struct{ Own leaf }
+	type outer struct {
+		Squashed `mapstructure:",squash"`
+		Inner    inner           `mapstructure:"inner"`
+		List     []leaf          `mapstructure:"list"`
+		ByName   map[string]leaf `mapstructure:"by_name"`
+		None     *leaf           `mapstructure:"none"`
+	}
+	built := &outer{
+		Inner: inner{Leaf: &leaf{}}, List: make([]leaf, maxEntries+1), ByName: map[string]leaf{"a": {}},
+	}
+	visited := func(depth int) []string {
+		var paths []string
+		seek(reflect.ValueOf(built), nil, depth, func(path []string, _ reflect.Value) bool {
+			paths = append(paths, strings.Join(path, "::"))
+			return true
+		})
+		return paths
+	}
+	paths := visited(maxDepth)
+	if n := len(paths); n != 6+maxEntries+1 || paths[n-1] != "by_name::a" || paths[n-2] != fmt.Sprint("list::", maxEntries-1) {
+		t.Errorf("%d, the last are %q", n, paths[n-2:])
+	}
+	if want := []string{"", "", "own", "inner", "inner::leaf", "inner::plain", "list::0"}; !slices.Equal(paths[:7], want) {
+		t.Errorf("%q", paths[:7])
+	}
+	if paths := visited(1); !slices.Equal(paths, []string{""}) {
+		t.Errorf("one level: %q", paths)
+	}
+	if paths := visited(0); len(paths) > 0 {
+		t.Errorf("no level: %q", paths)
+	}
+}
+
+func TestAValueHasTheNameOfThePairThatItIsIn(t *testing.T) {
+	long := strings.Repeat("n", maxName)
+	document, err := source.Parse("a:\n  - {name: api-key, value: 1}\n  - {key: token, value: 1}\n  - {header: x-auth, value: 1}\n" +
+		"  - {names: no, value: 1}\n  - {name: " + long + ", value: 1}\n  - {name: " + long + "n, value: 1}\nname: top\nvalue: 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := namesIn(document)
+	for path, want := range map[string]string{
+		"a::0::value": "api-key", "a::1::value": "token", "a::2::value": "x-auth", "a::3::value": "3_value", "a::4::value": long,
+		"a::5::value": "5_value", "a::0::other": "other", "value": "value",
+	} {
+		if name := pairs.of(strings.Split(path, "::")); name != want {
+			t.Errorf("%s: %q", path, name)
+		}
+	}
+}
+
+func TestTargetsAreThoseOfRunningPrometheusReceiversOnceEach(t *testing.T) {
+	loop := func(config string) bool {
+		findings := judged(t, "receivers: {prometheus: {config: {scrape_configs: [{job_name: a, "+config+"}]}}}\nexporters:\n"+
+			"  prometheus: {endpoint: 'localhost:9464'}\nservice: {pipelines: {metrics: {receivers: [prometheus], exporters: [prometheus]}}}\n")
+		return slices.Contains(codesOf(findings), "telemetry_loop")
+	}
+	for config, is := range map[string]bool{
+		"static_configs: [{targets: ['localhost:9464']}]":                               true,
+		"static_configs: [{targets: ['localhost:9465']}]":                               false,
+		"static_configs: [{targets: ['localhost:1'], labels: {where: localhost:9464}}]": false,
+	} {
+		if loop(config) != is {
+			t.Error(config)
+		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/comments"
-	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/confmap"
 )
@@ -19,7 +18,6 @@ var (
 	unmarshaler     = reflect.TypeFor[confmap.Unmarshaler]()
 	duration        = reflect.TypeFor[time.Duration]()
 	opaque          = reflect.TypeFor[configopaque.String]()
-	componentID     = reflect.TypeFor[component.ID]()
 )
 
 // mostLevels bounds how deep settings are followed. The deepest of the official build have some 20 levels.

@@ -17,14 +17,6 @@ type LeftOut struct {
 	Bytes   int64 `json:"bytes"`
 }
 
-// Kinds of steps.
-const (
-	KindReceiver  = "receiver"
-	KindProcessor = "processor"
-	KindConnector = "connector"
-	KindExporter  = "exporter"
-)
-
 // Step is a component in a pipeline: what the records in the trace went through there. Records are log records, spans
 // and data points; a metric without data points is a record too.
 type Step struct {

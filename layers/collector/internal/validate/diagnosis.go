@@ -64,6 +64,13 @@ func (d *diagnosis) decode(conf *confmap.Conf, factories otelcol.Factories) *par
 		extensions: decodeSection(d, conf, "extensions", factories.Extensions),
 	}
 	parts.service = d.service(conf, factories)
+	for _, offer := range d.offers {
+		section, name, _ := strings.Cut(offer[1], separator)
+		var id component.ID
+		if list := parts.components()[section]; list != nil && id.UnmarshalText([]byte(name)) == nil && !known(id, list) {
+			list[id] = nil // the finding at the definition is also of the pipelines that have the right name
+		}
+	}
 	return parts
 }
 
@@ -72,6 +79,13 @@ type parts struct {
 	factories                                                otelcol.Factories
 	receivers, processors, exporters, connectors, extensions configs
 	service                                                  service.Config
+}
+
+func (p *parts) components() map[string]configs {
+	return map[string]configs{
+		"receivers": p.receivers, "processors": p.processors, "exporters": p.exporters, "connectors": p.connectors,
+		"extensions": p.extensions,
+	}
 }
 
 // sections finds those that the collector does not know, and those that are not mappings.
@@ -83,6 +97,10 @@ func (d *diagnosis) sections(top map[string]any) {
 				message += fmt.Sprintf("; this text is a Kubernetes %s, and no configuration of a collector is in it", kind)
 			}
 			d.error(UnknownSection, atKey, []string{name}, message)
+			components, _ := content.(map[string]any)
+			for component := range components {
+				d.offer(name, component, nearest.Of(name, sections), component)
+			}
 			continue
 		}
 		if !isMapping(content) && content != nil {
@@ -169,20 +187,29 @@ func (d *diagnosis) unknownType(section string, id component.ID, types []string)
 		message = "the logging exporter has been deprecated, use the debug exporter instead" // the collector's own words
 	}
 	kind := id.Type().String()
+	offer := func(kind string) {
+		d.offer(section, id.String(), section, kind+strings.TrimPrefix(id.String(), id.Type().String()))
+	}
 	if words := history.Component(d.env.BuildInfo.Version, section, kind); words != "" {
+		offer(history.OfComponent(section, kind).Instead)
 		return message + "; " + words
 	}
 	if others := d.kindsOf[id.Type()]; len(others) > 0 {
+		if len(others) == 1 {
+			d.offer(section, id.String(), others[0], id.String())
+		}
 		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
 	}
 	for _, known := range types {
 		if alias.IsSame(kind, known) {
+			offer(known)
 			return message + fmt.Sprintf("; %s releases call %q so, did you mean %q?", alias.ReleaseOf(kind, known), known, known)
 		}
 	}
 	if words := history.Other(kind); words != "" {
 		return message + "; " + words
 	}
+	offer(nearest.Of(kind, types))
 	return message + nearest.DidYouMean(kind, types)
 }
 
@@ -321,5 +348,9 @@ func (d *diagnosis) undefined(path, element []string, kind string, id component.
 	if added := d.addAt(&d.result.Errors, position, UndefinedReference, path, fmt.Sprintf(
 		"references %s %q which is not configured%s", kind, id, nearest.DidYouMean(id.String(), names))); added != nil {
 		added.path = append(slices.Clone(path), element...)
+		best := nearest.Of(id.String(), names)
+		for _, section := range []string{kind + "s", "connectors"} {
+			d.offer(section, id.String(), section, best)
+		}
 	}
 }

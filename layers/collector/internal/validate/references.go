@@ -166,13 +166,23 @@ func (r *report) otherDocuments(text string) {
 		"the collector reads only the first document of a text; what follows `---` here has no effect")
 }
 
-// unused warns of components that are configured but not in a pipeline.
+// unused warns of components that are configured but not in a pipeline. If a finding offers a name for another one, both
+// names are of one component.
 func (r *report) unused(top map[string]any) {
 	used := usage(top)
+	isUsed := func(path string) bool {
+		section, name, _ := strings.Cut(path, separator)
+		return used[section][name]
+	}
+	offered := make(map[string]bool)
+	for _, offer := range r.offers {
+		offered[offer[0]] = offered[offer[0]] || isUsed(offer[1])
+		offered[offer[1]] = offered[offer[1]] || isUsed(offer[0])
+	}
 	for _, section := range componentSections {
 		configured, _ := top[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(configured)) {
-			if used[section][strings.TrimSpace(name)] {
+			if used[section][strings.TrimSpace(name)] || offered[section+separator+strings.TrimSpace(name)] {
 				continue
 			}
 			list := "any pipeline"

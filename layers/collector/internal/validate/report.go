@@ -20,6 +20,8 @@ type report struct {
 	result   Result
 	document *source.Document
 	reported map[reported]bool
+	// offers pair the path of a component whose name has a finding with the path that the finding offers for it.
+	offers [][2]string
 	// unfinished is set if the search for errors ended before every component was looked at.
 	unfinished bool
 }
@@ -60,6 +62,11 @@ func (r *report) ofComponent(code Code, where place, path []string, message stri
 		added.needs = needs
 	}
 	return needs
+}
+
+// offer notes that a finding at a component offers another section or name for it.
+func (r *report) offer(section, name, offeredSection, offeredName string) {
+	r.offers = append(r.offers, [2]string{section + separator + name, offeredSection + separator + offeredName})
 }
 
 func (r *report) warning(code Code, where place, path []string, message string) *Finding {

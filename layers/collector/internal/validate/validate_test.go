@@ -109,6 +109,30 @@ func TestFindingsWithTheirCodesAndPlaces(t *testing.T) {
 			"receivers:\n  nop:\n  otpl:\nexporters:\n  nop:\n" + nopPipeline,
 			[]string{"unknown_component receivers::otpl 3:3"},
 		},
+		"a mistyped definition, once for all pipelines that name it rightly": {
+			"receivers:\n  nop:\nprocessors:\n  batchh:\n  btach/a:\nexporters:\n  nop:\nservice:\n  pipelines:\n" +
+				"    traces: {receivers: [nop], processors: [batch, batch/a], exporters: [nop]}\n" +
+				"    logs: {receivers: [nop], processors: [batch, batch/b], exporters: [nop]}\n",
+			[]string{
+				"unknown_component processors::batchh 4:3",
+				"unknown_component processors::btach/a 5:3",
+				"undefined_reference service::pipelines::logs 11:50",
+			},
+		},
+		"a mistyped definition beside a right one": {
+			"receivers:\n  nop:\nprocessors:\n  batch:\n    bar: 1\n  batchh:\nexporters:\n  nop:\nservice:\n  pipelines:\n" +
+				"    traces: {receivers: [nop], processors: [batch], exporters: [nop]}\n",
+			[]string{"unknown_key processors::batch::bar 5:5", "unknown_component processors::batchh 6:3"},
+		},
+		"a mistyped connector": {
+			"receivers:\n  nop:\nexporters:\n  nop:\nconnectors:\n  foward:\nservice:\n  pipelines:\n" +
+				"    traces: {receivers: [nop], exporters: [forward]}\n    traces/b: {receivers: [forward], exporters: [nop]}\n",
+			[]string{"unknown_component connectors::foward 6:3"},
+		},
+		"a mistyped section, once for all that it defines": {
+			"receivers:\n  nop:\nexporter:\n  nop:\n" + nopPipeline,
+			[]string{"unknown_section exporter 3:1"},
+		},
 		"unknown section": {
 			"receiver:\n  nop:\nreceivers:\n  nop:\nexporters:\n  nop:\n" + nopPipeline,
 			[]string{"unknown_section receiver 1:1"},
@@ -244,6 +268,27 @@ func TestUnusedComponentsAreWarnedOf(t *testing.T) {
 	want := []string{"unused_component extensions::zpages 2:3", "unused_component receivers::otlp 5:3"}
 	if got := described(result.Warnings); !result.Valid || !slices.Equal(got, want) {
 		t.Errorf("%v %+v", got, result.Errors)
+	}
+}
+
+func TestTheTwoNamesOfAMistypedComponentAreNotUnused(t *testing.T) {
+	for name, text := range map[string]string{
+		"a mistyped definition":                "processors:\n  batchh/a:\n",
+		"a definition in another section":      "exporters:\n  nop:\n  batch/a:\n",
+		"a mistyped reference":                 "processors:\n  batch/b:\n",
+		"a mistyped reference to an extension": "extensions:\n  zpage:\n  zpages:\nprocessors:\n  batch/a:\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(text, "exporters:") {
+				text += "exporters:\n  nop:\n"
+			}
+			result := validated(t, text+"receivers:\n  nop:\nservice:\n  extensions: [zpages]\n  pipelines:\n"+
+				"    traces: {receivers: [nop], processors: [batch/a], exporters: [nop]}\n", nil)
+
+			if result.Valid || len(result.Warnings) > 0 {
+				t.Errorf("%q", described(result.Warnings))
+			}
+		})
 	}
 }
 
