@@ -7,12 +7,17 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import click
 
 from headgate_cli import safe_files
-from headgate_cli.accept.model import PAGE, REMEDIES
+from headgate_cli.accept import remains, report
+from headgate_cli.accept.bench import OF_ANY_RUN, Bench, Given
+from headgate_cli.accept.checks.all import ALL
+from headgate_cli.accept.model import PAGE, REMEDIES, PromiseCheck, PromiseOutcome
+from headgate_cli.accept.redaction import SecretRedaction
+from headgate_cli.accept.remains import APPLICATION, Admin
+from headgate_cli.accept.run import Result, run
 from headgate_cli.api import Api, HttpApi
 from headgate_cli.connection import as_json, server_options
 from headgate_cli.errors import FAILED, INTERRUPTED, Ended, Failed, NotAuthenticated
@@ -20,12 +25,6 @@ from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.output import print_json, print_outcome, say, status_line, table
 from headgate_cli.untrusted import one_line
-
-if TYPE_CHECKING:
-    from headgate_cli.accept.bench import Given
-    from headgate_cli.accept.model import PromiseCheck, PromiseOutcome
-    from headgate_cli.accept.remains import Admin
-    from headgate_cli.accept.run import Result
 
 
 @click.command()
@@ -67,7 +66,6 @@ def accept(
       headgate accept --only versions,verdicts.valid
       headgate accept --report report
     """
-    from headgate_cli.accept.checks.all import ALL
 
     chosen = _chosen(ALL, only)
     if lists:
@@ -83,7 +81,6 @@ def accept(
         return
     # `make` and CI systems end a program with it, and what it made has to be taken away.
     signal.signal(signal.SIGTERM, _interrupt)
-    from headgate_cli.accept.bench import Given
 
     inputs = Given(
         writes.url,
@@ -130,14 +127,11 @@ def _session(url: str) -> Credential:
 
 
 def _admin(session: Credential) -> Admin:
-    from headgate_cli.accept.remains import APPLICATION, Admin
 
     return Admin(HttpApi(session), HttpApi(session, base=APPLICATION))
 
 
 def _run(inputs: Given, api: Api, chosen: Sequence[PromiseCheck], session: Credential | None) -> Result:
-    from headgate_cli.accept.bench import Bench
-    from headgate_cli.accept.run import run
 
     count = 0
 
@@ -158,7 +152,6 @@ def _run(inputs: Given, api: Api, chosen: Sequence[PromiseCheck], session: Crede
 
 
 def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
-    from headgate_cli.accept import report
 
     if folder:
         try:
@@ -178,9 +171,6 @@ def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
 
 
 def _remove(writes: Credential, session: Credential | None, *, as_json: bool) -> None:
-    from headgate_cli.accept import remains
-    from headgate_cli.accept.bench import OF_ANY_RUN
-    from headgate_cli.accept.redaction import SecretRedaction
 
     redacted = SecretRedaction([writes.value, *([session.value] if session else [])])
     remaining = remains.remove(HttpApi(writes), OF_ANY_RUN, admin=_admin(session) if session else None)

@@ -71,24 +71,20 @@ _allowing(
 @click.option("--component", required=True, help="The receiver or processor after which records are taken.")
 @click.option("--condition", default="", metavar="OTTL", help="Only records for which this is true.")
 @click.option("--context", type=click.Choice(["log", "span", "datapoint", "metric"]), help="The condition's context.")
-@click.option("--records", type=click.IntRange(1, 100), default=100, show_default=True, metavar="N", help="At most.")
-@click.option("--for", "seconds", type=Duration(), default="2m", show_default=True, help="At most, up to 10m.")
+@click.option(
+    "--records",
+    "max_records",
+    type=click.IntRange(1, 100),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="At most.",
+)
+@click.option("--for", "duration_seconds", type=Duration(), default="2m", show_default=True, help="At most, up to 10m.")
 @click.option("--no-wait", is_flag=True, help="Print the capture's id without waiting for its end.")
 @connected
 def start(
-    api: Api,
-    /,
-    fleet: str,
-    host: str,
-    group: str,
-    pipeline: str,
-    component: str,
-    condition: str,
-    context: str | None,
-    records: int,
-    seconds: int,
-    no_wait: bool,
-    as_json: bool,
+    api: Api, /, fleet: str, host: str, group: str, no_wait: bool, as_json: bool, **fields: str | int | None
 ) -> None:
     """Ask a host for a capture, and wait for its end.
 
@@ -103,12 +99,9 @@ def start(
     if bool(host) == bool(group):
         raise click.UsageError("say which host: --host INSTANCE, or --group GROUP for any one of a group")
     fleet_id = lookup.fleet(api, fleet)
-    asked: dict[str, object] = {"pipeline": pipeline, "component": component, "max_records": records}
-    asked |= {"duration_seconds": seconds}
+    asked: dict[str, object] = {field: value for field, value in fields.items() if value}
     asked |= {"instance_id": lookup.instance(api, fleet_id, host)} if host else {}
     asked |= {"deployment_id": lookup.group(api, fleet_id, group)} if group else {}
-    asked |= {"condition": condition} if condition else {}
-    asked |= {"context": context} if context else {}
     say("The host's collector restarts to begin, with its next message, and again to end. It takes no telemetry then.")
     started = api.create(CaptureOut, f"/fleets/{fleet_id}/captures", asked)
     if no_wait:
