@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headgate_cli.login.credentials import Credential
 
 Entity = Mapping[str, object]
+Parameter = str | int | None
 T = TypeVar("T")
 
 # API Gateway answers within 30 s.
@@ -187,15 +188,18 @@ class Api(ABC):
         """Seal the text so that only a holder of the same credential can repeat it; empty without a credential."""
         return hmac.digest(self._key, text.encode(), "sha256").hex() if self._key else ""
 
-    def get(self, shape: type[T], path: str, **parameters: str | int) -> T:
-        """The answer, of the type `shape`: a field of it is checked when it is read."""
-        return self._shaped(shape, ApiRequest("GET", path, parameters=parameters))
+    def get(self, shape: type[T], path: str, **parameters: Parameter) -> T:
+        """The answer, of the type `shape`: a field of it is checked when it is read.
 
-    def get_or_linked(self, shape: type[T], path: str, **parameters: str | int) -> T:
+        Parameters that are None or empty are left out, here and below.
+        """
+        return shaped(shape, self._entity(self._get(path, parameters)))
+
+    def get_or_linked(self, shape: type[T], path: str, **parameters: Parameter) -> T:
         """The same. The server redirects to storage for an answer that is too large."""
         return shaped(shape, self._entity(self._sent_or_linked(path, parameters)))
 
-    def text(self, path: str, **parameters: str) -> str:
+    def text(self, path: str, **parameters: Parameter) -> str:
         """A plain text answer. The server redirects to storage for one that is too large for an answer."""
         return self._sent_or_linked(path, parameters).content.decode(errors="replace")
 
@@ -207,12 +211,11 @@ class Api(ABC):
         except (ValueError, RecursionError) as error:
             raise Unreachable(f"{self.url} sent a line that is not JSON: is it a Headgate server?") from error
 
-    def items(self, shape: type[T], path: str, **parameters: str) -> Iterator[T]:
+    def items(self, shape: type[T], path: str, **parameters: Parameter) -> Iterator[T]:
         """All entries of a list, page by page. Raises Unreachable for a list that does not end."""
         cursor, seen, size = "", set[str](), 0
         for _ in range(_MOST_PAGES):
-            place: dict[str, str | int] = {"limit": PAGE} | ({"cursor": cursor} if cursor else {})
-            answer = self._answer(ApiRequest("GET", path, parameters={**parameters, **place}))
+            answer = self._get(path, {**parameters, "limit": PAGE, "cursor": cursor})
             page = self._entity(answer)
             yield from listed(shape, page)
             cursor, size = str(page.get("next_cursor") or ""), size + len(answer.content)
@@ -268,8 +271,12 @@ class Api(ABC):
             raise Unreachable(f"{self.url} does not answer like a Headgate server: check the address")
         return entity
 
-    def _sent_or_linked(self, path: str, parameters: Mapping[str, str | int]) -> HttpAnswer:
-        answer = self._answer(ApiRequest("GET", path, parameters=parameters, may_redirect=True))
+    def _get(self, path: str, parameters: Mapping[str, Parameter], *, may_redirect: bool = False) -> HttpAnswer:
+        sent = {name: value for name, value in parameters.items() if value is not None and value != ""}
+        return self._answer(ApiRequest("GET", path, parameters=sent, may_redirect=may_redirect))
+
+    def _sent_or_linked(self, path: str, parameters: Mapping[str, Parameter]) -> HttpAnswer:
+        answer = self._get(path, parameters, may_redirect=True)
         return self._linked(answer.leads_to) if answer.leads_to else answer
 
     def _linked(self, url: str) -> HttpAnswer:

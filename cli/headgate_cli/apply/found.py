@@ -153,7 +153,6 @@ def read(api: Api, caller: CredentialOwner, desired: FolderContent, state: Appli
 
 def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]:
     """The configurations that the caller sees by id; a request for each hundred."""
-    query = {"archived": "true"} if archived else {}
     return {
         summary["id"]: FoundConfiguration(
             id=summary["id"],
@@ -165,7 +164,7 @@ def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]
             archived=bool(summary["archived_at"]),
             managed_by=summary["managed_by"] or "",
         )
-        for summary in api.items(shapes.ConfigurationSummary, "/configurations", **query)
+        for summary in api.items(shapes.ConfigurationSummary, "/configurations", archived="true" if archived else "")
     }
 
 

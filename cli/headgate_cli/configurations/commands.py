@@ -61,13 +61,12 @@ def list_(api: Api, content: str, component: str, archived: bool, as_json: bool)
       headgate config list --component tail_sampling --json
     """
     filters = {"text": content, "component": component, "archived": "true" if archived else ""}
-    query = {name: value for name, value in filters.items() if value}
-    configurations = api.items(ConfigurationSummary, "/configurations", **query)
+    configurations = api.items(ConfigurationSummary, "/configurations", **filters)
     show_list(
         configurations,
         as_json,
         "No such configurations that you can see"
-        if query
+        if any(filters.values())
         else "No configurations yet: create one with `headgate config create FILE`",
         {
             "ID": lambda configuration: configuration["id"],

@@ -222,9 +222,10 @@ def _unless_changed(source: _Text, answer: shapes.NamedResult) -> _Text:
 
 def _namesakes(api: Api, texts: Sequence[_Text]) -> dict[str, shapes.ConfigurationSummary]:
     """The configurations that may have these names, by few requests."""
-    query = {"name": texts[0].name} if len(texts) == 1 else {}
     names = {source.name for source in texts}
-    configurations = api.items(shapes.ConfigurationSummary, "/configurations", **query)
+    configurations = api.items(
+        shapes.ConfigurationSummary, "/configurations", name=texts[0].name if len(texts) == 1 else ""
+    )
     return {there["name"]: there for there in configurations if there["name"] in names and not there["archived_at"]}
 
 

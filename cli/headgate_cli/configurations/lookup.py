@@ -83,8 +83,8 @@ def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
     """The ids of all visible configurations with the name, the last changed first: of archived ones, or of others."""
     if not name.strip() or len(name) > _LONGEST_NAME:
         return []
-    query = {"name": name} | ({"archived": "true"} if archived else {})
-    return [listed["id"] for listed in api.items(ConfigurationSummary, "/configurations", **query)]
+    there = api.items(ConfigurationSummary, "/configurations", name=name, archived="true" if archived else "")
+    return [configuration["id"] for configuration in there]
 
 
 def latest(api: Api, configuration_id: str) -> Latest:

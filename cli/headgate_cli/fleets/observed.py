@@ -102,7 +102,7 @@ def configuration(api: Api, fleet: str, instance: str, sha256: str, diff: bool, 
       headgate fleet configuration existing web-1 --diff
     """
     path = f"{lookup.instance_path(api, fleet, instance)}/configuration"
-    known = api.get(shapes.ReportedConfigurationOut, path, **({"sha256": sha256} if sha256 else {}))
+    known = api.get(shapes.ReportedConfigurationOut, path, sha256=sha256)
     if as_json:
         print_json(known)
         return
@@ -127,14 +127,13 @@ def findings(api: Api, fleet: str, instance: str, to: str, collector: str, as_js
       headgate fleet findings existing
       headgate fleet findings existing web-1 --to 0.158.0
     """
-    asked = {"to": to} if to else {}
     if not instance:
         if collector:
             raise click.UsageError("--collector needs INSTANCE, the bridge that reports it")
-        _print_findings_of_fleet(api, fleet, asked, as_json=as_json)
+        _print_findings_of_fleet(api, fleet, to, as_json=as_json)
         return
     path = f"{lookup.instance_path(api, fleet, instance)}/findings"
-    known = api.get(shapes.FindingsOut, path, **asked, **_of_bridge(collector))
+    known = api.get(shapes.FindingsOut, path, to=to, collector=collector)
     result = known["result"]
     if as_json:
         print_json(known)
@@ -170,7 +169,7 @@ def adopt(api: Api, fleet: str, instance: str, name: str, collector: str, dry_ru
       headgate fleet adopt existing web-1 --dry-run > config.yaml
     """
     path = f"{lookup.instance_path(api, fleet, instance)}/adoption"
-    adoption = api.get(shapes.AdoptionOut, path, **_of_bridge(collector))
+    adoption = api.get(shapes.AdoptionOut, path, collector=collector)
     request = {"name": name or adoption["name"], "yaml": adoption["yaml"]}
     created = None if dry_run else api.create(shapes.ConfigurationDetail, "/configurations", request)
     if as_json:
@@ -188,12 +187,8 @@ def adopt(api: Api, fleet: str, instance: str, name: str, collector: str, dry_ru
         say(f"note: {quoted(note)}")
 
 
-def _of_bridge(collector: str) -> dict[str, str]:
-    return {"collector": collector} if collector else {}
-
-
-def _print_findings_of_fleet(api: Api, fleet: str, asked: dict[str, str], *, as_json: bool) -> None:
-    report = api.get(shapes.FleetFindingsOut, f"/fleets/{lookup.fleet(api, fleet)}/findings", **asked)
+def _print_findings_of_fleet(api: Api, fleet: str, to: str, *, as_json: bool) -> None:
+    report = api.get(shapes.FleetFindingsOut, f"/fleets/{lookup.fleet(api, fleet)}/findings", to=to)
     if as_json:
         print_json(report)
     else:

@@ -39,10 +39,11 @@ class Backend:
 
     def __init__(self, source: Api | Failed, version: str = "", feature_gates: Sequence[str] = ()) -> None:
         self._source = source
-        self._gates: dict[str, object] = {"feature_gates": list(feature_gates)} if feature_gates else {}
+        chosen: dict[str, object] = {"version": version, "feature_gates": list(feature_gates)}
+        self._collector = {field: value for field, value in chosen.items() if value}
         # A minute has a limit of requests.
         self.is_limited = isinstance(source, Api) and not source.is_local
-        self._version: dict[str, str] = {"version": version} if version else {}
+        self._version = version
 
     @property
     def _api(self) -> Api:
@@ -53,7 +54,7 @@ class Backend:
     def check(self, content: str) -> Entity:
         """The answer of POST /validate?lint=true&policies=true."""
         try:
-            return self._api.post(PlainAnswer, CHECK, {"yaml": content, **self._version, **self._gates})
+            return self._api.post(PlainAnswer, CHECK, {"yaml": content, **self._collector})
         except ServerError as error:
             if error.status == TOO_MANY:
                 raise CheckLimited(error.retry_after or _PAUSE, error.detail) from error
@@ -61,12 +62,12 @@ class Backend:
 
     def document(self) -> Mapping[str, object]:
         """The JSON Schema of a whole configuration."""
-        return _object(self._api.text("/components/schema.json", **self._version))
+        return _object(self._api.text("/components/schema.json", version=self._version))
 
     def ottl(self, component: str, context: str) -> OttlReferenceOut:
         """Paths, functions and enums of a component's OTTL in a context."""
-        names = {"component": component, "context": context}
-        return checked(self._api.get(OttlReferenceOut, "/ottl/reference", **names, **self._version))
+        names = {"component": component, "context": context, "version": self._version}
+        return checked(self._api.get(OttlReferenceOut, "/ottl/reference", **names))
 
     def close(self) -> None:
         """A connection ends with the process; a collector is ended here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 import click
@@ -49,7 +49,7 @@ def list_(api: Api, kind: str | None, version: str | None, as_json: bool) -> Non
       headgate component list
       headgate component list --kind processor --version 0.158.0
     """
-    components = list(api.items(ComponentSummary, "/components", **_given(kind=kind, version=version)))
+    components = list(api.items(ComponentSummary, "/components", kind=kind, version=version))
     show_list(
         components,
         as_json,
@@ -81,9 +81,8 @@ def show(api: Api, type_: str, kind: str | None, version: str | None, as_json: b
     name = type_.partition("/")[0]
     if not _TYPE.fullmatch(name):
         raise click.UsageError(f"{type_!r} is not a component type, such as otlp")
-    parameters = _given(version=version)
-    path = f"/components/{kind or _kind_of(api, name, parameters)}/{name}"
-    detail = api.get(ComponentDetail, path, **parameters)
+    path = f"/components/{kind or _kind_of(api, name, version)}/{name}"
+    detail = api.get(ComponentDetail, path, version=version)
     if as_json:
         print_json(detail)
         return
@@ -101,16 +100,16 @@ def schema(api: Api, version: str | None, as_json: bool) -> None:
       headgate schema > otelcol.schema.json
       headgate schema --version 0.158.0 > otelcol.schema.json
     """
-    written = api.text("/components/schema.json", **_given(version=version))
+    written = api.text("/components/schema.json", version=version)
     if as_json:
         print_json_text(written)
     else:
         print_text(written)
 
 
-def _kind_of(api: Api, type_: str, parameters: Mapping[str, str]) -> str:
+def _kind_of(api: Api, type_: str, version: str | None) -> str:
     """The one kind that has this type, or had it under this name. Raises Failed."""
-    components = list(api.items(ComponentSummary, "/components", **parameters))
+    components = list(api.items(ComponentSummary, "/components", version=version))
     kinds = [entry["kind"] for entry in components if type_ in (entry["type"], *entry["aliases"])]
     if len(kinds) == 1 and kinds[0] in _KINDS:
         return kinds[0]
@@ -164,7 +163,3 @@ def _stability(entry: ComponentSummary | ComponentDetail) -> str:
     if len(by_level) == 1:
         return next(iter(by_level))
     return "; ".join(f"{level}: {', '.join(signals)}" for level, signals in by_level.items())
-
-
-def _given(**parameters: str | None) -> dict[str, str]:
-    return {name: value for name, value in parameters.items() if value}

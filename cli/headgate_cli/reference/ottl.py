@@ -38,13 +38,11 @@ def reference(api: Api, component: str, context: str, version: str | None, as_js
       headgate ottl reference
       headgate ottl reference transform log
     """
-    parameters = {"version": version} if version else {}
-    if component and context:
-        parameters |= {"component": component, "context": context}
-    answer = api.get(PlainAnswer, "/ottl/reference", **parameters)
+    names = {"component": component, "context": context} if component and context else {}
+    answer = api.get(PlainAnswer, "/ottl/reference", version=version, **names)
     if as_json:
         print_json(answer)
-    elif "component" in parameters:
+    elif names:
         _print(shaped(OttlReferenceOut, answer))
     else:
         _print_components(shaped(OttlComponents, answer), component)

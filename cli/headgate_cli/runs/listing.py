@@ -41,10 +41,9 @@ def runs(
     filters = {"pipeline": pipeline, "status": status or ""}
     if configuration:
         filters["configuration_id"] = lookup.find(api, configuration)
-    query = {name: value for name, value in filters.items() if value}
 
     def listed() -> list[RunSummary]:
-        return list(islice(api.items(RunSummary, "/testing/runs", **query), limit))
+        return list(islice(api.items(RunSummary, "/testing/runs", **filters), limit))
 
     before = listed()
     by_id = names.by_id(api, (run["configuration_id"] or "" for run in before))
