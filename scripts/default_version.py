@@ -31,7 +31,7 @@ class VersionPlace:
 
 PLACES: Final = (
     VersionPlace("template.yaml", r"(?m)^  CollectorVersion:\n(?:    .*\n)*?    Default: <version>$", needed=True),
-    VersionPlace("shared/headgate/foundation/settings.py", r'"HEADGATE_COLLECTOR_VERSION", "<version>"', needed=True),
+    VersionPlace("shared/headgate/foundation/settings.py", r'    collector_version: str = "<version>"', needed=True),
     # What a flow was written for: a configuration that is made from it has this version.
     VersionPlace("flows/*/flow.yaml", r"(?m)^collector_version: <version>$", needed=False),
     VersionPlace("README.md", r"(?<![\d.])<version>(?![\d.])", needed=False),

@@ -13,6 +13,7 @@ from headgate.audit.model import AuditRecord
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import sessions
+from headgate.storage import table
 from tests.support.in_process import TestClient
 from tests.support.organization_members import APP, Browser, ada, con
 from tests.support.page_visitor import SESSION, SITE
@@ -29,9 +30,9 @@ def put(ada: Browser, number: int, by: str, target: str, **details: str) -> None
     actor = Principal("user", f"usr_{by}", f"{by}@example.com")
     at = BEGAN + timedelta(hours=number)
     audit_id = new_id("aud", at)
-    store.append(
-        AuditRecord(audit_id, ada.organization_id, at, actor, "ses_x", actor.name, "fleet.created", target, details)
-    )
+    name = actor.name
+    record = AuditRecord(audit_id, ada.organization_id, at, actor, "ses_x", name, "fleet.created", target, details)
+    table.write(store.put(record))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
+from headgate.storage import table
 from tests.support import configurations as cfg
 from tests.support.deployments import add, server
 from tests.support.in_process import TestClient
@@ -123,11 +124,10 @@ def test_what_is_refused_tells_nothing(ann: Member) -> None:
 def test_records_of_before_stay_readable(ann: Member) -> None:
     at, account = clock.now(), Principal("service_account", new_id("sva"), "ci")
     target = f"fleets/{new_id('flt')}/deployments/{new_id('dep')}"
-    store.append(
-        AuditRecord(
-            new_id("aud"), ann.organization_id, at, account, "tok_1", "deploy key", "patch_deployment", target, {}
-        )
+    record = AuditRecord(
+        new_id("aud"), ann.organization_id, at, account, "tok_1", "deploy key", "patch_deployment", target, {}
     )
+    table.write(store.put(record))
 
     assert told(ann) == [{}]
     page = changes_page(ann)

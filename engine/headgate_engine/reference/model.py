@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from headgate_engine.errors import Invalid, InvalidAt, NotFound, Unavailable
 
@@ -15,6 +16,14 @@ Kind = Literal["receiver", "processor", "exporter", "connector", "extension"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)
 """A component's type as a collector takes it."""
+_Type = Annotated[str, StringConstraints(pattern=f"^{TYPE.pattern}$")]
+
+
+def _compact(schema: object) -> str:
+    """The text of a schema, which comes as an object. Raises ValueError for anything else."""
+    if not isinstance(schema, dict):
+        raise ValueError("a schema is an object")
+    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +35,13 @@ class Component:
     """
 
     kind: Kind
-    type: str
-    aliases: tuple[str, ...]
+    type: _Type
+    aliases: tuple[_Type, ...]
     module: str
     stability: Mapping[str, str]
     summary: str
     deprecated: str | None
-    schema: str
+    schema: Annotated[str, BeforeValidator(_compact)]
 
     @property
     def position(self) -> str:

@@ -56,8 +56,8 @@ class FieldCount(BaseModel):
     changed: int
 
 
-class SignalSummary(BaseModel):
-    """The records of a signal: log records, spans, data points. Without `complete`, `fields` lacks some."""
+class RecordCounts(BaseModel):
+    """Records of one signal: log records, spans, data points."""
 
     left: int
     right: int
@@ -65,6 +65,11 @@ class SignalSummary(BaseModel):
     changed: int
     added: int
     missing: int
+
+
+class SignalSummary(RecordCounts):
+    """The records of a signal: log records, spans, data points. Without `complete`, `fields` lacks some."""
+
     fields: list[FieldCount]
     complete: bool
 

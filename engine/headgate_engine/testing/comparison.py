@@ -14,11 +14,12 @@ from headgate_engine.collector import Signal
 from headgate_engine.errors import Invalid
 from headgate_engine.rules import outputs
 from headgate_engine.rules.engine import ComponentError, RunNote
-from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, RunPeriod
+from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, RecordCounts, RunPeriod
 from headgate_engine.testing.model import LONGEST, Case, CaseResult, Unworkable
 from headgate_engine.testing.named_test import NamedTest, of_text, to_text
 from headgate_engine.testing.samples import require_small
 from headgate_engine.testing.services import by_service
+from headgate_engine.upgrades.model import InspectedComponent
 
 SideName = Literal["left", "right"]
 # A result may have 4 MB: the differences of all tests, at most twice this, and what the collectors said.
@@ -79,17 +80,6 @@ class SideOutcome(BaseModel):
     component_errors: list[ComponentError] = []
     notes: list[RunNote] = []
     seconds: float
-
-
-class RecordCounts(BaseModel):
-    """Records of one signal: log records, spans, data points."""
-
-    left: int
-    right: int
-    same: int
-    changed: int
-    added: int
-    missing: int
 
 
 class ServiceSaving(BaseModel):
@@ -168,22 +158,10 @@ class ComparisonResult(BaseModel):
     starts: StartDifferences | None
 
 
-class _Line(BaseModel):
-    level: str
-    message: str
-
-
-class _Component(BaseModel):
-    component_path: str
-    type: str
-    renamed_to: str
-    logs: list[_Line]
-
-
 class _Inspection(BaseModel):
-    """The fields of the answer to `inspect` that are needed."""
+    """The field of the answer to `inspect` that is needed."""
 
-    components: list[_Component]
+    components: list[InspectedComponent]
 
 
 class BadIgnoredPath(Invalid):
@@ -254,18 +232,7 @@ def _id(side: SideName, test: str) -> str:
 
 def _case(name: SideName, side: ComparisonSide, named: Test) -> Case:
     test = of_text(named.text).gated(side.feature_gates)
-    return Case(
-        id=_id(name, named.name),
-        yaml=side.yaml,
-        target_pipeline=test.target_pipeline,
-        signal_type=test.signal_type,
-        sample=test.as_sample(),
-        collector_version=side.collector_version,
-        duration_seconds=test.duration_seconds,
-        feature_gates=tuple(test.feature_gates),
-        judged=False,
-        stand_ins=test.stand_ins,
-    )
+    return test.case(_id(name, named.name), side.yaml, side.collector_version, judged=False)
 
 
 def _compared(side: ComparisonSide) -> ComparedSide:

@@ -166,16 +166,10 @@ def cases(request: JsonValue, asker: Asker) -> Sequence[Case]:
     """Each test twice on the text as it is, then on every mutant that its run reaches."""
     asked = CoverageRequest.model_validate(request)
     tests = _tests(asked)
-    unchanged = [
-        _case(asked, name, test, run, asked.yaml) for name, test in tests.items() for run in (_ORIGINAL, _AGAIN)
-    ]
+    texts = [(name, run, asked.yaml) for name in tests for run in (_ORIGINAL, _AGAIN)]
     making = _Questions(asked, asker).mutants(tests)
-    changed = [
-        _case(asked, name, tests[name], mutant.id, mutant.yaml)
-        for mutant in making.mutants
-        for name in _reaching(mutant, tests)
-    ]
-    return unchanged + changed
+    texts += [(name, mutant.id, mutant.yaml) for mutant in making.mutants for name in _reaching(mutant, tests)]
+    return [tests[name].case(_id(name, run), text, asked.collector_version, judged=False) for name, run, text in texts]
 
 
 def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
@@ -201,21 +195,6 @@ def _tests(asked: CoverageRequest) -> Mapping[str, NamedTest]:
 
 def _id(test: str, run: str) -> str:
     return f"{test}/{run}"
-
-
-def _case(asked: CoverageRequest, name: str, test: NamedTest, run: str, yaml: str) -> Case:
-    return Case(
-        id=_id(name, run),
-        yaml=yaml,
-        target_pipeline=test.target_pipeline,
-        signal_type=test.signal_type,
-        sample=test.as_sample(),
-        collector_version=asked.collector_version,
-        duration_seconds=test.duration_seconds,
-        feature_gates=tuple(test.feature_gates),
-        judged=False,
-        stand_ins=test.stand_ins,
-    )
 
 
 def _reaching(mutant: _Made, tests: Mapping[str, NamedTest]) -> list[str]:

@@ -13,6 +13,7 @@ from headgate_engine.collector import Signal
 from headgate_engine.rules.documents import rule_attributes, rule_of
 from headgate_engine.rules.engine import Format, Sample
 from headgate_engine.rules.model import Rule
+from headgate_engine.testing.model import Case
 from headgate_engine.wire.stand_ins import StandIns
 
 DURATION_SECONDS: Final = 5
@@ -54,6 +55,22 @@ class NamedTest:
 
     def as_sample(self) -> Sample:
         return Sample(self.sample, is_otlp=False, format=self.sample_format, name=self.sample_name)
+
+    def case(self, case_id: str, yaml: str, collector_version: str, *, judged: bool = True) -> Case:
+        """A run of the test on a text. Without `judged` its rules are left out."""
+        return Case(
+            id=case_id,
+            yaml=yaml,
+            target_pipeline=self.target_pipeline,
+            signal_type=self.signal_type,
+            sample=self.as_sample(),
+            collector_version=collector_version,
+            duration_seconds=self.duration_seconds,
+            feature_gates=tuple(self.feature_gates),
+            rules=tuple(self.rules) if judged else (),
+            judged=judged,
+            stand_ins=self.stand_ins,
+        )
 
 
 def signal_of(pipeline: str) -> Signal:

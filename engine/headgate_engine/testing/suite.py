@@ -78,7 +78,7 @@ def request_of(
 def cases(request: JsonValue, _asker: Asker) -> Sequence[Case]:
     """One case for each test."""
     asked = SuiteRequest.model_validate(request)
-    return [_case(asked, test.name, test.test()) for test in asked.tests]
+    return [test.test().case(test.name, asked.yaml, asked.collector_version) for test in asked.tests]
 
 
 def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
@@ -97,21 +97,6 @@ def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult],
     concluded = SuiteResult(passed=passed, collector_version=asked.collector_version, tests=fitted(tests))
     document: JsonValue = concluded.model_dump(mode="json")
     return document
-
-
-def _case(asked: SuiteRequest, name: str, test: NamedTest) -> Case:
-    return Case(
-        id=name,
-        yaml=asked.yaml,
-        target_pipeline=test.target_pipeline,
-        signal_type=test.signal_type,
-        sample=test.as_sample(),
-        collector_version=asked.collector_version,
-        duration_seconds=test.duration_seconds,
-        feature_gates=tuple(test.feature_gates),
-        rules=tuple(test.rules),
-        stand_ins=test.stand_ins,
-    )
 
 
 def _outcome(

@@ -146,10 +146,7 @@ class Trace(BaseModel):
 
     def step(self, n: int) -> Step | None:
         """The step with that number; None if the run has fewer, or its steps are not available."""
-        for step in self.items:
-            if step.n == n:
-                return step
-        return None
+        return next((step for step in self.items if step.n == n), None)
 
 
 class RecordedTrace(Trace):

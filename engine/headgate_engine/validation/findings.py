@@ -24,7 +24,7 @@ Severity = Literal["error", "warning", "note"]
 Source = Literal["collector", "start", "lint", "policy", "schema"]
 
 _OF_POLICIES: Final[dict[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
-_RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
+RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 # Each counts lines and columns in a text of its own.
 _POSITION: Final = re.compile(r"\b\d+:\d+\b")
 _MEND: Final = "An Admin mends the rule with `headgate policy set`"
@@ -87,7 +87,7 @@ def _order(finding: ListedFinding) -> tuple[bool, int, int, int, str, str]:
         not finding.line,
         finding.line or 0,
         finding.column or 0,
-        _RANK[finding.severity],
+        RANK[finding.severity],
         finding.code,
         finding.message,
     )

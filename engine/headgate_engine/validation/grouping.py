@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from headgate_engine.validation.findings import ListedFinding, Severity
+from headgate_engine.validation.findings import RANK, ListedFinding, Severity
 from headgate_engine.validation.model import Cause
 
 Kind = Literal[
@@ -24,7 +24,6 @@ Kind = Literal[
 
 _MOST_NAMES: Final = 50
 _SHOWN: Final = 6
-_RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 # What differs between two findings of one kind: names in quotes, numbers, variables.
 _PARTS: Final = re.compile(r"""\$\{[^${}]*\}|"[^"]*"|'[^']*'|`[^`]*`|\b\d[\w.:]*\b""")
 # Behind the collector's own message stands what is about this text alone.
@@ -52,7 +51,7 @@ class FindingGroup:
     texts: Sequence[int]
 
 
-_Key = tuple[Severity, str, str]
+_Key = tuple[Severity, Kind, str]
 _Entry = tuple[int, ListedFinding]
 
 
@@ -63,7 +62,7 @@ def grouped(texts: Sequence[Sequence[ListedFinding]]) -> list[FindingGroup]:
         for finding in findings:
             entries.setdefault(_key(finding), []).append((at, finding))
     groups = [_group(key, members) for key, members in entries.items()]
-    return sorted(groups, key=lambda group: (_RANK[group.severity], -group.count, group.message))
+    return sorted(groups, key=lambda group: (RANK[group.severity], -group.count, group.message))
 
 
 def _key(finding: ListedFinding) -> _Key:
@@ -90,7 +89,7 @@ def _group(key: _Key, members: Sequence[_Entry]) -> FindingGroup:
     causes = [finding.cause for _, finding in members if finding.cause]
     message, way_out = _words(kind, members, causes)
     return FindingGroup(
-        kind=_kind(kind),
+        kind=kind,
         severity=severity,
         code=first.code,
         message=message,
@@ -102,21 +101,7 @@ def _group(key: _Key, members: Sequence[_Entry]) -> FindingGroup:
     )
 
 
-def _kind(kind: str) -> Kind:
-    kinds: tuple[Kind, ...] = (
-        "newer_release",
-        "older_release",
-        "removed",
-        "other_distribution",
-        "feature_gate",
-        "variable",
-        "variable_of_host",
-        "depends_on_host",
-    )
-    return next((known for known in kinds if known == kind), "finding")
-
-
-def _words(kind: str, members: Sequence[_Entry], causes: Sequence[Cause]) -> tuple[str, str]:
+def _words(kind: Kind, members: Sequence[_Entry], causes: Sequence[Cause]) -> tuple[str, str]:
     names = _names(causes)
     first = members[0][1]
     match kind:

@@ -12,6 +12,7 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.page import Slice
 from headgate.foundation.principal import Actor, Principal
+from headgate.storage import table
 from headgate.storage.table import Write
 
 # A page of a filtered list reads no more: a megabyte of the table at most.
@@ -20,7 +21,8 @@ _MOST_READ: Final = 1_000
 
 def entry(caller: Caller, action: str, target: str, **details: str) -> Write:
     """The record of a change by `caller`, for the change's own transaction: both are stored, or neither."""
-    return store.put(_record(caller, action, target, details))
+    by = caller.organization_id, caller.principal, caller.credential_id, caller.name
+    return entry_by(*by, action, target, details)
 
 
 def entry_of_invited(organization_id: str, actor: Principal, session_id: str, action: str, **details: str) -> Write:
@@ -48,7 +50,7 @@ def entry_by(
 
 def append(caller: Caller, action: str, target: str, **details: str) -> None:
     """Store the record of a change that has been made; one put."""
-    store.append(_record(caller, action, target, details))
+    table.write(entry(caller, action, target, **details))
 
 
 def records(caller: Caller, limit: int, after: str | None, filters: RecordFilter = ANY) -> Slice[AuditRecord]:
@@ -64,18 +66,3 @@ def records(caller: Caller, limit: int, after: str | None, filters: RecordFilter
     if len(matching) > limit:
         return Slice(matching[:limit], store.position(matching[limit - 1]))
     return Slice(matching, page.position)
-
-
-def _record(caller: Caller, action: str, target: str, details: dict[str, str]) -> AuditRecord:
-    at = clock.now()
-    return AuditRecord(
-        id=new_id("aud", at),
-        organization_id=caller.organization_id,
-        at=at,
-        actor=caller.principal,
-        credential_id=caller.credential_id,
-        credential_name=caller.name,
-        action=action,
-        target=target,
-        details=details,
-    )

@@ -23,11 +23,6 @@ def put(record: AuditRecord) -> Write:
     )
 
 
-def append(record: AuditRecord) -> None:
-    """Store a record by itself; one conditional put."""
-    table.write(put(record))
-
-
 def records(
     organization_id: str, limit: int, after: str | None, since: datetime | None = None, until: datetime | None = None
 ) -> Slice[AuditRecord]:

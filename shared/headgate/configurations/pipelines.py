@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeAlias
 
-_WANTED: Final = ("service", "pipelines")
+_PIPELINES: Final = ("service", "pipelines")
 SECTIONS: Final = ("receivers", "processors", "exporters", "connectors", "extensions")
 _MERGE: Final = "<<"
 # The parser's time for a token grows with the depth: 100,000 open braces took 23 s.
@@ -46,46 +46,20 @@ def pipelines(text: str) -> list[str]:
     Aliases and merges are followed, each collection at most once on each of the three levels. Reading stops where
     collections are nested too deeply or too many tags are declared, so the time grows with the text's length only.
     """
-    level = [_root(text)]
-    for name in _WANTED:
-        level = [value for key, value in _entries(level) if key == name and value is not None and value.is_mapping]
-    return list(dict.fromkeys(key for key, _ in _entries(level) if key is not None))
+    return list(dict.fromkeys(key for key, _ in _entries(_below([_root(text)], *_PIPELINES)) if key is not None))
 
 
 def members(text: str, pipeline: str) -> tuple[list[str], list[str]] | None:
     """The receivers and the processors of a pipeline, None if the text has no such pipeline; bounded as above."""
-    level = [_root(text)]
-    for name in (*_WANTED, pipeline):
-        level = [value for key, value in _entries(level) if key == name and value is not None and value.is_mapping]
-    if not level:
-        return None
-    receivers, processors = (
-        [
-            component
-            for key, value in _entries(level)
-            if key == kind and value is not None
-            for component, _ in value.entries
-            if component
-        ]
-        for kind in ("receivers", "processors")
-    )
-    return receivers, processors
+    settings = _below([_root(text)], *_PIPELINES, pipeline)
+    return (_listed(settings, "receivers"), _listed(settings, "processors")) if settings else None
 
 
 def exporters(text: str) -> dict[str, list[str]]:
     """The exporters of each pipeline by its id, connectors among them; bounded as above."""
-    level = [_root(text)]
-    for name in _WANTED:
-        level = [value for key, value in _entries(level) if key == name and value is not None and value.is_mapping]
     return {
-        pipeline: [
-            exporter
-            for key, value in _entries([settings])
-            if key == "exporters" and value is not None
-            for exporter, _ in value.entries
-            if exporter
-        ]
-        for pipeline, settings in _entries(level)
+        pipeline: _listed([settings], "exporters")
+        for pipeline, settings in _entries(_below([_root(text)], *_PIPELINES))
         if pipeline is not None and settings is not None and settings.is_mapping
     }
 
@@ -96,16 +70,27 @@ def components(text: str, most_events: int | None = None) -> list[tuple[str, str
     With `most_events` those in the part of the text that makes so many events of the parser.
     """
     root = [_root(text, most_events)]
-    declared = []
-    for section in SECTIONS:
-        level = [value for key, value in _entries(root) if key == section and value is not None and value.is_mapping]
-        declared += [(section, key) for key, _ in _entries(level) if key is not None]
+    declared = ((section, key) for section in SECTIONS for key, _ in _entries(_below(root, section)) if key is not None)
     return list(dict.fromkeys(declared))
 
 
 def readable(text: str) -> bool:
     """True if the time of the parser in C depends on the text's length only, unless the text nests too deeply."""
     return text.count("%TAG") <= _MAX_DIRECTIVES
+
+
+def _below(collections: Iterable[_Collection], *names: str) -> list[_Collection]:
+    """The mappings that a path of keys leads to."""
+    level = [*collections]
+    for name in names:
+        level = [value for key, value in _entries(level) if key == name and value is not None and value.is_mapping]
+    return level
+
+
+def _listed(settings: Iterable[_Collection], kind: str) -> list[str]:
+    """The components in the lists of that kind of a pipeline."""
+    lists = [value for key, value in _entries(settings) if key == kind and value is not None]
+    return [component for each in lists for component, _ in each.entries if component]
 
 
 def _entries(collections: Iterable[_Collection]) -> Iterator[_Entry]:

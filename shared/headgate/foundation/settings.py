@@ -1,8 +1,9 @@
 """The environment, read once. Every name is set by template.yaml on AWS and by the local service on a laptop."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
 from functools import cache
+from typing import Any, Final
 
 
 class BadSetting(ValueError):
@@ -11,94 +12,76 @@ class BadSetting(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a deployment. Names of tables and buckets are empty for functions that have no access to them."""
+    """The settings of a deployment, with their defaults; each has a variable of its name, `HEADGATE_BUCKET`.
 
-    configurations_table: str
-    versions_table: str
-    fleets_table: str
-    runs_table: str
-    identity_table: str
-    events_table: str
-    bucket: str
-    secrets_key: str
-    export_bucket: str
-    export_region: str
-    deliveries_queue: str
-    dead_deliveries_queue: str
-    event_bus: str
-    webhooks_to_loopback: bool
-    rate_limit_per_minute: int
-    person_rate_limit_per_minute: int
-    checks_under_way: int
-    runs_under_way: int
-    jobs_under_way: int
-    runs_waiting: int
-    all_runs_under_way: int
-    collector_version: str
-    collector_versions: tuple[str, ...]
-    collectors_dir: str
-    checker_function: str
-    state_machine_arn: str
-    rollouts_state_machine_arn: str
-    test_runs: bool
-    fleet_limit: int
-    fleet_endpoint: str
-    supervisor_image: str
-    releases_dirs: tuple[str, ...]
-    fleet_heartbeat_seconds: int
-    instance_limit: int
-    new_instances_per_minute: int
-    public_url: str
-    user_pool_id: str
-    user_pool_client_id: str
+    Names of tables and buckets are empty for functions that have no access to them.
+    """
+
+    configurations_table: str = ""
+    versions_table: str = ""
+    fleets_table: str = ""
+    runs_table: str = ""
+    identity_table: str = ""
+    events_table: str = ""
+    bucket: str = ""
+    secrets_key: str = ""
+    export_bucket: str = ""
+    export_region: str = ""
+    deliveries_queue: str = ""
+    dead_deliveries_queue: str = ""
+    event_bus: str = ""
+    webhooks_to_loopback: bool = False
+    rate_limit_per_minute: int = 60
+    person_rate_limit_per_minute: int = 600
+    checks_under_way: int = 4
+    runs_under_way: int = 10
+    # Of these; on AWS each has processors of its own, so all may be jobs.
+    jobs_under_way: int = 10_000
+    runs_waiting: int = 100
+    # The limit for all organizations together; 0 removes it.
+    all_runs_under_way: int = 0
+    collector_version: str = "0.139.0"
+    collector_versions: tuple[str, ...] = ()
+    collectors_dir: str = "/opt/collectors"
+    checker_function: str = ""
+    state_machine_arn: str = ""
+    rollouts_state_machine_arn: str = ""
+    test_runs: bool = True
+    fleet_limit: int = 25
+    fleet_endpoint: str = ""
+    supervisor_image: str = ""
+    releases_dirs: tuple[str, ...] = ()
+    fleet_heartbeat_seconds: int = 30
+    instance_limit: int = 5_000
+    new_instances_per_minute: int = 600
+    public_url: str = ""
+    user_pool_id: str = ""
+    user_pool_client_id: str = ""
+
+
+_OTHER_NAMES: Final = {"user_pool_id": "HEADGATE_USER_POOL", "user_pool_client_id": "HEADGATE_USER_POOL_CLIENT"}
+# All other numbers are at least 1.
+_MAY_BE_ZERO: Final = ("runs_waiting", "all_runs_under_way", "fleet_limit")
+_SEPARATORS: Final = {"collector_versions": ",", "releases_dirs": os.pathsep}
 
 
 @cache
 def settings() -> Settings:
     """Returns the settings of this process. Raises BadSetting if a number is malformed."""
-    env = os.environ.get
-    return Settings(
-        configurations_table=env("HEADGATE_CONFIGURATIONS_TABLE", ""),
-        versions_table=env("HEADGATE_VERSIONS_TABLE", ""),
-        fleets_table=env("HEADGATE_FLEETS_TABLE", ""),
-        runs_table=env("HEADGATE_RUNS_TABLE", ""),
-        identity_table=env("HEADGATE_IDENTITY_TABLE", ""),
-        events_table=env("HEADGATE_EVENTS_TABLE", ""),
-        bucket=env("HEADGATE_BUCKET", ""),
-        secrets_key=env("HEADGATE_SECRETS_KEY", ""),
-        export_bucket=env("HEADGATE_EXPORT_BUCKET", ""),
-        export_region=env("HEADGATE_EXPORT_REGION", ""),
-        deliveries_queue=env("HEADGATE_DELIVERIES_QUEUE", ""),
-        dead_deliveries_queue=env("HEADGATE_DEAD_DELIVERIES_QUEUE", ""),
-        event_bus=env("HEADGATE_EVENT_BUS", ""),
-        webhooks_to_loopback=env("HEADGATE_WEBHOOKS_TO_LOOPBACK", "no") == "yes",
-        rate_limit_per_minute=_whole_number("HEADGATE_RATE_LIMIT_PER_MINUTE", default=60, least=1),
-        person_rate_limit_per_minute=_whole_number("HEADGATE_PERSON_RATE_LIMIT_PER_MINUTE", default=600, least=1),
-        checks_under_way=_whole_number("HEADGATE_CHECKS_UNDER_WAY", default=4, least=1),
-        runs_under_way=_whole_number("HEADGATE_RUNS_UNDER_WAY", default=10, least=1),
-        # Of these; on AWS each has processors of its own, so all may be jobs.
-        jobs_under_way=_whole_number("HEADGATE_JOBS_UNDER_WAY", default=10_000, least=1),
-        runs_waiting=_whole_number("HEADGATE_RUNS_WAITING", default=100, least=0),
-        # The limit for all organizations together; 0 removes it.
-        all_runs_under_way=_whole_number("HEADGATE_ALL_RUNS_UNDER_WAY", default=0, least=0),
-        collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
-        collector_versions=tuple(filter(None, env("HEADGATE_COLLECTOR_VERSIONS", "").split(","))),
-        collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),
-        checker_function=env("HEADGATE_CHECKER_FUNCTION", ""),
-        state_machine_arn=env("HEADGATE_STATE_MACHINE_ARN", ""),
-        rollouts_state_machine_arn=env("HEADGATE_ROLLOUTS_STATE_MACHINE_ARN", ""),
-        test_runs=env("HEADGATE_TEST_RUNS", "yes") != "no",
-        fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
-        fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),
-        supervisor_image=env("HEADGATE_SUPERVISOR_IMAGE", ""),
-        releases_dirs=tuple(filter(None, env("HEADGATE_RELEASES_DIRS", "").split(os.pathsep))),
-        fleet_heartbeat_seconds=_whole_number("HEADGATE_FLEET_HEARTBEAT_SECONDS", default=30, least=1),
-        instance_limit=_whole_number("HEADGATE_INSTANCE_LIMIT", default=5_000, least=1),
-        new_instances_per_minute=_whole_number("HEADGATE_NEW_INSTANCES_PER_MINUTE", default=600, least=1),
-        public_url=env("HEADGATE_PUBLIC_URL", ""),
-        user_pool_id=env("HEADGATE_USER_POOL", ""),
-        user_pool_client_id=env("HEADGATE_USER_POOL_CLIENT", ""),
-    )
+    return Settings(**{field.name: _read(field) for field in fields(Settings)})
+
+
+def _read(field: Field[Any]) -> Any:
+    name = _OTHER_NAMES.get(field.name, f"HEADGATE_{field.name.upper()}")
+    match field.default:
+        case bool(default):
+            text = os.environ.get(name)
+            return text == "yes" or (default and text != "no")
+        case int(default):
+            return _whole_number(name, default=default, least=0 if field.name in _MAY_BE_ZERO else 1)
+        case tuple():
+            return tuple(filter(None, os.environ.get(name, "").split(_SEPARATORS[field.name])))
+    return os.environ.get(name, field.default)
 
 
 def _whole_number(name: str, *, default: int, least: int) -> int:

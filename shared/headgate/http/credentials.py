@@ -12,7 +12,7 @@ from headgate.identity import service as identity
 from headgate.identity import sessions
 from headgate.identity.model import NotAuthenticated, RateLimited, Session, SessionRequired, WriteAccessRequired
 
-# Only for the OpenAPI document; `authenticate` reads the header itself, before it reads the body. Each name says what
+# Only for the OpenAPI document; `enter` reads the header itself, before the body is read. Each name says what
 # the route needs, and scripts/openapi.py writes it as the credentials that have it.
 _to_read: Final = HTTPBearer(auto_error=False, scheme_name="read")
 _to_write: Final = HTTPBearer(auto_error=False, scheme_name="write")
@@ -23,8 +23,8 @@ _of_admin: Final = HTTPBearer(auto_error=False, scheme_name="admin")
 ORGANIZATION_HEADER: Final = "X-Service-Org"
 
 
-def authenticate(request: Request, *, to_write: bool) -> Caller:
-    """Find the caller and count the request against the credential's rate limit.
+def enter(request: Request, *, to_write: bool) -> None:
+    """Find the caller, for the request's state, and count the request against the credential's rate limit.
 
     One read and one write, and another read for a session.
 
@@ -39,23 +39,27 @@ def authenticate(request: Request, *, to_write: bool) -> Caller:
     )
     if to_write and not caller.can_write:
         raise WriteAccessRequired
-    return caller
+    request.state.caller = caller
 
 
-def authenticate_session(request: Request) -> Session:
-    """Find the person. Raises as `authenticate` does, and SessionRequired for a token."""
+def enter_as_person(request: Request) -> None:
+    """Find the person, for the request's state. Raises as `enter` does, and SessionRequired for a token."""
+    request.state.session = _session(request)
+
+
+def enter_as_member(request: Request, *, as_admin: bool) -> None:
+    """Find the person in the organization. Raises as `enter_as_person` does, and AdminRequired."""
+    caller = sessions.caller(_session(request), request.headers.get(ORGANIZATION_HEADER))
+    if as_admin:
+        caller.require_admin()
+    request.state.caller = caller
+
+
+def _session(request: Request) -> Session:
     authenticated = _presented(request)
     if not isinstance(authenticated, Session):
         raise SessionRequired
     return authenticated
-
-
-def authenticate_member(request: Request, *, as_admin: bool) -> Caller:
-    """Find the person in the organization. Raises as `authenticate_session` does, and AdminRequired."""
-    caller = sessions.caller(authenticate_session(request), request.headers.get(ORGANIZATION_HEADER))
-    if as_admin:
-        caller.require_admin()
-    return caller
 
 
 def _presented(request: Request) -> Caller | Session:

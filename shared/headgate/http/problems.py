@@ -88,18 +88,7 @@ def problem(
         detail=detail,
         code=code,
         request_id=getattr(request.state, "request_id", ""),
-        errors=[
-            ProblemError(
-                loc=list(error.loc),
-                message=error.message,
-                component_path=error.component_path,
-                line=error.line,
-                column=error.column,
-                code=error.code,
-            )
-            for error in field_errors
-        ]
-        or None,
+        errors=[ProblemError.model_validate(error, from_attributes=True) for error in field_errors] or None,
     )
     return JSONResponse(
         body.model_dump(exclude_none=True), status, headers=dict(headers or {}), media_type="application/problem+json"

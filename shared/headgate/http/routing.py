@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -53,39 +54,15 @@ ONCE: Final = {"x-carried-out-once": True}
 """Marks a POST that creates no thing of its own, and is carried out once under an `Idempotency-Key` all the same."""
 
 
-def _as_writer(request: Request) -> None:
-    request.state.caller = credentials.authenticate(request, to_write=True)
-
-
-def _as_reader(request: Request) -> None:
-    request.state.caller = credentials.authenticate(request, to_write=False)
-
-
-def _as_anonymous(request: Request) -> None:
-    credentials.admit_anonymous(request)
-
-
-def _as_admin(request: Request) -> None:
-    request.state.caller = credentials.authenticate_member(request, as_admin=True)
-
-
-def _as_member(request: Request) -> None:
-    request.state.caller = credentials.authenticate_member(request, as_admin=False)
-
-
-def _as_person(request: Request) -> None:
-    request.state.session = credentials.authenticate_session(request)
-
-
-# The strictest first: paging asks for a reader as well.
-_WAYS_IN: Final[tuple[tuple[object, Callable[[Request], None]], ...]] = (
-    (credentials.admin, _as_admin),
-    (credentials.member, _as_member),
-    (credentials.signed_in, _as_person),
-    (credentials.writer, _as_writer),
-    (credentials.reader, _as_reader),
-    (credentials.anonymous, _as_anonymous),
-)
+# How a request is let in, by what its route depends on. The strictest first: paging asks for a reader as well.
+_WAYS_IN: Final[Mapping[Callable[..., object], Callable[[Request], None]]] = {
+    credentials.admin: partial(credentials.enter_as_member, as_admin=True),
+    credentials.member: partial(credentials.enter_as_member, as_admin=False),
+    credentials.signed_in: credentials.enter_as_person,
+    credentials.writer: partial(credentials.enter, to_write=True),
+    credentials.reader: partial(credentials.enter, to_write=False),
+    credentials.anonymous: credentials.admit_anonymous,
+}
 
 
 _ROUTES: Final[dict[Callable[..., object], APIRoute]] = {}
@@ -127,26 +104,27 @@ class Route(Threaded):
         handle = super().get_route_handler()
         _ROUTES.setdefault(inspect.unwrap(self.endpoint), self)
         dependencies = {dependant.call for dependant in _all(self.dependant)}
-        enter_as = next((way for marker, way in _WAYS_IN if marker in dependencies), None)
+        needed = next((marker for marker in _WAYS_IN if marker in dependencies), None)
+        changes = needed is credentials.writer
         query_names = {field.alias for dependant in _all(self.dependant) for field in dependant.query_params}
         # Only the public API: an answer of the application may hold a token's value, which must not be stored.
         stored = not (self.openapi_extra or {}).get("x-answer-not-stored")
         once = self.status_code in (201, 202) or "x-carried-out-once" in (self.openapi_extra or {})
         creates = self.methods == {"POST"} and once and self.path.startswith(PUBLIC)
-        if enter_as is _as_writer and len(auditing.actions_of(self)) != 1:
+        if changes and len(auditing.actions_of(self)) != 1:
             raise TypeError(f"{self.path} changes something: name its action, `openapi_extra=audited(...)`")
 
         async def enter(request: Request) -> Response:
-            if enter_as is not None:
-                await in_thread(enter_as, request)
+            if needed is not None:
+                await in_thread(_WAYS_IN[needed], request)
             strict_requests.refuse_odd_query(request, query_names)
             if self.body_field is not None:
                 await strict_requests.refuse_unpaired_surrogates(request)
-            if creates and enter_as is not None and "idempotency-key" in request.headers:
+            if creates and needed is not None and "idempotency-key" in request.headers:
                 response = await replay.carry_out_once(request, handle, self, stored=stored)
             else:
                 response = await handle(request)
-            if enter_as is _as_writer and response.status_code < 400:
+            if changes and response.status_code < 400:
                 await in_thread(auditing.record, request, self, response)
             return response
 

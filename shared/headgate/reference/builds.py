@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from headgate import checker
 from headgate.foundation.errors import Unavailable
@@ -19,9 +18,7 @@ from headgate_engine.collectors import service as collectors
 from headgate_engine.collectors.model import InstalledVersion
 from headgate_engine.reference.documents import UnknownForm, asked, unpacked
 from headgate_engine.reference.model import (
-    TYPE,
     Component,
-    Kind,
     OttlComponent,
     OttlReference,
     ReferenceUnavailable,
@@ -32,8 +29,6 @@ from headgate_engine.reference.model import (
 _MOST_BUILDS: Final = 8
 _MOST_CONTEXTS: Final = 64
 
-_Type = Annotated[str, StringConstraints(pattern=f"^{TYPE.pattern}$")]
-
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -43,32 +38,9 @@ class Build:
     named: Mapping[tuple[str, str], Component]
 
 
-class _Entry(BaseModel):
-    kind: Kind
-    type: _Type
-    aliases: list[_Type]
-    module: str
-    stability: dict[str, str]
-    summary: str
-    deprecated: str | None
-    schema_: Annotated[dict[str, object], Field(alias="schema")]
-
-    def component(self) -> Component:
-        return Component(
-            kind=self.kind,
-            type=self.type,
-            aliases=tuple(self.aliases),
-            module=self.module,
-            stability=self.stability,
-            summary=self.summary,
-            deprecated=self.deprecated,
-            schema=json.dumps(self.schema_, ensure_ascii=False, separators=(",", ":")),
-        )
-
-
 class _Components(BaseModel):
     version: str
-    components: list[_Entry]
+    components: list[Component]
 
 
 class _OttlComponents(BaseModel):
@@ -92,7 +64,7 @@ def build(version: str) -> Build:
             answer = _Components.model_validate(messages.parsed(text))
         except (messages.Malformed, ValidationError) as error:
             raise UnknownForm from error
-        components = sorted((entry.component() for entry in answer.components), key=lambda each: each.position)
+        components = sorted(answer.components, key=lambda each: each.position)
         named: dict[tuple[str, str], Component] = {}
         for component in components:
             named |= {(component.kind, alias): component for alias in component.aliases}

@@ -36,11 +36,7 @@ _RUNS: Final = Stored(
 Stored(RunRule, flat=["rule"], sparse=True)
 _RESULTS: Final = Stored(RuleResult, elsewhere=["rule", "api_owned"])
 _LISTED: Final = Stored(ListedRun, names={"id": "run_id", "rules": "rule_count"})
-_SHOWN: Final = frozenset(
-    {"run_id", "organization_id", "created_by", "published", "status", "reason", "rule_count", "rules_passed"}
-    | {"records_in", "records_out", "configuration_id", "version_number", "signal_type", "target_pipeline", "trace"}
-    | {"duration_seconds", "collector_version", "created_at", "started_at", "finished_at", "expires"}
-)
+_SHOWN: Final = {"expires"} | {each.name for each in _LISTED.attributes()}
 _QUEUES: Final = Stored(Queue, elsewhere=["organization_id"])
 _UNFINISHED: Final = "#status IN (:queued, :running)"
 # The table also holds jobs, which have a kind.

@@ -263,7 +263,7 @@ def _read_runs(start: str) -> Mapping[str, object]:
 def _write_events(make: Make) -> None:
     event = make(Event)
     table.transact([events.put(event)])
-    audit.append(make(AuditRecord))
+    table.write(audit.put(make(AuditRecord)))
     webhooks.create(make(Webhook), audit.put(make(AuditRecord, id=f"{make.start}-webhook")))
     webhooks.add(make(Delivery))
 
