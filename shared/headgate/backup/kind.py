@@ -6,7 +6,7 @@ whose type says too little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, get_args, get_origin
@@ -14,11 +14,10 @@ from typing import Any, Final, Literal, get_args, get_origin
 from headgate.backup import checks
 from headgate.backup.archive import TableName
 from headgate.backup.checks import Check, an_id, one_of, text
-from headgate.backup.places import Index
+from headgate.backup.places import PlacedKey
 from headgate.foundation.principal import Actor, Principal
 from headgate.storage.items import Item
 from headgate.storage.stored import JSON, Attribute, Stored
-from headgate.storage.table import Key
 
 NAME: Final = text(1_000)
 LONG: Final = text(20_000)
@@ -86,15 +85,15 @@ PLACES: Final[Mapping[TableName, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`key` is the key that follows from an item and the index. It raises KeyError if the archive lacks what the item
-    belongs to. `required` are the attributes without which the item is refused, `stored` is the class in it."""
+    """`partition` and `sort` are how its keys begin, `required` are the attributes without which an item is refused,
+    and `stored` is the class in it, if it is one."""
 
-    title: str
     table: TableName
     partition: str
+    title: str
     sort: str
-    key: Callable[[Index, Item], Key]
-    required: Mapping[str, Check]
+    key: PlacedKey
+    required: Mapping[str, Check] = field(default_factory=dict)
     optional: Mapping[str, Check] = field(default_factory=dict)
     stored: Stored[Any] | None = None
 

@@ -5,6 +5,7 @@ Each function raises KeyError for what the archive lacks, and ValueError or Type
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,6 +44,24 @@ class Index:
     objects: set[str] = field(default_factory=set)
 
 
+PlacedKey = Callable[[Index, Item], Key]
+"""The key that follows from an item and the index. Raises KeyError if the archive lacks what the item belongs to."""
+
+
+def in_organization(key: Callable[..., Key], *names: str) -> PlacedKey:
+    """By the organization, and attributes of the item."""
+    return lambda index, item: key(index.organization_id, *(items.text(item, name) for name in names))
+
+
+def in_fleet(key: Callable[..., Key], *names: str) -> PlacedKey:
+    """By the item's fleet, and attributes of it."""
+    return lambda index, item: key(fleet_of(index, item), *(items.text(item, name) for name in names))
+
+
+def beside_version(key: Callable[[str, int], Key], start: str) -> PlacedKey:
+    return lambda index, item: key(*version_of(index, item, start))
+
+
 def version_of(index: Index, item: Item, start: str) -> tuple[str, int]:
     """The version that a text, tests or evidence stand beside: only their keys name it."""
     number = items.text(item, "item").removeprefix(start)[:8]
@@ -75,6 +94,15 @@ def version(index: Index, item: Item) -> Key:
     return configuration_keys.version(configuration_id, items.number(item, "n"))
 
 
+def rules(index: Index, item: Item) -> Key:
+    version = version_of(index, item, configuration_keys.RULES)
+    return configuration_keys.rules(*version, items.text(item, "pipeline"))
+
+
+def label(index: Index, item: Item) -> Key:
+    return fleet_keys.label(index.organization_id, index.fleets[items.text(item, "fleet_id")])
+
+
 def fleet_of(index: Index, item: Item) -> str:
     """The fleet that the item names, or in whose partition it is. Its group may be gone, but is not another fleet's."""
     fleet_id = items.optional_text(item, "fleet_id") or items.text(item, "pk").partition("#")[2]
@@ -82,6 +110,11 @@ def fleet_of(index: Index, item: Item) -> str:
     if fleet_id not in index.fleets or of_group != fleet_id:
         raise KeyError(fleet_id)
     return fleet_id
+
+
+def env_revision(index: Index, item: Item) -> Key:
+    deployment_id, revision = items.text(item, "deployment_id"), items.number(item, "revision")
+    return fleet_keys.env_revision(fleet_of(index, item), deployment_id, revision)
 
 
 def name_marker(index: Index, item: Item) -> Key:
