@@ -14,7 +14,7 @@ SECRET = "a1B2-hook_of.no-known-form"
 
 
 def test_the_error_of_a_capture_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variables, "secrets_for_hosts", lambda *_: (SECRET,))
+    monkeypatch.setattr(variables, "opened_revision", lambda *_: variables.OpenedRevision(None, (SECRET,)))
     instance = cast("Any", SimpleNamespace(offered_variables=[object()]))
     capture = CaptureNews("cap_1", error=f'Post "https://hooks.example.com/{SECRET}": refused')
     report = AgentReport(b"", 1, accepts_config=True, takes_interval=True, capture=capture)

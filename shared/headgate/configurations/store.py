@@ -31,8 +31,7 @@ class Snapshot:
 
 def configuration(organization_id: str, configuration_id: str) -> Configuration | None:
     """One read. None if there is none."""
-    item = table.configurations.get(keys.configuration(organization_id, configuration_id))
-    return CONFIGURATIONS.read(item) if item else None
+    return table.configurations.find(keys.configuration(organization_id, configuration_id), CONFIGURATIONS.read)
 
 
 def configurations(organization_id: str, ids: Iterable[str]) -> list[Configuration]:
@@ -52,8 +51,7 @@ def version(configuration_id: str, n: int) -> Version | None:
 
 def text(configuration_id: str, n: int) -> str | None:
     """A version's YAML alone; one read. None if there is no such version."""
-    item = table.versions.get(keys.yaml(configuration_id, n))
-    return large_texts.read(item) if item else None
+    return table.versions.find(keys.yaml(configuration_id, n), large_texts.read)
 
 
 def stored_texts(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Item]:
@@ -92,8 +90,7 @@ def components_of(stored: Item) -> list[str]:
 
 def version_without_text(configuration_id: str, n: int) -> Version | None:
     """One read. None if there is no such version."""
-    item = table.versions.get(keys.version(configuration_id, n))
-    return VERSIONS.read(item) if item else None
+    return table.versions.find(keys.version(configuration_id, n), VERSIONS.read)
 
 
 def snapshot_without_text(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:

@@ -25,8 +25,7 @@ def put(code_hash: str, code: InstallCode) -> None:
 
 def get(code_hash: str) -> InstallCode | None:
     """One read."""
-    item = table.get(keys.install_code(code_hash))
-    return _CODES.read(item) if item else None
+    return table.find(keys.install_code(code_hash), _CODES.read)
 
 
 def take(code_hash: str, code: InstallCode, record: Write) -> None:

@@ -27,11 +27,7 @@ Stored(RunningRollout, names={"id": "rollout_id"}, flat=["to"], unless_default=[
 HEALTHY_VERSIONS: Final = Stored(HealthyVersion, flat=["assignment"], unless_default=["variables"])
 ENVIRONMENTS: Final = Stored(Environment, unless_default=["removed"])
 Stored(GroupVariable, sparse=True)
-EVENTS: Final = Stored(
-    GroupEvent,
-    names={"kind": "event", "revision": "number", "by": "actor"},
-    absent={"variables_revision": None},
-)
+EVENTS: Final = Stored(GroupEvent, names={"kind": "event", "revision": "number", "by": "actor"})
 Stored(NamedVersion, flat=["assignment"])
 SELECTORS: Final = Stored(Selectors, names={"by_group": "selectors"})
 

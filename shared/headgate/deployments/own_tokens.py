@@ -34,7 +34,7 @@ class NoOwnToken(errors.Conflict):
 
 def issued(fleet: Fleet, group: Deployment, at: datetime) -> tuple[Deployment, list[Write]]:
     """The group with its next token, and the writes that store it."""
-    expires_at = fleets.expiry(fleet, at)
+    expires_at = fleets.expiry(fleet.expires_in, at)
     after = replace(group, token_generation=group.token_generation + 1, token_expires_at=expires_at)
     return after, [fleets.token_of_group(fleet, group.id, after.token_generation, expires_at)]
 

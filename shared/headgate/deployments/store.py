@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 def deployment(fleet_id: str, deployment_id: str) -> Deployment | None:
     """One read. None if there is none."""
-    item = table.get(keys.deployment(fleet_id, deployment_id))
-    return None if item is None else mapping.GROUPS.read(item)
+    return table.find(keys.deployment(fleet_id, deployment_id), mapping.GROUPS.read)
 
 
 def deployments(fleet_id: str, limit: int, after: str | None) -> Slice[Deployment]:

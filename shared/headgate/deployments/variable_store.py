@@ -24,14 +24,12 @@ MOST_UNUSED: Final = 6
 
 def get(fleet_id: str, deployment_id: str) -> Environment:
     """One read; empty if nothing was ever stored."""
-    item = table.get(keys.env(fleet_id, deployment_id))
-    return ENVIRONMENTS.read(item) if item else Environment()
+    return table.find(keys.env(fleet_id, deployment_id), ENVIRONMENTS.read) or Environment()
 
 
 def revision(fleet_id: str, deployment_id: str, revision: int) -> Environment | None:
     """A revision that hosts were moved to; one read. None if it is not stored."""
-    item = table.get(keys.env_revision(fleet_id, deployment_id, revision))
-    return ENVIRONMENTS.read(item) if item else None
+    return table.find(keys.env_revision(fleet_id, deployment_id, revision), ENVIRONMENTS.read)
 
 
 def pinning(group: Deployment, environment: Environment, used: Collection[int]) -> list[Write]:

@@ -171,50 +171,37 @@ def pinning(group: Deployment, environment: Environment) -> list[Write]:
     return variable_store.pinning(group, environment, used)
 
 
-def for_hosts(group: Deployment, pinned: VariablesRevision) -> Mapping[str, object] | None:
-    """Open a revision for hosts: the values in clear, and the names to leave out.
-
-    None if it is not stored any more, or another deployment of Headgate stored a secret of it.
-    """
-    opened = _opened_revision(group.fleet_id, group.id, pinned)
-    return opened.content if opened else None
-
-
-def secrets_for_hosts(group: Deployment, pinned: VariablesRevision) -> Sequence[str]:
-    """The values of the secrets of such a revision; none if it cannot be opened."""
-    opened = _opened_revision(group.fleet_id, group.id, pinned)
-    return opened.secrets if opened else ()
-
-
-def secret_names(group: Deployment, pinned: VariablesRevision) -> Sequence[str]:
-    """The names of the secrets that such a revision brings to hosts; none if it cannot be opened."""
-    opened = _opened_revision(group.fleet_id, group.id, pinned)
-    return opened.secret_names if opened else ()
-
-
 @dataclass(frozen=True, slots=True)
-class _OpenedRevision:
-    """A revision in clear: its content for hosts, the values of its secrets, and the names of those that hosts get."""
+class OpenedRevision:
+    """A revision in clear: its content for hosts, the values of its secrets, and the names of those that hosts get.
 
-    content: Mapping[str, object]
-    secrets: Sequence[str]
-    secret_names: Sequence[str]
+    There is no content if it is not stored any more, or another deployment of Headgate stored a secret of it.
+    """
+
+    content: Mapping[str, object] | None = None
+    secrets: Sequence[str] = ()
+    secret_names: Sequence[str] = ()
+
+
+def opened_revision(group: Deployment, pinned: VariablesRevision) -> OpenedRevision:
+    """Open a revision for hosts; a read and a call to KMS for each secret, the first time in a process."""
+    return _opened_revision(group.fleet_id, group.id, pinned)
 
 
 # A revision never changes and, once it is deleted, never comes back.
 @lru_cache(_MOST_OPENED)
-def _opened_revision(fleet_id: str, deployment_id: str, pinned: VariablesRevision) -> _OpenedRevision | None:
+def _opened_revision(fleet_id: str, deployment_id: str, pinned: VariablesRevision) -> OpenedRevision:
     environment = variable_store.revision(fleet_id, deployment_id, pinned.revision)
     if environment is None or environment.pinned != pinned:
-        return None
+        return OpenedRevision()
     try:
         secrets = opened(deployment_id, environment)
     except NotReadable:
-        return None
+        return OpenedRevision()
     values = environment.plain | secrets
     for_collector = {name: value for name, value in values.items() if name not in environment.of_install}
     content = {"variables": for_collector, "removed": list(environment.removed)}
-    return _OpenedRevision(content, list(secrets.values()), [name for name in secrets if name in for_collector])
+    return OpenedRevision(content, list(secrets.values()), [name for name in secrets if name in for_collector])
 
 
 def opened(deployment_id: str, environment: Environment) -> dict[str, str]:

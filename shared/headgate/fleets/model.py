@@ -15,7 +15,7 @@ Grace = Literal["none", "1d", "7d", "unused"]
 FleetMode = Literal["managed", "observed"]
 """An observed fleet lists collectors that others install and configure, and sends them no configuration."""
 
-_DAYS: Final[dict[ExpiresIn, int]] = {"180d": 180, "1y": 365, "2y": 730}
+DAYS: Final[dict[ExpiresIn, int]] = {"180d": 180, "1y": 365, "2y": 730}
 
 
 class FleetNotFound(errors.NotFound):
@@ -144,8 +144,3 @@ GRACES: Final[Mapping[Grace, timedelta]] = {
     "7d": timedelta(days=7),
     "unused": timedelta(days=30),
 }
-
-
-def token_lifetime(expires_in: ExpiresIn) -> timedelta | None:
-    """None for a token that never expires."""
-    return None if expires_in == "never" else timedelta(days=_DAYS[expires_in])

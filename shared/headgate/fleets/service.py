@@ -6,11 +6,13 @@ A server fleet begins with a group, so fleets are created through `headgate.depl
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from headgate.audit import service as audit
 from headgate.fleets import store, tokens
 from headgate.fleets.model import (
+    DAYS,
     GRACES,
     ExpiresIn,
     Fleet,
@@ -21,7 +23,6 @@ from headgate.fleets.model import (
     FleetToken,
     FleetType,
     Grace,
-    token_lifetime,
 )
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
@@ -85,14 +86,13 @@ def new_fleet(
     at = clock.now()
     # Specified: the token of a Kubernetes fleet does not expire.
     expires_in = "never" if fleet_type == "kubernetes-supervisor" else expires_in
-    lifetime = token_lifetime(expires_in)
     return Fleet(
         id=new_id("flt", at),
         organization_id=caller.organization_id,
         label=label,
         type=fleet_type,
         expires_in=expires_in,
-        token_expires_at=at + lifetime if lifetime else None,
+        token_expires_at=expiry(expires_in, at),
         token_generation=1,
         default_deployment_id=None,
         created_by=caller.principal,
@@ -114,10 +114,10 @@ def deleting(fleet: Fleet) -> list[Write]:
     return store.deleting(fleet, [tokens.hash_at(fleet.id, generation) for generation in _generations(fleet)])
 
 
-def expiry(fleet: Fleet, at: datetime) -> datetime | None:
-    """Expiry of a token of the fleet that is issued at that time; None for never."""
-    lifetime = token_lifetime(fleet.expires_in)
-    return at + lifetime if lifetime else None
+def expiry(expires_in: ExpiresIn, at: datetime) -> datetime | None:
+    """Expiry of a token that is issued at that time; None for never."""
+    days = DAYS.get(expires_in)
+    return at + timedelta(days=days) if days else None
 
 
 def token_of_group(fleet: Fleet, deployment_id: str, generation: int, expires_at: datetime | None) -> Write:
@@ -144,7 +144,7 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
     after = replace(
         before,
         token_generation=current + 1,
-        token_expires_at=expiry(before, at),
+        token_expires_at=expiry(before.expires_in, at),
         previous_token_ends_at=end,
         previous_while_used=grace == "unused",
     )

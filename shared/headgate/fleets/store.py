@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 def fleet(organization_id: str, fleet_id: str) -> Fleet | None:
     """One read. None if there is none."""
-    item = table.get(keys.fleet(organization_id, fleet_id))
-    return None if item is None else mapping.FLEETS.read(item)
+    return table.find(keys.fleet(organization_id, fleet_id), mapping.FLEETS.read)
 
 
 def fleets(organization_id: str, limit: int, after: str | None) -> Slice[Fleet]:
@@ -47,8 +46,7 @@ def all_fleets() -> Iterator[Fleet]:
 
 def token(token_hash: str) -> FleetToken | None:
     """One read. None if it was deleted or never issued."""
-    item = table.get(keys.token(token_hash))
-    return None if item is None else mapping.TOKENS.read(item)
+    return table.find(keys.token(token_hash), mapping.TOKENS.read)
 
 
 def create(created: Fleet, token_hash: str, limit: int, *beside: Write) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from textwrap import indent
 from typing import TYPE_CHECKING, Final, Literal
 
 from headgate.fleets import service as fleets
@@ -111,6 +112,14 @@ _ENV: Final = """\
 - name: {variable}
   valueFrom: {{secretKeyRef: {{name: {secret}, key: token}}}}
 """
+_TEMPLATES: Final[dict[Client, tuple[str, int]]] = {
+    "extension": ("{extension}", 0),
+    "supervisor": (_SUPERVISOR, 0),
+    "bridge": (_BRIDGE, 4),
+    "chart": (_CHART, 2),
+    "operator": (_OPERATOR, 4),
+}
+"""The text for each client, and by how many spaces the parts in it are indented."""
 _TOKEN: Final = f"Set {VARIABLE} to the fleet's token where the collector runs; the text does not contain it"
 _BESIDE: Final = "Write `opamp` beside the extensions that `service::extensions` lists already"
 _SAME_HOST: Final = (
@@ -197,18 +206,7 @@ def _text(client: Client, endpoint: str) -> str:
     names = "health_check, opamp" if client == "chart" else "opamp"
     extension = _EXTENSION.format(protocol=protocol, endpoint=quoted, variable=VARIABLE, extensions=names)
     env = _ENV.format(variable=VARIABLE, secret=_IN_KUBERNETES)
-    match client:
-        case "extension":
-            return extension
-        case "supervisor":
-            return _SUPERVISOR.format(endpoint=quoted, variable=VARIABLE)
-        case "bridge":
-            return _BRIDGE.format(endpoint=quoted, variable=VARIABLE, env=_indented(env, 4))
-        case "chart":
-            return _CHART.format(extension=_indented(extension, 2), env=_indented(env, 2))
-        case "operator":
-            return _OPERATOR.format(extension=_indented(extension, 4), env=_indented(env, 4))
-
-
-def _indented(text: str, by: int) -> str:
-    return "".join(f"{' ' * by}{line}\n" for line in text.splitlines())
+    template, by = _TEMPLATES[client]
+    return template.format(
+        endpoint=quoted, variable=VARIABLE, extension=indent(extension, " " * by), env=indent(env, " " * by)
+    )

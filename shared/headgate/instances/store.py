@@ -76,8 +76,7 @@ def overridden(fleet_id: str, configuration_id: str) -> Iterator[Instance]:
 
 def instance(fleet_id: str, instance_id: str) -> Instance | None:
     """One read."""
-    item = table.get(keys.instance(fleet_id, instance_id))
-    return mapping.INSTANCES.read(item) if item else None
+    return table.find(keys.instance(fleet_id, instance_id), mapping.INSTANCES.read)
 
 
 def census(fleet_id: str) -> Census:

@@ -30,7 +30,7 @@ def without(report: AgentReport, group: Deployment, instance: Instance) -> Agent
     A read and a call to KMS for each secret of up to eight revisions, the first time in a process.
     """
     forms = _forms(
-        secret for pinned in instance.offered_variables for secret in variables.secrets_for_hosts(group, pinned)
+        secret for pinned in instance.offered_variables for secret in variables.opened_revision(group, pinned).secrets
     )
     if not forms:
         return report

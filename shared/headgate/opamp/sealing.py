@@ -57,7 +57,7 @@ def first_secrets(instance: Instance, sent: Desired, group: Deployment) -> First
         return None
     key = instance.identity.key.fingerprint
     place = f"{group.id}#{key}"
-    secrets = stored.secret_names(group, sent.variables)
+    secrets = stored.opened_revision(group, sent.variables).secret_names
     if not secrets or place in instance.sealed_for:
         return None
     noted = replace(instance, sealed_for=(place, *instance.sealed_for)[:_MOST_GROUPS])
@@ -77,7 +77,7 @@ def variables(instance: Instance, sent: Desired, group: Deployment) -> Mapping[s
     if sent.variables is None:
         return {"installed": True}
     named = {"digest": sent.variables.digest}
-    content = stored.for_hosts(group, sent.variables)
+    content = stored.opened_revision(group, sent.variables).content
     if content is None or instance.identity.scope != group.id:
         return named
     message = json.dumps({**named, "config": sent.config_hash, **content}, separators=(",", ":"))

@@ -27,8 +27,7 @@ KEPT: Final = timedelta(days=400)
 
 def rollout(deployment_id: str, rollout_id: str) -> Rollout | None:
     """One read. None if there is none."""
-    item = table.get(keys.rollout(deployment_id, rollout_id))
-    return None if item is None else from_item(item)
+    return table.find(keys.rollout(deployment_id, rollout_id), from_item)
 
 
 def each(ids: Iterable[tuple[str, str]]) -> list[Rollout]:

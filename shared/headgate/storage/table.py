@@ -93,6 +93,11 @@ class Table:
         answer = aws.dynamodb().get_item(**self._get(key, attributes), ConsistentRead=True)
         return items.unmarshal(answer["Item"]) if "Item" in answer else None
 
+    def find(self, key: Key, read: Callable[[Item], Entry]) -> Entry | None:
+        """One read of an item by `read`. None if there is no such item."""
+        item = self.get(key)
+        return None if item is None else read(item)
+
     def get_all(self, keys: Sequence[Key]) -> Items:
         """Those of the items that exist, in no order; one read for each hundred keys. Raises Unavailable."""
         read: Items = []

@@ -24,14 +24,12 @@ _LARGEST_IN_LIST: Final = 2_000
 
 def tests(configuration_id: str, n: int) -> VersionTests:
     """One read. No tests if there is no item."""
-    item = table.versions.get(keys.tests(configuration_id, n))
-    return _TESTS.read(item) if item else VersionTests()
+    return table.versions.find(keys.tests(configuration_id, n), _TESTS.read) or VersionTests()
 
 
 def evidence(configuration_id: str, n: int) -> Recorded:
     """One read. No evidence if there is no item."""
-    item = table.versions.get(keys.evidence(configuration_id, n))
-    return _RECORDED.read(item) if item else Recorded()
+    return table.versions.find(keys.evidence(configuration_id, n), _RECORDED.read) or Recorded()
 
 
 def tests_and_evidence(configuration_id: str, n: int) -> tuple[VersionTests, Recorded]:

@@ -28,8 +28,7 @@ class AlreadyThere(Exception):
 
 def webhook(organization_id: str, webhook_id: str) -> Webhook | None:
     """One read. None if there is none."""
-    item = table.get(keys.webhook(organization_id, webhook_id))
-    return _WEBHOOKS.read(item) if item else None
+    return table.find(keys.webhook(organization_id, webhook_id), _WEBHOOKS.read)
 
 
 def webhooks(organization_id: str, limit: int = MOST_WEBHOOKS, after: str | None = None) -> Slice[Webhook]:
@@ -71,8 +70,7 @@ def deliveries(webhook_id: str, limit: int, after: str | None) -> Slice[Delivery
 
 def delivery(webhook_id: str, delivery_id: str) -> Delivery | None:
     """One read. None if there is none."""
-    item = table.get(keys.delivery(webhook_id, delivery_id))
-    return _DELIVERIES.read(item) if item else None
+    return table.find(keys.delivery(webhook_id, delivery_id), _DELIVERIES.read)
 
 
 def add(delivery: Delivery, *record: Write) -> None:

@@ -110,8 +110,7 @@ def removal(fleet_id: str) -> Write:
 
 
 def _room(fleet_id: str) -> Room | None:
-    item = table.get(keys.room(fleet_id))
-    return _ROOMS.read(item) if item else None
+    return table.find(keys.room(fleet_id), _ROOMS.read)
 
 
 def _put(fleet_id: str, room: Room, *, joins: int) -> Write:

@@ -95,8 +95,7 @@ def removal(fleet_id: str, instance_id: str) -> Write:
 
 def tree(fleet_id: str, instance_id: str) -> HealthTree | None:
     """The tree that is stored for an instance; one read."""
-    item = table.get(keys.health(fleet_id, instance_id))
-    return read(item) if item else None
+    return table.find(keys.health(fleet_id, instance_id), read)
 
 
 def read(item: Item) -> HealthTree:

@@ -28,8 +28,7 @@ def create(job: Job, path: str) -> None:
 
 def find(job_id: str, /) -> Job | None:
     """One read. None if there is none."""
-    item = table.runs.get(keys.run(job_id))
-    return _JOBS.read(item) if item else None
+    return table.runs.find(keys.run(job_id), _JOBS.read)
 
 
 def update(after: Job, /) -> None:

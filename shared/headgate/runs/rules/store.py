@@ -17,8 +17,7 @@ Stored(StoredRule, flat=["rule"], sparse=True)
 
 def rule_set(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:
     """One read. None if nothing was saved."""
-    item = table.versions.get(keys.rules(configuration_id, n, pipeline))
-    return _RULE_SETS.read(item) if item else None
+    return table.versions.find(keys.rules(configuration_id, n, pipeline), _RULE_SETS.read)
 
 
 def rule_sets(configuration_id: str, n: int) -> list[RuleSet]:
