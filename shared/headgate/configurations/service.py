@@ -28,7 +28,7 @@ from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.storage.retry import LostRace, retry
+from headgate.storage.retry import LostRace, retried
 from headgate.storage.table import Write
 from headgate.version_tests import service as version_tests
 from headgate_engine.collector import DISTRIBUTION
@@ -185,51 +185,43 @@ def assigned(configuration: Configuration) -> Write:
     return store.assigned(configuration)
 
 
+@retried
 def archive(caller: Caller, configuration_id: str, require_unused: Callable[[Configuration], None]) -> Configuration:
     """Archive it, unless `require_unused` raises; an archived one is returned as it is.
 
     An assignment meanwhile makes it look again. Raises ConfigurationNotFound, NotTheOwner.
     """
-
-    def once() -> Configuration:
-        before = _changeable(caller, configuration_id)
-        if before.archived_at is not None:
-            return before.as_seen_by(caller)
-        require_unused(before)
-        return store.archive(before, clock.now()).as_seen_by(caller)
-
-    return retry(once)
+    before = _changeable(caller, configuration_id)
+    if before.archived_at is not None:
+        return before.as_seen_by(caller)
+    require_unused(before)
+    return store.archive(before, clock.now()).as_seen_by(caller)
 
 
+@retried
 def restore(caller: Caller, configuration_id: str) -> Configuration:
     """Restore what is archived; another one is returned as it is. Raises ConfigurationNotFound, NotTheOwner."""
-
-    def once() -> Configuration:
-        before = _changeable(caller, configuration_id)
-        if before.archived_at is None:
-            return before.as_seen_by(caller)
-        return store.archive(before, clock.now()).as_seen_by(caller)
-
-    return retry(once)
+    before = _changeable(caller, configuration_id)
+    if before.archived_at is None:
+        return before.as_seen_by(caller)
+    return store.archive(before, clock.now()).as_seen_by(caller)
 
 
+@retried
 def delete(caller: Caller, configuration_id: str) -> Configuration:
     """Delete what was never published, with all its versions, for good. Returns what was deleted.
 
     Raises ConfigurationNotFound, NotTheOwner, ConfigurationPublished.
     """
-
-    def once() -> Configuration:
-        before = _changeable(caller, configuration_id)
-        if before.published_version is not None:
-            raise ConfigurationPublished
-        of_versions = [version_tests.deleting(before.id, n) for n in range(1, before.latest_version + 1)]
-        store.delete(before, *(write for writes in of_versions for write in writes))
-        return before
-
-    return retry(once)
+    before = _changeable(caller, configuration_id)
+    if before.published_version is not None:
+        raise ConfigurationPublished
+    of_versions = [version_tests.deleting(before.id, n) for n in range(1, before.latest_version + 1)]
+    store.delete(before, *(write for writes in of_versions for write in writes))
+    return before
 
 
+@retried
 def append(
     caller: Caller,
     configuration_id: str,
@@ -243,31 +235,28 @@ def append(
     latest version that the caller sees may have. Raises ConfigurationNotFound, NotTheOwner, ConfigurationArchived, and
     VersionChanged.
     """
-
-    def once() -> tuple[Configuration, Version]:
-        before = _changeable(caller, configuration_id)
-        before.require_not_archived()
-        latest = store.version_without_text(configuration_id, before.latest_version)
-        if latest is None:
+    before = _changeable(caller, configuration_id)
+    before.require_not_archived()
+    latest = store.version_without_text(configuration_id, before.latest_version)
+    if latest is None:
+        raise LostRace
+    n = latest.n + 1
+    added = _draft(caller, before, n, yaml, latest.collector_version, description, clock.now())
+    added = replace(added, feature_gates=latest.feature_gates)
+    # The tests of a draft that an Admin does not see are not told by way of a new version.
+    seen = latest.n if before.shows_version(caller, latest) else before.published_version
+    conditions = version_tests.carried(configuration_id, seen, n) if seen else []
+    if if_match is not None:
+        shown = latest if seen == latest.n else store.version_without_text(configuration_id, seen or 0)
+        if shown is None:
             raise LostRace
-        n = latest.n + 1
-        added = _draft(caller, before, n, yaml, latest.collector_version, description, clock.now())
-        added = replace(added, feature_gates=latest.feature_gates)
-        # The tests of a draft that an Admin does not see are not told by way of a new version.
-        seen = latest.n if before.shows_version(caller, latest) else before.published_version
-        conditions = version_tests.carried(configuration_id, seen, n) if seen else []
-        if if_match is not None:
-            shown = latest if seen == latest.n else store.version_without_text(configuration_id, seen or 0)
-            if shown is None:
-                raise LostRace
-            _require_match(shown, if_match)
-            conditions.append(store.unchanged(configuration_id, shown))
-        store.append(before, added, *conditions)
-        return before, added
-
-    return retry(once)
+        _require_match(shown, if_match)
+        conditions.append(store.unchanged(configuration_id, shown))
+    store.append(before, added, *conditions)
+    return before, added
 
 
+@retried
 def edit(
     caller: Caller,
     configuration_id: str,
@@ -286,24 +275,21 @@ def edit(
     VersionChanged, validation's YamlInvalid, TooCostly, UnknownGate and CollectorVersionNotInstalled, and Unavailable
     if it could not be checked. Nothing is saved then.
     """
-
-    def once() -> tuple[Configuration, Version]:
-        configuration, before = _changeable_version(caller, configuration_id, n)
-        configuration.require_not_archived()
-        _require_match(before, if_match)
-        after = before.edit(yaml, collector_version, clock.now(), description, feature_gates)
-        if validate:
-            text = after.yaml or ""
-            asker = Asker.of(caller).gated(after.feature_gates)
-            result = validation.require_valid(text, after.collector_version, asker=asker)
-            if not after.feature_gates:
-                verdicts.remember(caller.organization_id, text, result)
-        store.edit(configuration, before, after)
-        return configuration, after
-
-    return retry(once)
+    configuration, before = _changeable_version(caller, configuration_id, n)
+    configuration.require_not_archived()
+    _require_match(before, if_match)
+    after = before.edit(yaml, collector_version, clock.now(), description, feature_gates)
+    if validate:
+        text = after.yaml or ""
+        asker = Asker.of(caller).gated(after.feature_gates)
+        result = validation.require_valid(text, after.collector_version, asker=asker)
+        if not after.feature_gates:
+            verdicts.remember(caller.organization_id, text, result)
+    store.edit(configuration, before, after)
+    return configuration, after
 
 
+@retried
 def publish(
     caller: Caller,
     configuration_id: str,
@@ -320,24 +306,20 @@ def publish(
     NotTheOwner, ConfigurationArchived, VersionChanged, and where something is required PublishRequirements; where
     policies are, TooManyChecks, and what checking policies does. Nothing is published then.
     """
-
-    def once() -> tuple[Configuration, Version]:
-        configuration, before = _changeable_version(caller, configuration_id, n)
-        _require_match(before, if_match, before.draft_etag)
-        after = before.publish(clock.now())
-        if after is not before:
-            configuration.require_not_archived()
-            known = policies.stored(caller)
-            conditions = [
-                policies.unchanged(caller, known),
-                *_required(caller, known.settings, configuration_id, before, if_tests_pass=if_tests_pass),
-            ]
-            about = About(configuration_id=configuration_id, version_number=n)
-            event = events.write("configuration.published", caller.organization_id, about, clock.now())
-            store.publish(configuration, before, after, *conditions, event)
-        return configuration, after
-
-    return retry(once)
+    configuration, before = _changeable_version(caller, configuration_id, n)
+    _require_match(before, if_match, before.draft_etag)
+    after = before.publish(clock.now())
+    if after is not before:
+        configuration.require_not_archived()
+        known = policies.stored(caller)
+        conditions = [
+            policies.unchanged(caller, known),
+            *_required(caller, known.settings, configuration_id, before, if_tests_pass=if_tests_pass),
+        ]
+        about = About(configuration_id=configuration_id, version_number=n)
+        event = events.write("configuration.published", caller.organization_id, about, clock.now())
+        store.publish(configuration, before, after, *conditions, event)
+    return configuration, after
 
 
 def _require_match(version: Version, if_match: frozenset[str] | None, *also: str) -> None:

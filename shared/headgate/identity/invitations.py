@@ -28,7 +28,7 @@ from headgate.identity.model import (
     Membership,
     Session,
 )
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 
 # As long as a temporary password (template.yaml).
 LIFETIME: Final = timedelta(days=7)
@@ -81,69 +81,55 @@ def of_person(session: Session) -> list[Invitation]:
     return sorted(invitations, key=lambda each: (each.organization_name.casefold(), each.organization_id))
 
 
+@retried
 def accept(session: Session, organization_id: str) -> Membership:
     """Become a member; of two requests at once, one does. Raises BrowserRequired, InvitationNotFound, AlreadyMember."""
-
-    def once() -> Membership:
-        invitation = _get(session, organization_id)
-        person = Principal("user", session.user.id, session.user.email)
-        details = {"email": invitation.email, "role": invitation.role}
-        entry = audit.entry_of_invited(organization_id, person, session.id, "member.joined", **details)
-        try:
-            invitation_store.accept(invitation, session.user, entry)
-        except AlreadyMember:
-            # By other means, such as an import: that membership stays as it is.
-            invitation_store.end(invitation)
-            raise
-        return Membership(organization_id, invitation.organization_name, invitation.role)
-
-    return retry(once)
+    invitation = _get(session, organization_id)
+    person = Principal("user", session.user.id, session.user.email)
+    details = {"email": invitation.email, "role": invitation.role}
+    entry = audit.entry_of_invited(organization_id, person, session.id, "member.joined", **details)
+    try:
+        invitation_store.accept(invitation, session.user, entry)
+    except AlreadyMember:
+        # By other means, such as an import: that membership stays as it is.
+        invitation_store.end(invitation)
+        raise
+    return Membership(organization_id, invitation.organization_name, invitation.role)
 
 
+@retried
 def decline(session: Session, organization_id: str) -> None:
     """Raises BrowserRequired, InvitationNotFound."""
-
-    def once() -> None:
-        invitation = _get(session, organization_id)
-        # The invitation's id, not the person's, which would tell the inviter since when they have an account.
-        actor = Principal("user", invitation.id, invitation.email)
-        entry = audit.entry_of_invited(
-            organization_id, actor, invitation.id, "invitation.declined", email=invitation.email
-        )
-        invitation_store.end(invitation, entry)
-
-    retry(once)
+    invitation = _get(session, organization_id)
+    # The invitation's id, not the person's, which would tell the inviter since when they have an account.
+    actor = Principal("user", invitation.id, invitation.email)
+    entry = audit.entry_of_invited(organization_id, actor, invitation.id, "invitation.declined", email=invitation.email)
+    invitation_store.end(invitation, entry)
 
 
+@retried
 def withdraw(caller: Caller, invitation_id: str) -> None:
     """Raises AdminRequired, MemberNotFound if it was answered."""
     caller.require_admin()
-
-    def once() -> None:
-        address = _pending(caller, invitation_id).principal.name
-        invitation = next((each for each in invitation_store.of_address(address) if each.id == invitation_id), None)
-        if invitation is None:
-            raise MemberNotFound
-        entry = audit.entry(caller, "invitation.withdrawn", invitation_id, email=address)
-        invitation_store.end(invitation, entry)
-
-    retry(once)
+    address = _pending(caller, invitation_id).principal.name
+    invitation = next((each for each in invitation_store.of_address(address) if each.id == invitation_id), None)
+    if invitation is None:
+        raise MemberNotFound
+    entry = audit.entry(caller, "invitation.withdrawn", invitation_id, email=address)
+    invitation_store.end(invitation, entry)
 
 
+@retried
 def change_role(caller: Caller, invitation_id: str, role: Role) -> Member:
     """Raises AdminRequired, MemberNotFound if it was answered."""
     caller.require_admin()
-
-    def once() -> Member:
-        before = _pending(caller, invitation_id)
-        after = Member(before.organization_id, before.principal, role, before.status, before.created_at)
-        if before.role != role:
-            details = {"email": before.principal.name, "before_role": before.role, "role": role}
-            entry = audit.entry(caller, "member.role_changed", invitation_id, **details)
-            invitation_store.change_role(before, role, entry)
-        return after
-
-    return retry(once)
+    before = _pending(caller, invitation_id)
+    after = Member(before.organization_id, before.principal, role, before.status, before.created_at)
+    if before.role != role:
+        details = {"email": before.principal.name, "before_role": before.role, "role": role}
+        entry = audit.entry(caller, "member.role_changed", invitation_id, **details)
+        invitation_store.change_role(before, role, entry)
+    return after
 
 
 def _pending(caller: Caller, invitation_id: str) -> Member:

@@ -21,7 +21,7 @@ from headgate.foundation.hashing import hash_of
 from headgate.identity import attempts, login_store, session_store, sessions
 from headgate.identity.login_store import Approval, Login
 from headgate.identity.model import Session, User
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 
 LIFETIME: Final = timedelta(minutes=5)
 POLL_SECONDS: Final = 2
@@ -98,15 +98,12 @@ def find_device(session: Session, user_code: str, at: datetime) -> str:
     return client
 
 
+@retried
 def approve_device(caller: Caller, user_code: str, at: datetime) -> None:
     """Let the command line act as the caller in the caller's organization; works once. Raises LoginNotFound."""
-
-    def once() -> None:
-        login = _pending(user_code, at)
-        entry = audit.entry(caller, "login.approved", caller.principal.id, client=login.client)
-        login_store.approve(login, _hash_of_user_code(user_code), _approval(caller, at), entry)
-
-    retry(once)
+    login = _pending(user_code, at)
+    entry = audit.entry(caller, "login.approved", caller.principal.id, client=login.client)
+    login_store.approve(login, _hash_of_user_code(user_code), _approval(caller, at), entry)
 
 
 def deny_device(user_code: str, at: datetime) -> None:

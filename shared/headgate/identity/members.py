@@ -12,7 +12,7 @@ from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.identity import invitations, member_store, people, service_account_store
 from headgate.identity.model import AlreadyMember, Member, MemberNotFound, Membership, Organization
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 
 
 class ServiceAccountsAreContributors(errors.Invalid):
@@ -90,21 +90,18 @@ def remove(caller: Caller, principal_id: str) -> None:
     return retry(once)
 
 
+@retried
 def add_service_account(caller: Caller, service_account_id: str) -> Member:
     """Make a removed service account a member again; its old tokens stay deleted.
 
     Raises AdminRequired, ServiceAccountNotFound, AlreadyMember.
     """
     caller.require_admin()
-
-    def once() -> Member:
-        account, _ = service_account_store.get(caller.organization_id, service_account_id)
-        principal = Principal("service_account", account.id, account.name)
-        member = Member(account.organization_id, principal, "contributor", "active", clock.now())
-        member_store.add_service_account(member, audit.entry(caller, "member.added", account.id, name=account.name))
-        return member
-
-    return retry(once)
+    account, _ = service_account_store.get(caller.organization_id, service_account_id)
+    principal = Principal("service_account", account.id, account.name)
+    member = Member(account.organization_id, principal, "contributor", "active", clock.now())
+    member_store.add_service_account(member, audit.entry(caller, "member.added", account.id, name=account.name))
+    return member
 
 
 def add_first_admin(organization_id: str, email: str) -> None:

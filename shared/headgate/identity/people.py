@@ -14,7 +14,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.log import logger
 from headgate.identity import attempts, member_store, passwords, proofs, sessions, signing
 from headgate.identity.model import NotAuthenticated, Organization, Session, User
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 
 # Cognito puts an address into a mail as it is: nothing that opens a tag or ends an attribute, no control characters.
 _ADDRESS: Final = re.compile(r"[^@\s<>\"'\x00-\x1f\x7f]{1,64}@[^@\s<>\"'\x00-\x1f\x7f]+\.[^@\s<>\"'\x00-\x1f\x7f.]+")
@@ -178,15 +178,13 @@ def mail_account(email: str, url: str) -> User | None:
     return _find_or_put(email)
 
 
+@retried
 def _find_or_put(email: str) -> User:
-    def once() -> User:
-        user = member_store.user_by_email(email)
-        if user is None:
-            user = User(new_id("usr"), email, clock.now())
-            member_store.put_user(user)
-        return user
-
-    return retry(once)
+    user = member_store.user_by_email(email)
+    if user is None:
+        user = User(new_id("usr"), email, clock.now())
+        member_store.put_user(user)
+    return user
 
 
 def user_of(caller: Caller) -> User:

@@ -27,7 +27,7 @@ from headgate.identity.model import (
     Token,
     User,
 )
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 
 TOKEN_PREFIX: Final = "sv_"  # noqa: S105  the specification's prefix, not a secret
 # 32 random bytes in unpadded base64url.
@@ -121,16 +121,13 @@ def service_account(caller: Caller, service_account_id: str) -> ServiceAccount:
     return service_account_store.get(caller.organization_id, service_account_id)[0]
 
 
+@retried
 def delete_service_account(caller: Caller, service_account_id: str) -> None:
     """Delete it with its membership and tokens, which stop at once. Raises AdminRequired, ServiceAccountNotFound."""
     caller.require_admin()
-
-    def once() -> None:
-        account, revision = service_account_store.get(caller.organization_id, service_account_id)
-        entry = audit.entry(caller, "service_account.deleted", account.id, name=account.name)
-        service_account_store.delete(account, revision, entry)
-
-    retry(once)
+    account, revision = service_account_store.get(caller.organization_id, service_account_id)
+    entry = audit.entry(caller, "service_account.deleted", account.id, name=account.name)
+    service_account_store.delete(account, revision, entry)
 
 
 def tokens(caller: Caller, service_account_id: str) -> list[Token]:
@@ -153,6 +150,7 @@ def tokens_until(caller: Caller, at: datetime) -> list[Token]:
     return service_account_store.tokens_until(caller.organization_id, at)
 
 
+@retried
 def create_token(
     organization_id: str,
     service_account_id: str,
@@ -170,31 +168,27 @@ def create_token(
     """
     if by is not None:
         by.require_admin()
-
-    def once() -> tuple[Token, str]:
-        account, revision = service_account_store.get(organization_id, service_account_id)
-        organization_name = member_store.organization_name(organization_id)
-        if organization_name is None:
-            raise ServiceAccountNotFound
-        creator = by.principal if by else None
-        value = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        token = Token(
-            id=new_id("tok"),
-            organization_id=organization_id,
-            service_account_id=service_account_id,
-            name=name,
-            access=access,
-            created_at=clock.now(),
-            expires_at=expires_at,
-            created_by=creator,
-            owner=_owner(organization_id, owner) if owner else creator,
-        )
-        details = {"name": name, "access": access} | ({"owner": token.owner.name} if token.owner else {})
-        entries = [audit.entry(by, "token.created", token.id, **details)] if by else []
-        service_account_store.create_token(token, hash_of(value), organization_name, account, revision, *entries)
-        return token, value
-
-    return retry(once)
+    account, revision = service_account_store.get(organization_id, service_account_id)
+    organization_name = member_store.organization_name(organization_id)
+    if organization_name is None:
+        raise ServiceAccountNotFound
+    creator = by.principal if by else None
+    value = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    token = Token(
+        id=new_id("tok"),
+        organization_id=organization_id,
+        service_account_id=service_account_id,
+        name=name,
+        access=access,
+        created_at=clock.now(),
+        expires_at=expires_at,
+        created_by=creator,
+        owner=_owner(organization_id, owner) if owner else creator,
+    )
+    details = {"name": name, "access": access} | ({"owner": token.owner.name} if token.owner else {})
+    entries = [audit.entry(by, "token.created", token.id, **details)] if by else []
+    service_account_store.create_token(token, hash_of(value), organization_name, account, revision, *entries)
+    return token, value
 
 
 def _owner(organization_id: str, address: str) -> Principal:

@@ -8,7 +8,7 @@ from typing import Final
 
 from headgate.foundation.errors import FieldError
 from headgate.storage import table
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 from headgate.storage.table import Write
 from headgate.version_tests import store
 from headgate.version_tests.model import Content, Evidence, Recorded, VersionTests, same_gates, text_digest
@@ -88,6 +88,7 @@ def deleting(configuration_id: str, n: int) -> list[Write]:
     return store.deleting(configuration_id, n)
 
 
+@retried
 def record(
     configuration_id: str,
     n: int,
@@ -100,18 +101,14 @@ def record(
 
     Raises Contention, and `refusal` if the condition of `ending` does not hold.
     """
-
-    def once() -> None:
-        before = store.evidence(configuration_id, n)
-        after = before.add(evidence)
-        writes = [*([ending] if ending else []), *beside]
-        refusals = {0: refusal} if ending and refusal else {}
-        if after is not before:
-            writes.append(store.recording(configuration_id, n, before, after))
-        if writes:
-            table.transact(writes, refusals)
-
-    retry(once)
+    before = store.evidence(configuration_id, n)
+    after = before.add(evidence)
+    writes = [*([ending] if ending else []), *beside]
+    refusals = {0: refusal} if ending and refusal else {}
+    if after is not before:
+        writes.append(store.recording(configuration_id, n, before, after))
+    if writes:
+        table.transact(writes, refusals)
 
 
 def proof(configuration_id: str, n: int, subject: TestedText) -> Proof:

@@ -18,7 +18,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.storage import sealed
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 from headgate.webhooks import addresses, deliveries, signing, store
 from headgate.webhooks.model import (
     ROTATION,
@@ -118,27 +118,24 @@ def create(caller: Caller, requested: WebhookSettings) -> tuple[Webhook, str]:
     return created, secret
 
 
+@retried
 def change(caller: Caller, webhook_id: str, changes: Changes) -> Webhook:
     """Raises AdminRequired, WebhookNotFound, UrlRefused, RoutingKeyMisplaced, FleetNotFound."""
-
-    def once() -> Webhook:
-        before = get(caller, webhook_id)
-        fields = dict(changes.fields)
-        _require_fleets(caller, fields.get("fleet_ids", ()))
-        if changes.url is not None:
-            _require_routing_key(before.format, changes.routing_key)
-            address = addresses.parse(changes.url, loopback=settings().webhooks_to_loopback)
-            target = deliveries.seal_target(webhook_id, WebhookTarget(changes.url, changes.routing_key or ""))
-            fields |= {"host": address.origin, "target": target}
-        elif changes.routing_key is not None:
-            raise RoutingKeyMisplaced("This changes together with url: give both")
-        after = replace(before, **fields, updated_at=clock.now(), revision=before.revision + 1)
-        changed = ", ".join(sorted(changes.fields.keys() | ({"url"} if changes.url is not None else set())))
-        record = audit.entry(caller, "webhook.changed", f"webhooks/{webhook_id}", name=after.name, changed=changed)
-        store.replace(before, after, record)
-        return after
-
-    return retry(once)
+    before = get(caller, webhook_id)
+    fields = dict(changes.fields)
+    _require_fleets(caller, fields.get("fleet_ids", ()))
+    if changes.url is not None:
+        _require_routing_key(before.format, changes.routing_key)
+        address = addresses.parse(changes.url, loopback=settings().webhooks_to_loopback)
+        target = deliveries.seal_target(webhook_id, WebhookTarget(changes.url, changes.routing_key or ""))
+        fields |= {"host": address.origin, "target": target}
+    elif changes.routing_key is not None:
+        raise RoutingKeyMisplaced("This changes together with url: give both")
+    after = replace(before, **fields, updated_at=clock.now(), revision=before.revision + 1)
+    changed = ", ".join(sorted(changes.fields.keys() | ({"url"} if changes.url is not None else set())))
+    record = audit.entry(caller, "webhook.changed", f"webhooks/{webhook_id}", name=after.name, changed=changed)
+    store.replace(before, after, record)
+    return after
 
 
 def renew_secret(caller: Caller, webhook_id: str) -> tuple[Webhook, str]:
@@ -165,14 +162,11 @@ def renew_secret(caller: Caller, webhook_id: str) -> tuple[Webhook, str]:
     return retry(once), secret
 
 
+@retried
 def delete(caller: Caller, webhook_id: str) -> None:
     """Its deliveries end, and are no longer listed. Raises AdminRequired, WebhookNotFound."""
-
-    def once() -> None:
-        webhook = get(caller, webhook_id)
-        store.delete(webhook, audit.entry(caller, "webhook.deleted", f"webhooks/{webhook_id}", name=webhook.name))
-
-    retry(once)
+    webhook = get(caller, webhook_id)
+    store.delete(webhook, audit.entry(caller, "webhook.deleted", f"webhooks/{webhook_id}", name=webhook.name))
 
 
 def listed_deliveries(caller: Caller, webhook_id: str, limit: int, after: str | None) -> Slice[Delivery]:
@@ -190,18 +184,15 @@ def delivery(caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
     return stored
 
 
+@retried
 def send_again(caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
     """Try a delivery that has ended again, under the same id; then it is tried for another day.
 
     Raises AdminRequired, WebhookNotFound, DeliveryNotFound, DeliveryUnderWay.
     """
     target = f"webhooks/{webhook_id}/deliveries/{delivery_id}"
-
-    def once() -> Delivery:
-        ended = delivery(caller, webhook_id, delivery_id)
-        return deliveries.again(ended, clock.now(), audit.entry(caller, "webhook.delivery_resent", target))
-
-    return retry(once)
+    ended = delivery(caller, webhook_id, delivery_id)
+    return deliveries.again(ended, clock.now(), audit.entry(caller, "webhook.delivery_resent", target))
 
 
 def send_test(caller: Caller, webhook_id: str, public_url: str) -> Delivery:

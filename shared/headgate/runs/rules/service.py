@@ -13,7 +13,7 @@ from headgate.foundation.errors import Invalid, Unavailable
 from headgate.foundation.ids import new_id
 from headgate.runs.rules import store
 from headgate.runs.rules.model import RuleSet, StoredRule, default_name
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried
 from headgate.storage.table import Write
 from headgate_engine.collector import Signal
 from headgate_engine.rules import engine
@@ -92,6 +92,7 @@ def require_testable(
         raise
 
 
+@retried
 def save_changed(
     configuration_id: str,
     n: int,
@@ -100,13 +101,9 @@ def save_changed(
     *records: Write,
 ) -> RuleSet:
     """Save a pipeline's set as `changed` returns it; it gets `none` if there is no set yet. Raises Contention."""
-
-    def once() -> RuleSet:
-        after = changed(store.rule_set(configuration_id, n, none.pipeline) or none)
-        store.save(configuration_id, n, after, *records)
-        return after
-
-    return retry(once)
+    after = changed(store.rule_set(configuration_id, n, none.pipeline) or none)
+    store.save(configuration_id, n, after, *records)
+    return after
 
 
 def record_by_hand(caller: Caller, configuration_id: str, n: int, pipeline: str, action: str, **details: str) -> Write:

@@ -12,7 +12,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.settings import settings
 from headgate.runs.suites.model import NoTests, TestsNotFound
-from headgate.storage.retry import retry
+from headgate.storage.retry import retried, retry
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import BadTestName, Evidence, ListedTest, NoSuchTest, Verdict, VersionTests
 from headgate_engine.testing.named_test import NAME, NamedTest, of_text, to_text
@@ -173,17 +173,14 @@ def put(
     return retry(once)
 
 
+@retried
 def delete(caller: Caller, configuration_id: str, n: int, name: str, if_match: frozenset[str] | None) -> None:
     """Delete a test of a draft.
 
     Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, NoSuchTest, TestChanged.
     """
-
-    def once() -> None:
-        draft = configurations.changing_draft(caller, configuration_id, n, clock.now())
-        before = version_tests.of_version(configuration_id, n)
-        after = before.without(name)
-        before.require_match(name, if_match)
-        version_tests.save(configuration_id, n, before, after, *draft)
-
-    retry(once)
+    draft = configurations.changing_draft(caller, configuration_id, n, clock.now())
+    before = version_tests.of_version(configuration_id, n)
+    after = before.without(name)
+    before.require_match(name, if_match)
+    version_tests.save(configuration_id, n, before, after, *draft)
