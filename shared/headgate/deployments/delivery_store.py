@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments.environment import InstallCode
 from headgate.fleets import keys
+from headgate.storage.items import Item
 from headgate.storage.stored import Stored
+from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 _CODES: Final = Stored(InstallCode)
 

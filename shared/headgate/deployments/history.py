@@ -6,7 +6,7 @@ docs/fleets-explained.md says what an event holds, and why.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from headgate.configurations import service as configurations
 from headgate.configurations.model import ConfigurationNotFound
@@ -14,16 +14,11 @@ from headgate.deployments import history_store as store
 from headgate.deployments import service as deployments
 from headgate.deployments.events import KEPT, GroupEvent
 from headgate.deployments.model import DeploymentNotFound
-from headgate.deployments.versions import NamedVersion
+from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.foundation.page import Slice
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.deployments.versions import Assignment
-    from headgate.foundation.caller import Caller
 
 recorded = store.put
 """The event for the transaction of the change that it tells of."""

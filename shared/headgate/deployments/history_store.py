@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from headgate.deployments.events import KEPT, GroupEvent
 from headgate.deployments.mapping import EVENTS
 from headgate.fleets import keys
 from headgate.foundation import clock
+from headgate.foundation.page import Slice
 from headgate.storage.items import Item
+from headgate.storage.table import Write
 from headgate.storage.table import fleets as table
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.foundation.page import Slice
-    from headgate.storage.table import Write
 
 # Above the sort keys of all events of a time, and below those of the next millisecond.
 _LAST_OF_A_TIME: Final = "~"

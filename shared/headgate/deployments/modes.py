@@ -6,19 +6,16 @@ Nothing is sent by the change itself. docs/observed-fleets.md says what is kept.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headgate.audit import service as audit
 from headgate.deployments import service
+from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
+from headgate.fleets.model import Fleet, FleetMode
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.storage.retry import retried
 from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from headgate.deployments.model import Deployment
-    from headgate.fleets.model import Fleet, FleetMode
-    from headgate.foundation.caller import Caller
 
 
 class ModeNotChangeable(errors.Conflict):

@@ -6,23 +6,19 @@ docs/fleets-explained.md says why.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from headgate.audit import service as audit
 from headgate.deployments import store
+from headgate.deployments.model import Deployment
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
+from headgate.fleets.model import Fleet, Grace
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.storage import idempotent_create
 from headgate.storage.retry import retried
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.deployments.model import Deployment
-    from headgate.fleets.model import Fleet, Grace
-    from headgate.foundation.caller import Caller
-    from headgate.storage.table import Write
+from headgate.storage.table import Write
 
 
 class NoOwnToken(errors.Conflict):

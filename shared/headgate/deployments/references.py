@@ -6,13 +6,10 @@ The collector reads the value of a variable as it reads its text. Headgate resol
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from headgate.deployments.environment import refers
+from headgate.deployments.environment import Environment, refers
 from headgate_engine.validation.model import Finding
-
-if TYPE_CHECKING:
-    from headgate.deployments.environment import Environment
 
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z][A-Za-z0-9+.-]{1,40}):")
 # Providers of the official distribution, layers/collector/versions/*/manifest.yaml; a reduced build lacks some.

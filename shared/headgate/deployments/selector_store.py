@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headgate.deployments.mapping import SELECTORS
 from headgate.deployments.model import Selectors
 from headgate.fleets import keys
+from headgate.storage.table import Write
 from headgate.storage.table import fleets as table
-
-if TYPE_CHECKING:
-    from headgate.storage.table import Write
 
 
 def get(fleet_id: str) -> Selectors:

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments import selector_store, store
 from headgate.deployments.model import Deployment, FieldRefused, Selectors
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.storage.retry import retried
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
 
 MOST_LABELS: Final = 8
 MOST_GROUPS: Final = 50

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from headgate.deployments import mapping
 from headgate.deployments.model import Deployment, NameTaken
@@ -12,13 +12,8 @@ from headgate.fleets.model import FleetNotFound
 from headgate.foundation.page import Slice
 from headgate.storage import idempotent_create, items
 from headgate.storage.retry import LostRace
+from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from headgate.storage.table import Write
 
 
 def deployment(fleet_id: str, deployment_id: str) -> Deployment | None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from typing import Final
 
 from headgate.deployments import store
 from headgate.deployments.environment import Environment
 from headgate.deployments.mapping import ENVIRONMENTS
+from headgate.deployments.model import Deployment
 from headgate.fleets import keys
+from headgate.storage.items import Item
+from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from headgate.deployments.model import Deployment
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 MOST_UNUSED: Final = 6
 """Revisions that are kept beside those of the group and its healthy versions: a host names its last six offers."""

@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments import own_tokens, variable_store
 from headgate.deployments.environment import Environment, GroupVariable
+from headgate.deployments.model import Deployment
 from headgate.deployments.service import of_fleet
+from headgate.deployments.versions import VariablesRevision
 from headgate.fleets import service as fleets
 from headgate.fleets.model import FleetObserved
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.storage import sealed
 from headgate.storage.retry import retry
-
-if TYPE_CHECKING:
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.versions import VariablesRevision
-    from headgate.foundation.caller import Caller
-    from headgate.storage.table import Write
+from headgate.storage.table import Write
 
 MOST: Final = 50
 MOST_REMOVED: Final = 200

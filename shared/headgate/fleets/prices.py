@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from headgate.audit import service as audit
 from headgate.fleets import store
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
+from headgate.storage.items import Item
 from headgate.storage.retry import retried
 from headgate.storage.stored import Stored
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
-    from headgate.storage.items import Item
 
 Unit = Literal["gigabyte", "million_records"]
 UNITS: Final[dict[Unit, int]] = {"gigabyte": 1_000_000_000, "million_records": 1_000_000}

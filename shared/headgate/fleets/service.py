@@ -6,8 +6,8 @@ A server fleet begins with a group, so fleets are created through `headgate.depl
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import Final
 
 from headgate.audit import service as audit
 from headgate.fleets import store, tokens
@@ -30,12 +30,7 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
 from headgate.storage.retry import retried, retry
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.storage.table import Write
+from headgate.storage.table import Write, transact
 
 # For other concepts, which use no store.
 all_fleets, token, changed, group_added = store.all_fleets, store.token, store.changed, store.group_added

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import get_args
 
 from headgate.fleets import keys, mapping
 from headgate.fleets.model import Fleet, FleetLimitReached, FleetToken, FleetType, LabelTaken
 from headgate.foundation import clock
+from headgate.foundation.page import Slice
 from headgate.storage import idempotent_create, items
+from headgate.storage.items import Item
+from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from headgate.foundation.page import Slice
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 
 def fleet(organization_id: str, fleet_id: str) -> Fleet | None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from textwrap import indent
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import FleetTokenExpired
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.foundation.settings import settings
 from headgate.installs.commands import OPAMP_PATH
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
 
 Client = Literal["extension", "supervisor", "bridge", "chart", "operator"]
 """The collector's OpAMP extension, the official supervisor, the operator's bridge, and the values of the official

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headgate.fleets import service as fleets
+from headgate.foundation.caller import Caller
 from headgate.installs import releases
 from headgate.installs.releases import ReleaseNotPublished
 from headgate.instances.orders import acts
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
-    from headgate.instances.orders.model import PendingOrder
+from headgate.instances.orders.model import PendingOrder
 
 
 def upgrade(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:

@@ -12,13 +12,12 @@ from headgate.configurations.documents import Unreadable, document
 from headgate.foundation import errors
 from headgate.instances import adopting
 from headgate.instances.reported import effective
-from headgate.instances.reported.suitability import Unsuited, hosts_of
+from headgate.instances.reported.suitability import Unsuited, UnsuitedHosts, hosts_of
 
 if TYPE_CHECKING:
     from headgate.configurations.model import Version
     from headgate.deployments.model import Deployment
     from headgate.instances.model import Instance
-    from headgate.instances.reported.suitability import UnsuitedHosts
 
 MOST_HOSTS: Final = 20
 """Hosts that are named."""

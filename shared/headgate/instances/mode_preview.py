@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments import modes
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
+from headgate.fleets.model import FleetMode
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.instances import service
-
-if TYPE_CHECKING:
-    from headgate.fleets.model import FleetMode
-    from headgate.foundation.caller import Caller
-    from headgate.instances.service import SeenInstance
+from headgate.instances.service import SeenInstance
 
 MOST_HOSTS: Final = 100
 _KEPT: Final = (

@@ -5,30 +5,26 @@ A host that lost its key cannot prove what it was, so that it is another instanc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from headgate.deployments import service as deployments
 from headgate.deployments.model import FieldRefused
 from headgate.fleets import service as fleets
+from headgate.fleets.model import Fleet
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.instances import service, store
 from headgate.instances.counting.census import CensusEntry, Shard, shard_of
-from headgate.instances.model import InstanceNotFound
+from headgate.instances.model import Instance, InstanceNotFound
+from headgate.instances.service import SeenInstance
 from headgate.instances.state import transitions
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
 from headgate.instances.timeline import store as timeline_store
 from headgate.storage.retry import retried
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from headgate.fleets.model import Fleet
-    from headgate.foundation.caller import Caller
-    from headgate.instances.model import Instance
-    from headgate.instances.service import SeenInstance
 
 _GONE: Final = ("silent", "stale", "unknown", "stopped")
 _MOST_NAMED: Final = 10

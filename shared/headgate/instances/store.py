@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headgate.deployments import mapping as deployments
+from headgate.deployments.model import Deployment
 from headgate.fleets import keys
 from headgate.fleets import mapping as fleets
+from headgate.fleets.model import FleetToken
+from headgate.foundation.page import Slice
 from headgate.instances import mapping
 from headgate.instances.counting import mapping as counters
 from headgate.instances.counting.census import SHARDS, Census, Shard
+from headgate.instances.model import Instance
+from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported import health_tree
 from headgate.storage import idempotent_create
+from headgate.storage.items import Item
+from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from headgate.deployments.model import Deployment
-    from headgate.fleets.model import FleetToken
-    from headgate.foundation.page import Slice
-    from headgate.instances.model import Instance
-    from headgate.instances.orders.model import PendingOrder
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 
 @dataclass(frozen=True, slots=True)

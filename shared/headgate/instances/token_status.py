@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments import own_tokens
 from headgate.deployments import service as deployments
@@ -14,16 +14,14 @@ from headgate.deployments.model import Deployment
 from headgate.deployments.own_tokens import NoOwnToken
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
+from headgate.fleets.model import Fleet
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.log import logger
 from headgate.instances import service, store
+from headgate.instances.model import Instance
+from headgate.instances.service import SeenInstance
 from headgate.storage.retry import LostRace
-
-if TYPE_CHECKING:
-    from headgate.fleets.model import Fleet
-    from headgate.foundation.caller import Caller
-    from headgate.instances.model import Instance
-    from headgate.instances.service import SeenInstance
 
 MOST_HOSTS: Final = 100
 

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
 from headgate.captures import hosts as captures
-from headgate.captures.hosts import NOTHING_HEARD
+from headgate.captures.hosts import NOTHING_HEARD, CaptureChange
 from headgate.instances import model
 from headgate.instances.counting import measuring
 from headgate.instances.desired import offers, trials
-from headgate.instances.model import Contact, Instance
+from headgate.instances.model import Contact, HostIdentity, Instance
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.state import transitions
 from headgate.instances.state.intervals import unwritten
@@ -26,12 +26,10 @@ from headgate.opamp import intervals
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headgate.captures.hosts import CaptureChange
     from headgate.captures.model import Capture
     from headgate.deployments.model import Deployment
     from headgate.instances.counting.watch import Measurements
     from headgate.instances.desired.model import Desired
-    from headgate.instances.model import HostIdentity
     from headgate.instances.reported.model import AgentReport
     from headgate.instances.timeline.model import TimelineEvent
     from headgate.instances.timeline.notices import Notice

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from headgate.deployments import selectors
 from headgate.deployments import service as deployments
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headgate.deployments.model import Deployment, Selectors
-    from headgate.fleets.model import FleetToken
+from headgate.deployments.model import Deployment, Selectors
+from headgate.fleets.model import FleetToken
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal
+from datetime import datetime
+from typing import Final, Literal
 
 from headgate.foundation.log import logger
 from headgate.instances import service as instances
-from headgate.instances.reported.host_key import HostCutOff, MessageRepeated, SignatureMissing
+from headgate.instances.model import HostIdentity, Instance
+from headgate.instances.reported.host_key import HostCutOff, HostKey, MessageRepeated, SignatureMissing
 from headgate.instances.timeline import events as timeline
 from headgate.opamp.placement import remember
 from headgate.storage.retry import LostRace
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.instances.model import HostIdentity, Instance
-    from headgate.instances.reported.host_key import HostKey
 
 Stranger = Literal["scope", "key", "start", "unsigned"]
 """Reasons against a sender as an instance's host: its token is of another scope, its key is another, or an earlier

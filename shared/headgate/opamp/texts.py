@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from headgate.configurations import published
 from headgate.foundation import errors
+from headgate.instances.desired.model import Desired
 from headgate.opamp.decision import ConfigText
-
-if TYPE_CHECKING:
-    from headgate.instances.desired.model import Desired
 
 
 def known(config: Desired) -> ConfigText:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.checker import Asker, verdicts
 from headgate.configurations import search
 from headgate.configurations import service as configurations
+from headgate.configurations.model import Configuration
+from headgate.foundation.caller import Caller
 from headgate.foundation.errors import HeadgateError, TooManyRequests, Unavailable
 from headgate.identity import checks
 from headgate.overview.model import Notice
 from headgate_engine.validation import service as validation
-
-if TYPE_CHECKING:
-    from headgate.configurations.model import Configuration
-    from headgate.foundation.caller import Caller
-    from headgate_engine.validation.model import Verdict
+from headgate_engine.validation.model import Verdict
 
 LOOKED_AT: Final = 50
 """Configurations among which drafts are looked for, the most recently changed."""

@@ -7,14 +7,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from headgate.instances import service as instances
-from headgate.instances.service import InstanceFilter
+from headgate.instances.service import InstanceFilter, SeenInstance
 from headgate.overview.model import Notice, NoticeKind, Recent
 from headgate.rollouts import service as rollouts
 
 if TYPE_CHECKING:
     from headgate.foundation.caller import Caller
     from headgate.instances.counting.fleets import CountedFleet
-    from headgate.instances.service import SeenInstance
     from headgate.instances.state.model import InstanceState
     from headgate.rollouts.model import Rollout, Status
 

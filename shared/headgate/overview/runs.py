@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.configurations import service as configurations
+from headgate.foundation.caller import Caller
 from headgate.overview.model import Notice
 from headgate.runs import service as runs
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
-    from headgate.runs.model import ListedRun
+from headgate.runs.model import ListedRun
 
 LOOKED_AT: Final = 50
 """Runs among which failed ones are looked for, the newest."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.configurations import service as configurations
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.instances.counting import fleets as counting
 from headgate.overview import drafts, fleets, runs, tokens
 from headgate.overview.model import KINDS, Overview
 from headgate_engine.threads import Threads
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
 
 MOST_FLEETS: Final = 100
 _AT_ONCE: Final = 4

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.rollouts.model import RolloutExecution
+from headgate.storage.items import Item
 from headgate.storage.stored import Stored
-from headgate.storage.table import ConditionFailed, write
+from headgate.storage.table import ConditionFailed, Write, write
 from headgate.storage.table import fleets as table
-
-if TYPE_CHECKING:
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 _IT_CARRIES_OUT = "execution = :execution"
 

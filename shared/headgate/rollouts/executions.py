@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -21,11 +21,7 @@ from headgate.foundation.settings import settings
 from headgate.rollouts import execution_store as store
 from headgate.rollouts.model import RolloutExecution
 from headgate.storage import aws
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.storage.table import Write
+from headgate.storage.table import Write
 
 LONGEST_WAIT: Final = timedelta(minutes=1)
 """An execution waits no longer between two ticks, so that it is soon known to be lost."""

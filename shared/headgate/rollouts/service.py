@@ -8,38 +8,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.audit import service as audit
 from headgate.deployments import assignments, history, variables
 from headgate.deployments import service as deployments
-from headgate.deployments.events import GroupEvent
+from headgate.deployments.assignments import AssignmentChange, CheckedAssignment
+from headgate.deployments.environment import Environment
+from headgate.deployments.events import GroupEvent, Versions
 from headgate.deployments.model import Deployment, DeploymentNotFound
 from headgate.deployments.running import RunningRollout
 from headgate.events import service as events
 from headgate.events.model import About, EventType
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id, new_id
+from headgate.foundation.page import Slice
 from headgate.instances import first_version
 from headgate.instances import service as instances
+from headgate.instances.reported.suitability import Unsuited
 from headgate.rollouts import acts, executions, store, upgrading
 from headgate.rollouts.acts import Act
+from headgate.rollouts.hosts import RolloutHost
 from headgate.rollouts.model import NothingDelivered, Order, Rollout, RolloutNotFound, Status, Tick
 from headgate.rollouts.progress import advance, wait
 from headgate.rollouts.state import RolloutState
 from headgate.storage.retry import LostRace, retried
 from headgate.storage.retry import retry as again
-
-if TYPE_CHECKING:
-    from headgate.deployments.assignments import AssignmentChange, CheckedAssignment
-    from headgate.deployments.environment import Environment
-    from headgate.deployments.events import Versions
-    from headgate.foundation.caller import Caller
-    from headgate.foundation.page import Slice
-    from headgate.instances.reported.suitability import Unsuited
-    from headgate.rollouts.hosts import RolloutHost
-    from headgate.storage.table import Write
+from headgate.storage.table import Write
 
 _EVENTS: Final[Mapping[Status, EventType]] = {
     "halted": "rollout.halted",

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import TypeAdapter
 
 from headgate.fleets import keys
+from headgate.foundation.page import Slice
 from headgate.rollouts.model import Rollout
 from headgate.storage import idempotent_create, items
+from headgate.storage.items import Item
+from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headgate.foundation.page import Slice
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 KEPT: Final = timedelta(days=400)
 """After its end: a year and a month."""

@@ -4,25 +4,22 @@ moved to them; and the revisions of variables that hosts run with."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments import service as deployments
 from headgate.deployments import variables as stored
 from headgate.deployments.environment import Environment
+from headgate.deployments.model import Deployment
+from headgate.deployments.programs import Program
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.installs import releases
 from headgate.instances import service as instances
 from headgate.instances.desired.offers import collector_obstacle, variables_obstacle
+from headgate.instances.model import Instance
 from headgate.rollouts.model import NotMoved, Upgrade, VariablesChange
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.programs import Program
-    from headgate.foundation.caller import Caller
-    from headgate.instances.model import Instance
 
 _MOST_NAMED: Final = 20
 MOST_RUNNING: Final = 20

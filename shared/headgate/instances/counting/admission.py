@@ -7,23 +7,19 @@ written when an instance is forgotten; so when the fleet seems full, the shards 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from headgate.fleets import keys
 from headgate.foundation import errors
 from headgate.foundation.settings import settings
 from headgate.storage.retry import LostRace
 from headgate.storage.stored import Stored
+from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from headgate.storage.table import Write
 
 _MINUTE: Final = 60
 # Seconds. Instances are forgotten by days, so a full fleet need not be counted for each one that asks.

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from datetime import datetime
+from typing import Final, cast
 
 from headgate.fleets import keys
 from headgate.instances import mapping
 from headgate.instances.counting.census import CensusEntry, Day, Shard, shard_of
+from headgate.instances.state.model import InstanceState
+from headgate.storage.items import Item, Value
 from headgate.storage.stored import Form, Stored, structured
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.instances.state.model import InstanceState
-    from headgate.storage.items import Item, Value
 
 
 def shard_item(fleet_id: str, shard: Shard) -> Item:

@@ -13,14 +13,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.fleets import keys
 from headgate.storage import items
+from headgate.storage.table import Write
 from headgate.storage.table import fleets as table
-
-if TYPE_CHECKING:
-    from headgate.storage.table import Write
 
 MOST: Final = 32
 """Lists of a fleet: collectors of so many different builds."""

@@ -10,15 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.fleets import keys
+from headgate.storage.items import Item
 from headgate.storage.stored import COMPRESSED_JSON, Stored
+from headgate.storage.table import Write
 from headgate.storage.table import fleets as table
-
-if TYPE_CHECKING:
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 MOST_PARTS: Final = 500
 DEEPEST: Final = 4

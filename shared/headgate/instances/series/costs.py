@@ -9,25 +9,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from headgate.configurations import service as configurations
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import history, variables
 from headgate.deployments import service as deployments
+from headgate.deployments.model import Deployment
+from headgate.deployments.running import RunningRollout
+from headgate.deployments.versions import Assignment
 from headgate.fleets import prices as pricing
 from headgate.fleets import service as fleets
 from headgate.fleets.prices import Price, PriceList
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.instances.series import destinations, store
 from headgate.instances.series.model import HOUR, SENT, SENT_BYTES, component_of, kind_of, pipelines_of
 from headgate_engine.threads import Threads
-
-if TYPE_CHECKING:
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.running import RunningRollout
-    from headgate.deployments.versions import Assignment
-    from headgate.foundation.caller import Caller
 
 Unpriced = Literal["no_price", "bytes_not_measured"]
 DAY: Final = 86_400

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.instances import service as instances
 from headgate.instances.series import store
 from headgate.instances.series.buckets import HostCounts
@@ -33,9 +34,6 @@ from headgate.instances.series.model import (
     spread,
 )
 from headgate_engine.threads import Threads
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
 
 By = Literal["none", "component", "pipeline", "host"]
 _About = tuple[str, tuple[str, ...], bool]

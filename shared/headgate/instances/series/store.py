@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.fleets import keys
 from headgate.instances.series.buckets import Bucket, HostsPart, part_of
 from headgate.instances.series.model import HOSTS_KEPT, SLOT
+from headgate.storage.items import Item
 from headgate.storage.stored import COMPRESSED_JSON, Stored
+from headgate.storage.table import Key, Write, transact
 from headgate.storage.table import fleets as table
-from headgate.storage.table import transact
-
-if TYPE_CHECKING:
-    from headgate.storage.items import Item
-    from headgate.storage.table import Key, Write
 
 _BUCKETS: Final = Stored(Bucket, forms={"cells": COMPRESSED_JSON})
 _PARTS: Final = Stored(HostsPart, forms={"hosts": COMPRESSED_JSON})

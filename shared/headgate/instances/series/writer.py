@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.instances.series import store
-from headgate.instances.series.buckets import HostCounts, HostsPart, Order, part_of, parts_for
+from headgate.instances.series.buckets import Bucket, HostCounts, HostsPart, Order, part_of, parts_for
 from headgate.instances.series.model import (
     COVERED,
     HOUR,
@@ -31,9 +31,6 @@ from headgate.instances.series.store import BucketPlace
 from headgate.storage import items
 from headgate.storage.retry import retried
 from headgate.storage.stored import COMPRESSED_JSON, Stored
-
-if TYPE_CHECKING:
-    from headgate.instances.series.buckets import Bucket
 
 # A host is stored every three minutes, so the hosts of a minute are a third of all.
 _HOSTS_OF_A_MINUTE: Final = 3

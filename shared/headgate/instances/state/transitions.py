@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from headgate.instances.desired import trials
-from headgate.instances.desired.model import ConfigOutcome
+from headgate.instances.desired.model import ConfigOutcome, Desired
 from headgate.instances.desired.offers import obstacle
-from headgate.instances.model import Standing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from headgate.instances.desired.model import Desired
-    from headgate.instances.model import Instance
-    from headgate.instances.orders.model import PendingOrder
-    from headgate.instances.reported.host import HostReport
-    from headgate.instances.reported.model import AgentReport
-    from headgate.instances.state.model import InstanceState
+from headgate.instances.model import Instance, Standing
+from headgate.instances.orders.model import PendingOrder
+from headgate.instances.reported.host import HostReport
+from headgate.instances.reported.model import AgentReport
+from headgate.instances.state.model import InstanceState
 
 WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
 """The collector's own message: it refuses to start so without a supervisor."""

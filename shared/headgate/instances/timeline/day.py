@@ -6,23 +6,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments import service as deployments
+from headgate.deployments.versions import Assignment
 from headgate.fleets import service as fleets
+from headgate.fleets.model import Fleet
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.instances import details, service
-from headgate.instances.state.model import silent_from
+from headgate.instances.service import SeenInstance
+from headgate.instances.state.model import InstanceState, silent_from
 from headgate.instances.timeline import events, store
+from headgate.instances.timeline.model import TimelineEvent
 from headgate_engine.threads import Threads
-
-if TYPE_CHECKING:
-    from headgate.deployments.versions import Assignment
-    from headgate.fleets.model import Fleet
-    from headgate.foundation.caller import Caller
-    from headgate.instances.service import SeenInstance
-    from headgate.instances.state.model import InstanceState
-    from headgate.instances.timeline.model import TimelineEvent
 
 MOST_CHANGED: Final = 50
 """Hosts whose timelines are read, a query each. The last event of every other host is older than the day."""

@@ -6,15 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headgate.instances.desired.model import Desired
 from headgate.instances.model import UNKNOWN_SENDER, Instance
+from headgate.instances.orders.model import PendingOrder
 from headgate.instances.state.model import InstanceState, silent_from
 from headgate.instances.timeline.model import InstanceEvent, Moment, Noted, TimelineEvent
-
-if TYPE_CHECKING:
-    from headgate.instances.desired.model import Desired
-    from headgate.instances.orders.model import PendingOrder
 
 MOST_AN_HOUR: Final = 30
 """Beyond so many events of an instance in an hour, the first of a kind and version is written, others counted."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from headgate.fleets import keys
 from headgate.foundation import clock
+from headgate.foundation.page import Slice
 from headgate.instances.mapping import EVENTS
 from headgate.instances.timeline.model import KEPT, TimelineEvent
+from headgate.storage.items import Item
+from headgate.storage.table import Write, write
 from headgate.storage.table import fleets as table
-from headgate.storage.table import write
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.foundation.page import Slice
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 # Above the sort keys of all events of a time, and below those of the next millisecond.
 _LAST_OF_A_TIME: Final = "~"
