@@ -23,14 +23,12 @@ from application.wire import (
     expiry,
 )
 from headgate.audit import service as audit
-from headgate.http.auditing import audited
 from headgate.http.browser import public_url
 from headgate.http.credentials import SessionAdmin, SessionMember, SignedIn
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import MemberId, OrganizationId, ServiceAccountId, TokenId
 from headgate.http.paths import APPLICATION
-from headgate.http.problems import documented
-from headgate.http.routing import application_router
+from headgate.http.routing import application_router, recorded
 from headgate.identity import invitations, members, sessions
 from headgate.identity import service as identity
 
@@ -49,7 +47,7 @@ def end_session(session: SignedIn) -> None:
     sessions.end(session)
 
 
-@router.post("/organizations", status_code=201, openapi_extra=audited("organization.created"))
+@router.post("/organizations", status_code=201, **recorded("organization.created"))
 def create_organization(body: CreateOrganization, caller: SessionAdmin, response: Response) -> OrganizationShown:
     """Create a further organization. The caller is its first Admin."""
     response.headers["Location"] = f"{APPLICATION}/organization"
@@ -62,7 +60,7 @@ def get_organization(caller: SessionMember) -> OrganizationShown:
     return OrganizationShown.of(caller)
 
 
-@router.patch("/organization", openapi_extra=audited("organization.renamed"))
+@router.patch("/organization", **recorded("organization.renamed"))
 def patch_organization(body: PatchOrganization, caller: SessionAdmin) -> OrganizationShown:
     """Rename the organization."""
     return OrganizationShown.of(members.rename_organization(caller, body.name))
@@ -74,9 +72,7 @@ def list_members(caller: SessionMember, paging: Paging) -> Page[MemberShown]:
     return paging.page(members.members(caller, paging.limit, paging.after), MemberShown.of)
 
 
-@router.post(
-    "/members", status_code=201, responses=documented(409), openapi_extra=audited("member.invited", "member.added")
-)
+@router.post("/members", status_code=201, **recorded("member.invited", "member.added", 409))
 def add_member(body: AddMember, caller: SessionAdmin, request: Request, response: Response) -> MemberShown:
     """Invite a person, who becomes a member by accepting, or make a removed service account a member again.
 
@@ -99,30 +95,25 @@ def list_invitations(session: SignedIn) -> Invitations:
     return Invitations(items=[InvitationShown.of(invitation) for invitation in invitations.of_person(session)])
 
 
-@router.post("/invitations/{organization_id}/accept", responses=documented(409), openapi_extra=audited("member.joined"))
+@router.post("/invitations/{organization_id}/accept", **recorded("member.joined", 409))
 def accept_invitation(organization_id: OrganizationId, session: SignedIn) -> OrganizationShown:
     """Accept an invitation and become a member."""
     return OrganizationShown.of(invitations.accept(session, organization_id))
 
 
-@router.delete("/invitations/{organization_id}", status_code=204, openapi_extra=audited("invitation.declined"))
+@router.delete("/invitations/{organization_id}", status_code=204, **recorded("invitation.declined"))
 def decline_invitation(organization_id: OrganizationId, session: SignedIn) -> None:
     """Decline an invitation. The organization's Admins see that in its record of changes."""
     invitations.decline(session, organization_id)
 
 
-@router.patch("/members/{member_id}", responses=documented(409), openapi_extra=audited("member.role_changed"))
+@router.patch("/members/{member_id}", **recorded("member.role_changed", 409))
 def patch_member(member_id: MemberId, body: PatchMember, caller: SessionAdmin) -> MemberShown:
     """Change a person's role, or the role that they are invited to."""
     return MemberShown.of(members.change_role(caller, member_id, body.role))
 
 
-@router.delete(
-    "/members/{member_id}",
-    status_code=204,
-    responses=documented(409),
-    openapi_extra=audited("member.removed", "invitation.withdrawn"),
-)
+@router.delete("/members/{member_id}", status_code=204, **recorded("member.removed", "invitation.withdrawn", 409))
 def remove_member(member_id: MemberId, caller: SessionAdmin) -> None:
     """Remove a member, whose sessions and tokens stop here at once, or withdraw an invitation."""
     members.remove(caller, member_id)
@@ -134,7 +125,7 @@ def list_service_accounts(caller: SessionAdmin, paging: Paging) -> Page[ServiceA
     return paging.page(identity.service_accounts(caller, paging.limit, paging.after), ServiceAccountShown.of)
 
 
-@router.post("/service-accounts", status_code=201, openapi_extra=audited("service_account.created"))
+@router.post("/service-accounts", status_code=201, **recorded("service_account.created"))
 def create_service_account(body: CreateServiceAccount, caller: SessionAdmin, response: Response) -> ServiceAccountShown:
     """Create a service account, a Contributor."""
     account = identity.create_service_account(caller.organization_id, body.name, by=caller)
@@ -148,9 +139,7 @@ def get_service_account(service_account_id: ServiceAccountId, caller: SessionAdm
     return ServiceAccountShown.of(identity.service_account(caller, service_account_id))
 
 
-@router.delete(
-    "/service-accounts/{service_account_id}", status_code=204, openapi_extra=audited("service_account.deleted")
-)
+@router.delete("/service-accounts/{service_account_id}", status_code=204, **recorded("service_account.deleted"))
 def delete_service_account(service_account_id: ServiceAccountId, caller: SessionAdmin) -> None:
     """Delete a service account with its tokens, which stop at once."""
     identity.delete_service_account(caller, service_account_id)
@@ -162,12 +151,7 @@ def list_tokens(service_account_id: ServiceAccountId, caller: SessionAdmin) -> T
     return Tokens(items=[TokenShown.of(token) for token in identity.tokens(caller, service_account_id)])
 
 
-@router.post(
-    "/service-accounts/{service_account_id}/tokens",
-    status_code=201,
-    responses=documented(409),
-    openapi_extra=audited("token.created"),
-)
+@router.post("/service-accounts/{service_account_id}/tokens", status_code=201, **recorded("token.created", 409))
 def create_token(
     service_account_id: ServiceAccountId, body: CreateToken, caller: SessionAdmin, response: Response
 ) -> TokenCreated:
@@ -185,9 +169,7 @@ def create_token(
     return TokenCreated.of(token, value=value)
 
 
-@router.delete(
-    "/service-accounts/{service_account_id}/tokens/{token_id}", status_code=204, openapi_extra=audited("token.deleted")
-)
+@router.delete("/service-accounts/{service_account_id}/tokens/{token_id}", status_code=204, **recorded("token.deleted"))
 def delete_token(service_account_id: ServiceAccountId, token_id: TokenId, caller: SessionAdmin) -> None:
     """Delete a token. It stops at once."""
     identity.delete_token(caller, service_account_id, token_id)

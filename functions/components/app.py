@@ -39,14 +39,8 @@ def list_components(_: Reader, paging: Paging, version: Version = None, kind: Of
     return paging.page(reference.listed(version, kind, paging.limit, paging.after), ComponentSummary.of)
 
 
-@router.get(
-    "/components/schema.json",
-    operation_id="getComponentsSchema",
-    response_class=Response,
-    responses=RESPONSES,
-    dependencies=[Anonymous],
-)
-def get_schema(
+@router.get("/components/schema.json", response_class=Response, responses=RESPONSES, dependencies=[Anonymous])
+def get_components_schema(
     version: Version = None,
     accept_encoding: Annotated[str | None, Header(include_in_schema=False)] = None,
     if_none_match: Annotated[str | None, Header(description=_CONDITION)] = None,

@@ -1,9 +1,8 @@
 """The configurations endpoints: configurations, their versions, publishing."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Header, Query, Request, Response
-from pydantic import BeforeValidator
+from fastapi import Query, Request, Response
 
 from configurations.filters import WantedConfigurations
 from configurations.wire import (
@@ -20,12 +19,12 @@ from configurations.wire import (
 from headgate.checker import Asker
 from headgate.configurations import search
 from headgate.configurations import service as configurations
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, Writer
 from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import ConfigurationId, VersionNumber, states, true_or_false
+from headgate.http.parameters import ConfigurationId, Flag, IfMatch, VersionNumber, states
 from headgate.http.paths import PUBLIC
-from headgate.http.problems import documented
+from headgate.http.routing import recorded
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.usage import service as usage
@@ -35,13 +34,13 @@ from headgate_engine.wire.upgrades import CheckUpgrade
 
 router = group("/configurations", "Configurations")
 
-Validate = Annotated[bool, BeforeValidator(true_or_false), Query(description="Save only what the collector accepts")]
+_VERSION: Final = "/{configuration_id}/versions/{n}"
+
+Validate = Annotated[Flag, Query(description="Save only what the collector accepts")]
 IfTestsPass = Annotated[
-    bool,
-    BeforeValidator(true_or_false),
+    Flag,
     Query(description="Publish only if all tests of the version passed as they are, or it has none"),
 ]
-IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
 @router.get("")
@@ -54,13 +53,7 @@ def list_configurations(caller: Reader, paging: Paging, filters: WantedConfigura
     return paging.page(search.find(caller, filters, paging.limit, paging.after), ConfigurationSummary.of)
 
 
-@router.post(
-    "",
-    response_model_exclude_unset=True,
-    status_code=201,
-    responses=documented(409),
-    openapi_extra=audited("configuration.created"),
-)
+@router.post("", response_model_exclude_unset=True, status_code=201, **recorded("configuration.created", 409))
 def create_configuration(
     body: CreateConfiguration, caller: Writer, request: Request, response: Response
 ) -> ConfigurationDetail:
@@ -82,8 +75,8 @@ def get_configuration(configuration_id: ConfigurationId, caller: Reader, respons
     return ConfigurationDetail.with_version(configuration, latest)
 
 
-@router.patch("/{configuration_id}", operation_id="changeConfiguration", openapi_extra=audited("configuration.changed"))
-def patch_configuration(
+@router.patch("/{configuration_id}", **recorded("configuration.changed"))
+def change_configuration(
     configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer, request: Request
 ) -> ConfigurationSummary:
     """Rename a configuration, change its description, or say what manages it from now on."""
@@ -92,9 +85,7 @@ def patch_configuration(
     return ConfigurationSummary.of(changed)
 
 
-@router.delete(
-    "/{configuration_id}", status_code=204, responses=documented(409), openapi_extra=audited("configuration.deleted")
-)
+@router.delete("/{configuration_id}", status_code=204, **recorded("configuration.deleted", 409))
 def delete_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> None:
     """Delete a configuration that was never published, with all its versions, rules and tests, for good.
 
@@ -103,7 +94,7 @@ def delete_configuration(configuration_id: ConfigurationId, caller: Writer, requ
     add_details(request, {"name": configurations.delete(caller, configuration_id).name})
 
 
-@router.post("/{configuration_id}/archive", responses=documented(409), openapi_extra=audited("configuration.archived"))
+@router.post("/{configuration_id}/archive", **recorded("configuration.archived", 409))
 def archive_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> ConfigurationSummary:
     """Keep a configuration only: it leaves the list, and is not edited, published, assigned or rolled out.
 
@@ -115,7 +106,7 @@ def archive_configuration(configuration_id: ConfigurationId, caller: Writer, req
     return ConfigurationSummary.of(archived)
 
 
-@router.post("/{configuration_id}/restore", openapi_extra=audited("configuration.restored"))
+@router.post("/{configuration_id}/restore", **recorded("configuration.restored"))
 def restore_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> ConfigurationSummary:
     """Make an archived configuration one that is used again. Restoring it again returns the same result."""
     restored = configurations.restore(caller, configuration_id)
@@ -133,8 +124,7 @@ def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Pag
     "/{configuration_id}/versions",
     response_model_exclude_unset=True,
     status_code=201,
-    responses=documented(409, 412),
-    openapi_extra=audited("version.created"),
+    **recorded("version.created", 409, 412),
 )
 def append_version(
     configuration_id: ConfigurationId,
@@ -158,7 +148,7 @@ def append_version(
     return VersionDetail.with_yaml(added)
 
 
-@router.get("/{configuration_id}/versions/{n}", response_model_exclude_unset=True)
+@router.get(_VERSION, response_model_exclude_unset=True)
 def get_version(
     configuration_id: ConfigurationId, n: VersionNumber, caller: Reader, response: Response
 ) -> VersionDetail:
@@ -168,14 +158,8 @@ def get_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.patch(
-    "/{configuration_id}/versions/{n}",
-    operation_id="changeVersion",
-    response_model_exclude_unset=True,
-    responses=documented(409, 412),
-    openapi_extra=audited("version.changed"),
-)
-def patch_version(
+@router.patch(_VERSION, response_model_exclude_unset=True, **recorded("version.changed", 409, 412))
+def change_version(
     configuration_id: ConfigurationId,
     n: VersionNumber,
     body: PatchVersion,
@@ -204,10 +188,9 @@ def patch_version(
 
 
 @router.post(
-    "/{configuration_id}/versions/{n}/publish",
+    f"{_VERSION}/publish",
     response_model_exclude_unset=True,
-    responses=documented(409, 412),
-    openapi_extra=audited("version.published"),
+    **recorded("version.published", 409, 412),
 )
 def publish_version(
     configuration_id: ConfigurationId,
@@ -233,7 +216,7 @@ def publish_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.get("/{configuration_id}/versions/{n}/suppressions")
+@router.get(f"{_VERSION}/suppressions")
 def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> Suppressions:
     """The comments in a version that suppress findings of policies, in the order of the text, by its collector.
 
@@ -243,8 +226,8 @@ def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, calle
         return Suppressions(items=configurations.suppressions(caller, configuration_id, n))
 
 
-@router.post("/{configuration_id}/versions/{n}/upgrade-check", operation_id="checkVersionUpgrade")
-def check_upgrade(
+@router.post(f"{_VERSION}/upgrade-check")
+def check_version_upgrade(
     configuration_id: ConfigurationId, n: VersionNumber, body: CheckUpgrade, caller: Reader
 ) -> UpgradeReport:
     """Compare a version's collector version with another, by dry runs on both. Nothing is saved.

@@ -123,7 +123,7 @@ def save(request: Request, caller: Caller, change: TextChange, etag: str) -> Ver
     # The text that was shown is that of this state.
     if etag != version.etag:
         raise VersionChanged(version.etag)
-    operation = api.patch_version if version.status == "draft" else api.append_version
+    operation = api.change_version if version.status == "draft" else api.append_version
     arguments = {**ids, "if_match": etag} | ({"n": version.n} if version.status == "draft" else {})
     saved = carry_out(request, operation, caller, arguments, lambda: {"yaml": change.after})
     assert isinstance(saved, VersionDetail)

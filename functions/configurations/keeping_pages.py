@@ -50,7 +50,7 @@ def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
 command(
     router,
     f"{_PATH}/settings",
-    api.patch_configuration,
+    api.change_configuration,
     _THIS,
     body=lambda posted: {
         "name": posted.form.get("name", ""),

@@ -1,21 +1,16 @@
 """The policies endpoints: what an organization makes of policies."""
 
-from typing import Annotated
-
-from fastapi import Header, Response
+from fastapi import Response
 
 from configurations.policies_wire import PoliciesOut, PolicySettings
-from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionAdmin
-from headgate.http.parameters import states
-from headgate.http.problems import documented
+from headgate.http.parameters import IfMatch, states
+from headgate.http.routing import recorded
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.policies import service as policies
 
 router = group("/policies", "Policies")
-
-IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
 @router.get("")
@@ -26,7 +21,7 @@ def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     return PoliciesOut.of_policies(stored)
 
 
-@router.put("", responses=documented(412), openapi_extra=audited("policies.changed"))
+@router.put("", **recorded("policies.changed", 412))
 def put_policies(
     body: PolicySettings, caller: SessionAdmin, response: Response, if_match: IfMatch = None
 ) -> PoliciesOut:

@@ -21,7 +21,8 @@ def list_flows(_: Reader, paging: Paging) -> Page[FlowSummary]:
 @router.get("/{slug}")
 def get_flow(slug: Slug, _: Reader) -> FlowDetail:
     """One flow, with its description and YAML."""
-    return FlowDetail.of_full(flows.get(slug))
+    full = flows.get(slug)
+    return FlowDetail.of(full.flow, full)
 
 
 app = create_app("Headgate flows", [router, part("flows.flow_pages")])

@@ -1,10 +1,10 @@
 """Answers of the flows endpoints."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from fastapi import Path
 
-from headgate.flows.model import SLUG, FullFlow
+from headgate.flows.model import SLUG
 from headgate.http.wire import Answer
 from headgate_engine.collector import StableSignal
 
@@ -51,7 +51,3 @@ class FlowDetail(FlowSummary):
     description: str
     yaml: str
     tests: list[FlowTestOut]
-
-    @classmethod
-    def of_full(cls, full: FullFlow) -> Self:
-        return cls.of(full.flow, full)

@@ -33,8 +33,8 @@ class Identity(BaseModel):
     access: Access
 
 
-@router.get("/identity", operation_id="getIdentity")
-def identity(caller: Reader) -> Identity:
+@router.get("/identity")
+def get_identity(caller: Reader) -> Identity:
     """Confirm the credential."""
     return Identity(
         organization_id=caller.organization_id,

@@ -4,11 +4,11 @@ from fastapi import Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
-from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import JobId, RunId
 from headgate.http.paths import PUBLIC
+from headgate.http.routing import recorded
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
@@ -25,7 +25,7 @@ from testing.wire import StartRun, run_out
 router = group("/testing", "Pipeline tests")
 
 
-@router.post("/runs", status_code=202, openapi_extra=audited("run.started"))
+@router.post("/runs", status_code=202, **recorded("run.started"))
 def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     """Start a test run: the sample through one pipeline of a real collector, and rules on what it puts out.
 
@@ -99,7 +99,7 @@ def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, r
     return trace_wire.answer(StepOut.of(step, records, paging), lambda: traces.link(run_id))
 
 
-@router.post("/suites", status_code=201, openapi_extra=audited("suite.started"))
+@router.post("/suites", status_code=201, **recorded("suite.started"))
 def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOut:
     """Run tests of a stored version or of a text side by side, as one job, which takes one place of the runs under way.
 

@@ -2,10 +2,10 @@
 
 from fastapi import Response
 
-from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import JobId
 from headgate.http.paths import PUBLIC
+from headgate.http.routing import recorded
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.runs.jobs import comparisons
@@ -15,7 +15,7 @@ from testing.comparison_wire import ComparisonOut, StartComparison
 router = group("/testing", "Pipeline tests")
 
 
-@router.post("/comparisons", status_code=201, openapi_extra=audited("comparison.started"))
+@router.post("/comparisons", status_code=201, **recorded("comparison.started"))
 def start_comparison(body: StartComparison, caller: Writer, response: Response) -> ComparisonOut:
     """Compare what two versions, texts or collectors put out for the same samples, record by record.
 

@@ -3,10 +3,10 @@
 from fastapi import Response
 
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
-from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import JobId
 from headgate.http.paths import PUBLIC
+from headgate.http.routing import recorded
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
@@ -16,7 +16,7 @@ from testing.coverage_wire import CoverageOut, StartCoverage
 router = group("/testing", "Pipeline tests")
 
 
-@router.post("/coverage", status_code=201, openapi_extra=audited("coverage.started"))
+@router.post("/coverage", status_code=201, **recorded("coverage.started"))
 def start_coverage(body: StartCoverage, caller: Writer, response: Response) -> CoverageOut:
     """Find what could be taken out of a configuration without a test that notices it.
 

@@ -79,7 +79,7 @@ def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
 command(
     router,
     _VERSION_PATH,
-    version_tests.delete_test,
+    version_tests.delete_version_test,
     "/configurations/{configuration_id}/versions/{n}",
     arguments={"test_name": "delete_test"},
     refused=_refused,

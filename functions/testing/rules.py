@@ -3,10 +3,10 @@
 from fastapi import Request
 
 from headgate.configurations import service as configurations
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.parameters import ConfigurationId, VersionNumber
-from headgate.http.routing import application_router
+from headgate.http.routing import application_router, recorded
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.runs.rules import service as rules
@@ -23,9 +23,7 @@ def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumbe
     return RuleSets(items=[RuleSetOut.of(rule_set) for rule_set in rules.saved(caller, configuration_id, n)])
 
 
-@router.put(
-    "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}", openapi_extra=audited("rules.saved")
-)
+@router.put("/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}", **recorded("rules.saved"))
 def put_validation_pipeline(
     configuration_id: ConfigurationId,
     n: VersionNumber,
@@ -43,7 +41,7 @@ def put_validation_pipeline(
 
 @by_hand.put(
     "/configurations/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}",
-    openapi_extra=audited("rules_by_hand.saved"),
+    **recorded("rules_by_hand.saved"),
 )
 def put_rules_by_hand(
     configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRulesByHand, caller: SessionMember

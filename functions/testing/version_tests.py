@@ -1,14 +1,14 @@
 """The endpoints of a version's named tests."""
 
-from typing import Annotated
+from typing import Final
 
-from fastapi import Header, Request, Response
+from fastapi import Request, Response
 
 from headgate.configurations import service as configurations
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, Writer
-from headgate.http.parameters import ConfigurationId, VersionNumber, states
-from headgate.http.problems import documented
+from headgate.http.parameters import ConfigurationId, IfMatch, VersionNumber, states
+from headgate.http.routing import recorded
 from headgate.http.routing import router as group
 from headgate.runs.suites import service as suites
 from headgate_engine.wire.tests import NamedTestIn
@@ -16,17 +16,17 @@ from testing.tests_wire import ListedTestOut, NamedTestOut, VersionTestsOut
 
 router = group("/configurations", "Tests of a version")
 
-IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
+_ONE: Final = "/{configuration_id}/versions/{n}/tests/{test_name}"
 
 
-@router.get("/{configuration_id}/versions/{n}/tests", operation_id="listVersionTests")
-def list_tests(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> VersionTestsOut:
+@router.get("/{configuration_id}/versions/{n}/tests")
+def list_version_tests(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> VersionTestsOut:
     """The tests of a version by name, without what they say, and the evidence that suites of them left."""
     return VersionTestsOut.of(suites.overview(caller, configuration_id, n))
 
 
-@router.get("/{configuration_id}/versions/{n}/tests/{test_name}", operation_id="getVersionTest")
-def get_test(
+@router.get(_ONE)
+def get_version_test(
     configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Reader, response: Response
 ) -> NamedTestOut:
     """One test of a version."""
@@ -35,13 +35,8 @@ def get_test(
     return NamedTestOut.of_test(listed, test)
 
 
-@router.put(
-    "/{configuration_id}/versions/{n}/tests/{test_name}",
-    operation_id="putVersionTest",
-    responses=documented(409, 412),
-    openapi_extra=audited("test.saved"),
-)
-def put_test(
+@router.put(_ONE, **recorded("test.saved", 409, 412))
+def put_version_test(
     configuration_id: ConfigurationId,
     n: VersionNumber,
     test_name: str,
@@ -62,14 +57,8 @@ def put_test(
     return ListedTestOut.of(saved)
 
 
-@router.delete(
-    "/{configuration_id}/versions/{n}/tests/{test_name}",
-    operation_id="deleteVersionTest",
-    status_code=204,
-    responses=documented(409, 412),
-    openapi_extra=audited("test.deleted"),
-)
-def delete_test(
+@router.delete(_ONE, status_code=204, **recorded("test.deleted", 409, 412))
+def delete_version_test(
     configuration_id: ConfigurationId,
     n: VersionNumber,
     test_name: str,

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BeforeValidator
 
 from headgate.checker import Asker
 from headgate.checker import collector_versions as collectors
@@ -11,7 +10,7 @@ from headgate.configurations.model import UnknownDistribution
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import true_or_false
+from headgate.http.parameters import Flag
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.installs import releases
@@ -27,40 +26,24 @@ from headgate_engine.wire.upgrades import CheckTextUpgrade
 from validation.wire import InstalledVersionOut, Lint, Validate, ValidateBatch
 
 router = group("", "Validation and linting")
-
-
-WithLint = Annotated[bool, BeforeValidator(true_or_false), Query(description="Also check the OTTL expressions")]
-WithPolicies = Annotated[
-    bool, BeforeValidator(true_or_false), Query(description="Also check the organization's policies")
-]
-WithGraph = Annotated[bool, BeforeValidator(true_or_false), Query(description="Also tell the pipelines")]
-
-
-WithStart = Annotated[
-    bool, BeforeValidator(true_or_false), Query(description="Also start the processors and connectors in a sandbox")
-]
-
-
+WithLint = Annotated[Flag, Query(alias="lint", description="Also check the OTTL expressions")]
+WithPolicies = Annotated[Flag, Query(alias="policies", description="Also check the organization's policies")]
+WithGraph = Annotated[Flag, Query(alias="graph", description="Also tell the pipelines")]
+WithStart = Annotated[Flag, Query(alias="start", description="Also start the processors and connectors in a sandbox")]
 Remember = Annotated[
-    bool,
-    BeforeValidator(true_or_false),
-    Query(description="Keep the verdict, which lists show; send false while the text is typed and not saved"),
+    Flag, Query(description="Keep the verdict, which lists show; send false while the text is typed and not saved")
 ]
+WithGroups = Annotated[Flag, Query(alias="groups", description="Also tell what was found in all texts, by kind")]
 
 
-WithGroups = Annotated[
-    bool, BeforeValidator(true_or_false), Query(description="Also tell what was found in all texts, by kind")
-]
-
-
-@router.post("/validate", operation_id="validateText", response_model_exclude_unset=True)
-def validate(
+@router.post("/validate", response_model_exclude_unset=True)
+def validate_text(
     body: Validate,
     caller: Reader,
-    with_lint: Annotated[WithLint, Query(alias="lint")] = False,
-    with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
-    with_graph: Annotated[WithGraph, Query(alias="graph")] = False,
-    with_start: Annotated[WithStart, Query(alias="start")] = False,
+    with_lint: WithLint = False,
+    with_policies: WithPolicies = False,
+    with_graph: WithGraph = False,
+    with_start: WithStart = False,
     remember: Remember = True,
 ) -> ValidationResult:
     """Validate a configuration on a real collector. 503 means that it was not checked: it may be valid or not.
@@ -84,14 +67,14 @@ def validate(
         return ValidationResult.of(checking.check(caller, body.request(), parts, remember=remember))
 
 
-@router.post("/validate/batch", operation_id="validateTexts", response_model_exclude_unset=True)
-def validate_batch(
+@router.post("/validate/batch", response_model_exclude_unset=True)
+def validate_texts(
     body: ValidateBatch,
     caller: Reader,
-    with_lint: Annotated[WithLint, Query(alias="lint")] = False,
-    with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
-    with_start: Annotated[WithStart, Query(alias="start")] = False,
-    with_groups: Annotated[WithGroups, Query(alias="groups")] = False,
+    with_lint: WithLint = False,
+    with_policies: WithPolicies = False,
+    with_start: WithStart = False,
+    with_groups: WithGroups = False,
 ) -> ValidationResults:
     """Validate up to 50 configurations: one request of the limit, and one check under way.
 
@@ -106,8 +89,8 @@ def validate_batch(
         return ValidationResults.of([item.name for item in body.items], results, groups=with_groups)
 
 
-@router.post("/validate/upgrade-check", operation_id="checkTextUpgrade")
-def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
+@router.post("/validate/upgrade-check")
+def check_text_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
     """Compare a configuration's collector version with another, by dry runs on both. Nothing is saved.
 
     503 means that one of the versions could not be asked. Both versions count as one check under way.
@@ -116,8 +99,8 @@ def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
         return upgrades.check(body.text(), body.to, body.source, asker=Asker.of(caller))
 
 
-@router.post("/ottl/lint", operation_id="lintOttl")
-def lint(body: Lint, caller: Reader) -> LintResult:
+@router.post("/ottl/lint")
+def lint_ottl(body: Lint, caller: Reader) -> LintResult:
     """Check OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context.
 
     `version` names the collector whose parsers check them, the server's default one without it. An official release has

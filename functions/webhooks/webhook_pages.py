@@ -202,7 +202,7 @@ command(
     refusals=(errors.Invalid, FleetNotFound),
 )
 command(router, f"{_PATH}/delete", api.delete_webhook, "/webhooks")
-command(router, f"{_PATH}/deliveries/{{delivery_id}}/resend", api.resend_delivery, _THIS)
+command(router, f"{_PATH}/deliveries/{{delivery_id}}/resend", api.resend_webhook_delivery, _THIS)
 
 
 @router.post("/organizations/{organization_id}/webhooks/{webhook_id}/secret")

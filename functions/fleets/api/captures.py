@@ -10,12 +10,12 @@ from fleets.api.deployments_wire import DeploymentOut
 from fleets.api.routing import fleet_router
 from headgate.captures import service as captures
 from headgate.deployments.model import DeploymentNotFound
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import CaptureId, DeploymentId, FleetId
 from headgate.http.paths import PUBLIC
-from headgate.http.problems import documented
+from headgate.http.routing import recorded
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances.counting import fleets as counting
@@ -27,27 +27,21 @@ _ALL: Final = "/{fleet_id}/captures"
 _ONE: Final = f"{_ALL}/{{capture_id}}"
 
 
-@router.get("/capture-redaction", operation_id="getCaptureRedaction")
-def get_redaction(caller: Reader) -> RedactionOut:
+@router.get("/capture-redaction")
+def get_capture_redaction(caller: Reader) -> RedactionOut:
     """Show the redaction that hosts of the organization apply to samples before anything leaves them."""
     return RedactionOut.of(captures.redaction(caller))
 
 
-@router.put(
-    "/capture-redaction", operation_id="putCaptureRedaction", openapi_extra=audited("captures.redaction_changed")
-)
-def put_redaction(body: RedactionSettings, caller: SessionAdmin) -> RedactionOut:
+@router.put("/capture-redaction", **recorded("captures.redaction_changed"))
+def put_capture_redaction(body: RedactionSettings, caller: SessionAdmin) -> RedactionOut:
     """Replace it, for captures that are started from now on; a session of an Admin only."""
     with checks.under_way(caller, asked=bool(body.patterns)):
         return RedactionOut.of(captures.change_redaction(caller, body.redaction()))
 
 
-@router.put(
-    "/{fleet_id}/deployments/{deployment_id}/captures",
-    operation_id="allowCaptures",
-    openapi_extra=audited("deployment.captures_changed"),
-)
-def put_captures(
+@router.put("/{fleet_id}/deployments/{deployment_id}/captures", **recorded("deployment.captures_changed"))
+def allow_captures(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PutCaptures, caller: SessionAdmin
 ) -> DeploymentOut:
     """Allow captures in a group, or forbid them, which ends those under way; a session of an Admin only."""
@@ -57,7 +51,7 @@ def put_captures(
     )
 
 
-@router.post(_ALL, status_code=201, responses=documented(409), openapi_extra=audited("capture.started"))
+@router.post(_ALL, status_code=201, **recorded("capture.started", 409))
 def start_capture(
     fleet_id: FleetId, body: StartCapture, caller: Writer, request: Request, response: Response
 ) -> CaptureOut:
@@ -88,8 +82,8 @@ def get_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> Cap
     return CaptureOut.of_known(captures.get(caller, fleet_id, capture_id))
 
 
-@router.get(f"{_ONE}/sample", operation_id="getCaptureSample", response_class=PlainTextResponse)
-def get_sample(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> PlainTextResponse:
+@router.get(f"{_ONE}/sample", response_class=PlainTextResponse)
+def get_capture_sample(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> PlainTextResponse:
     """The records without secrets, one OTLP/JSON document a line: a test run takes it as its `sample`.
 
     404 `sample_not_found` until the capture has ended, and for one without records.
@@ -97,13 +91,13 @@ def get_sample(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> Plai
     return PlainTextResponse(captures.sample(caller, fleet_id, capture_id))
 
 
-@router.post(f"{_ONE}/end", responses=documented(409), openapi_extra=audited("capture.ended"))
+@router.post(f"{_ONE}/end", **recorded("capture.ended", 409))
 def end_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Writer) -> CaptureOut:
     """End a capture before its time, with the host's next message. What it has until then is its sample."""
     return CaptureOut.of_known(captures.end(caller, fleet_id, capture_id))
 
 
-@router.delete(_ONE, status_code=204, responses=documented(409), openapi_extra=audited("capture.deleted"))
+@router.delete(_ONE, status_code=204, **recorded("capture.deleted", 409))
 def delete_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Writer) -> None:
     """Delete a capture with its sample, for good. 409 while it is under way."""
     captures.delete(caller, fleet_id, capture_id)

@@ -1,7 +1,7 @@
 """The endpoints of the variables that are stored with a deployment group, and of the group's own token."""
 
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from fastapi import Request
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
@@ -13,11 +13,11 @@ from fleets.api.wire import RenewToken, TokenStatusOut
 from headgate.deployments import own_tokens, variables
 from headgate.deployments.environment import Environment
 from headgate.deployments.variables import MOST
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
-from headgate.http.routing import ONCE, application_router
+from headgate.http.routing import ONCE, application_router, recorded
 from headgate.instances import token_status
 from headgate.instances.counting import fleets as counting
 from headgate.rollouts.upgrading import variable_hosts
@@ -27,6 +27,8 @@ from headgate_engine.wire.times import Time
 
 router = fleet_router()
 by_hand = application_router()
+
+_GROUP: Final = "/{fleet_id}/deployments/{deployment_id}"
 
 
 def _one_line(value: str) -> str:
@@ -115,18 +117,14 @@ class EnvHostsOut(BaseModel):
     not_moved: list[NotMovedOut]
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/env", operation_id="getDeploymentVariables")
-def get_env(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> EnvOut:
+@router.get(f"{_GROUP}/env")
+def get_deployment_variables(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> EnvOut:
     """The variables that are stored with the group. Secrets are named, and their values are not shown."""
     return EnvOut.of(variables.get(caller, fleet_id, deployment_id))
 
 
-@router.patch(
-    "/{fleet_id}/deployments/{deployment_id}/env",
-    operation_id="changeDeploymentVariables",
-    openapi_extra=audited("deployment.env_changed"),
-)
-def patch_env(
+@router.patch(f"{_GROUP}/env", **recorded("deployment.env_changed"))
+def change_deployment_variables(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PatchEnv, caller: Writer, request: Request
 ) -> EnvOut:
     """Set or remove stored variables. Hosts of the group get them by an install, or by a rollout of the revision.
@@ -141,8 +139,8 @@ def patch_env(
     return EnvOut.of(stored)
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/env/hosts", operation_id="getVariablesOfHosts")
-def get_env_hosts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> EnvHostsOut:
+@router.get(f"{_GROUP}/env/hosts")
+def get_variables_of_hosts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> EnvHostsOut:
     """The revisions of the stored variables that run on hosts, and the hosts that a rollout cannot reach."""
     group, stored, hosts = variable_hosts(caller, fleet_id, deployment_id)
     counted = sorted(hosts.running.items(), key=lambda each: each[0] or 0, reverse=True)
@@ -157,33 +155,21 @@ def get_env_hosts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader
     )
 
 
-@router.get(
-    "/{fleet_id}/deployments/{deployment_id}/token", operation_id="getDeploymentToken", responses=documented(409)
-)
-def get_token(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> TokenStatusOut:
+@router.get(f"{_GROUP}/token", responses=documented(409))
+def get_deployment_token(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> TokenStatusOut:
     """List the hosts that still use a former token of the group. 409 `no_own_token` if it has none of its own."""
     return TokenStatusOut.of_status(token_status.of_group(caller, fleet_id, deployment_id))
 
 
-@router.post(
-    "/{fleet_id}/deployments/{deployment_id}/token",
-    operation_id="renewDeploymentToken",
-    responses=documented(409),
-    openapi_extra=audited("deployment.token_renewed") | ONCE,
-)
-def renew(fleet_id: FleetId, deployment_id: DeploymentId, body: RenewToken, caller: SessionAdmin) -> DeploymentOut:
+@by_hand.post("/fleets/{fleet_id}/deployments/{deployment_id}/token", **recorded("deployment.token_renewed"))
+@router.post(f"{_GROUP}/token", **recorded("deployment.token_renewed", 409, marks=ONCE))
+def renew_deployment_token(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: RenewToken, caller: SessionAdmin
+) -> DeploymentOut:
     """Issue the next token of a group that has one of its own. Sessions of Admins only.
 
     With grace `none`, the previous one ends at once. 409 `no_own_token` if the group has none.
     """
-    return renew_token_of_group(fleet_id, deployment_id, body, caller)
-
-
-@by_hand.post("/fleets/{fleet_id}/deployments/{deployment_id}/token", openapi_extra=audited("deployment.token_renewed"))
-def renew_token_of_group(
-    fleet_id: FleetId, deployment_id: DeploymentId, body: RenewToken, caller: SessionAdmin
-) -> DeploymentOut:
-    """Issue the next token of a group that has one of its own. With grace `none`, the previous one ends at once."""
     counters = counting.before_change(caller, fleet_id, deployment_id)
     return DeploymentOut.counted(counters.counted(own_tokens.renew(caller, fleet_id, deployment_id, body.grace)))
 

@@ -6,7 +6,7 @@ from fastapi import Depends, Query
 from pydantic import BeforeValidator
 
 from headgate.foundation.ids import id_pattern
-from headgate.http.parameters import AtLeastOne, true_or_false, whole_number
+from headgate.http.parameters import AtLeastOne, Flag, whole_number
 from headgate.instances.service import InstanceFilter
 from headgate.instances.state.model import InstanceState
 
@@ -27,8 +27,7 @@ async def wanted_instances(
         Query(max_length=319, pattern=r"^[^=]+=.*$", description="With this label, as `key=value`"),
     ] = None,
     drifted: Annotated[
-        bool | None,
-        BeforeValidator(true_or_false),
+        Flag | None,
         Query(description="On which something was changed by hand, or with `false` nothing was"),
     ] = None,
     component: Annotated[
@@ -40,13 +39,11 @@ async def wanted_instances(
         ),
     ] = None,
     old_token: Annotated[
-        bool | None,
-        BeforeValidator(true_or_false),
+        Flag | None,
         Query(description="That last reported with an older token than the present one, or with `false` with that"),
     ] = None,
     without_key: Annotated[
-        bool | None,
-        BeforeValidator(true_or_false),
+        Flag | None,
         Query(description="Whose hosts do not sign their messages, or with `false` those that do"),
     ] = None,
 ) -> InstanceFilter:

@@ -22,13 +22,12 @@ from headgate.deployments import modes
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import FleetId
 from headgate.http.paths import PUBLIC
-from headgate.http.problems import documented
-from headgate.http.routing import ONCE, application_router
+from headgate.http.routing import ONCE, application_router, recorded
 from headgate.http.wire import ids_in_body
 from headgate.installs import observing
 from headgate.installs import service as installs
@@ -45,7 +44,7 @@ def list_fleets(caller: Reader, paging: Paging, name: ByName = None) -> Page[Fle
     return paging.page(counting.fleets(caller, paging.limit, paging.after, name), FleetOut.counted)
 
 
-@router.post("", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created"))
+@router.post("", status_code=201, **recorded("fleet.created", 409))
 def create_fleet(body: CreateFleet, caller: Writer, request: Request, response: Response) -> FleetOut:
     """Create a fleet and issue its token, which is not returned. A server or an observed fleet has a Default group."""
     fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by, body.mode)
@@ -60,48 +59,33 @@ def get_fleet(fleet_id: FleetId, caller: Reader) -> FleetOut:
     return FleetOut.counted(counting.fleet(caller, fleet_id))
 
 
-@router.delete("/{fleet_id}", status_code=204, responses=documented(409), openapi_extra=audited("fleet.deleted"))
+@router.delete("/{fleet_id}", status_code=204, **recorded("fleet.deleted", 409))
 def delete_fleet(fleet_id: FleetId, caller: Writer, request: Request) -> None:
     """Delete a fleet with its tokens. 409 if it has other groups than Default or a rollout, or a collector reports."""
     add_details(request, {"name": deletion.delete_fleet(caller, fleet_id).label})
 
 
-@router.post(
-    "/{fleet_id}/install",
-    operation_id="composeInstall",
-    responses=documented(409),
-    openapi_extra=audited("install.composed"),
-)
-def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
+@router.post("/{fleet_id}/install", **recorded("install.composed", 409))
+def compose_install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
     """Compose the command that makes a host or a cluster join a deployment group."""
     with ids_in_body(deployment_id=DeploymentNotFound):
         return InstallOut.of_install(body.platform, installs.compose(caller, fleet_id, body.options()))
 
 
-@router.post(
-    "/{fleet_id}/observe",
-    operation_id="composeObserving",
-    responses=documented(409),
-    openapi_extra=audited("install.composed"),
-)
-def observe(fleet_id: FleetId, body: ObserveRequest, caller: Writer) -> ObserveOut:
+@router.post("/{fleet_id}/observe", **recorded("install.composed", 409))
+def compose_observing(fleet_id: FleetId, body: ObserveRequest, caller: Writer) -> ObserveOut:
     """Compose what makes a collector that others installed report to an observed fleet."""
     return ObserveOut.of(observing.compose(caller, fleet_id, body.client, body.transport), client=body.client)
 
 
-@router.post("/{fleet_id}/mode-check", operation_id="checkFleetMode")
-def check_mode(fleet_id: FleetId, body: PutMode, caller: Reader) -> ModeCheckOut:
+@router.post("/{fleet_id}/mode-check")
+def check_fleet_mode(fleet_id: FleetId, body: PutMode, caller: Reader) -> ModeCheckOut:
     """Say what changing a fleet's mode would mean for its collectors, and what is kept. Nothing is changed."""
     return ModeCheckOut.of_check(mode_preview.check(caller, fleet_id, body.mode))
 
 
-@router.put(
-    "/{fleet_id}/mode",
-    operation_id="putFleetMode",
-    responses=documented(409),
-    openapi_extra=audited("fleet.mode_changed"),
-)
-def put_mode(fleet_id: FleetId, body: PutMode, caller: Writer) -> FleetOut:
+@router.put("/{fleet_id}/mode", **recorded("fleet.mode_changed", 409))
+def put_fleet_mode(fleet_id: FleetId, body: PutMode, caller: Writer) -> FleetOut:
     """Let Headgate configure the collectors of an observed fleet, or observe those of a fleet that runs nothing yet.
 
     Nothing is sent by it: collectors go on with what they have until a rollout reaches them. 409
@@ -112,28 +96,18 @@ def put_mode(fleet_id: FleetId, body: PutMode, caller: Writer) -> FleetOut:
     return FleetOut.counted(replace(counted, fleet=modes.change(caller, fleet_id, body.mode)))
 
 
-@router.get("/{fleet_id}/token", operation_id="getFleetToken")
-def get_token(fleet_id: FleetId, caller: Reader) -> TokenStatusOut:
+@router.get("/{fleet_id}/token")
+def get_fleet_token(fleet_id: FleetId, caller: Reader) -> TokenStatusOut:
     """List hosts that still use a former token of the fleet, and count those with the present one."""
     return TokenStatusOut.of_status(token_status.of_fleet(caller, fleet_id))
 
 
-@router.post(
-    "/{fleet_id}/token",
-    operation_id="renewFleetToken",
-    responses=documented(409),
-    openapi_extra=audited("fleet.token_renewed") | ONCE,
-)
-def renew(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
+@by_hand.post("/fleets/{fleet_id}/token", **recorded("fleet.token_renewed"))
+@router.post("/{fleet_id}/token", **recorded("fleet.token_renewed", 409, marks=ONCE))
+def renew_fleet_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
     """Issue the fleet's next token, which install commands contain from now on. Sessions of Admins only.
 
     Hosts that sign their messages take it by themselves before the previous one ends; `GET …/token` lists the others.
     With grace `none`, all others end at once.
     """
-    return renew_token(fleet_id, body, caller)
-
-
-@by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))
-def renew_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
-    """Issue the fleet's next token, which install commands contain from now on. With grace `none`, all others end."""
     return FleetOut.of_fleet(fleets.renew_token(caller, fleet_id, body.grace))

@@ -1,5 +1,7 @@
 """The endpoints of a fleet's deployment groups."""
 
+from typing import Final
+
 from fastapi import Request, Response
 
 from fleets.api.deployments_wire import (
@@ -22,13 +24,13 @@ from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import assigned, assignments, history, mounts, selectors
 from headgate.deployments.events import GroupEvent
 from headgate.deployments.model import DeploymentNotFound
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import AtTime, DeploymentId, FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import application_router
+from headgate.http.routing import application_router, recorded
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances import deletion, first_version
@@ -44,6 +46,8 @@ from headgate_engine.wire.upgrades import CheckUpgrade
 router = fleet_router()
 by_hand = application_router()
 
+_ONE: Final = "/{fleet_id}/deployments/{deployment_id}"
+
 
 @router.get("/{fleet_id}/deployments")
 def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging, name: ByName = None) -> Page[DeploymentOut]:
@@ -51,9 +55,7 @@ def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging, name: By
     return paging.page(counting.groups(caller, fleet_id, paging.limit, paging.after, name), DeploymentOut.counted)
 
 
-@router.post(
-    "/{fleet_id}/deployments", status_code=201, responses=documented(409), openapi_extra=audited("deployment.created")
-)
+@router.post("/{fleet_id}/deployments", status_code=201, **recorded("deployment.created", 409))
 def create_deployment(
     fleet_id: FleetId, body: CreateDeployment, caller: Writer, request: Request, response: Response
 ) -> DeploymentChanged:
@@ -69,19 +71,14 @@ def create_deployment(
     return DeploymentChanged.of_change(created, counters.counted(created.group), ())
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}")
+@router.get(_ONE)
 def get_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> DeploymentOut:
     """One deployment group."""
     return DeploymentOut.counted(counting.group(caller, fleet_id, deployment_id))
 
 
-@router.patch(
-    "/{fleet_id}/deployments/{deployment_id}",
-    operation_id="changeDeployment",
-    responses=documented(409),
-    openapi_extra=audited("deployment.changed"),
-)
-def patch_deployment(
+@router.patch(_ONE, **recorded("deployment.changed", 409))
+def change_deployment(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer, request: Request
 ) -> DeploymentChanged:
     """Change a group. `configuration_id` alone assigns its newest published version, null clears the assignment."""
@@ -98,13 +95,8 @@ def patch_deployment(
     return DeploymentChanged.of_change(changed, counters.counted(changed.group), hosts.unsuited(changed.version))
 
 
-@router.put(
-    "/{fleet_id}/deployments/{deployment_id}/selector",
-    operation_id="putDeploymentSelector",
-    responses=documented(409),
-    openapi_extra=audited("deployment.selector_changed"),
-)
-def put_selector(
+@router.put(f"{_ONE}/selector", **recorded("deployment.selector_changed", 409))
+def put_deployment_selector(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PutSelector, caller: Writer, request: Request
 ) -> DeploymentOut:
     """Let labels select the hosts of a group of a server fleet: they move within a minute and a heartbeat.
@@ -118,23 +110,16 @@ def put_selector(
     return DeploymentOut.counted(counters.counted(changed))
 
 
-@router.delete(
-    "/{fleet_id}/deployments/{deployment_id}",
-    status_code=204,
-    responses=documented(409),
-    openapi_extra=audited("deployment.deleted"),
-)
+@router.delete(_ONE, status_code=204, **recorded("deployment.deleted", 409))
 def delete_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Writer, request: Request) -> None:
     """Delete a group. 409 for a Default group, during a rollout, and while a collector of it reports."""
     add_details(request, {"name": deletion.delete_group(caller, fleet_id, deployment_id).name})
 
 
-@router.post(
-    "/{fleet_id}/deployments/{deployment_id}/upgrade-check",
-    operation_id="checkDeploymentUpgrade",
-    responses=documented(409),
-)
-def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpgrade, caller: Reader) -> UpgradeReport:
+@router.post(f"{_ONE}/upgrade-check", responses=documented(409))
+def check_deployment_upgrade(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpgrade, caller: Reader
+) -> UpgradeReport:
     """Compare the collector version of the group's assigned version with another. Nothing is saved.
 
     409 if no version is assigned; 503 means that one of the collectors could not be asked.
@@ -145,7 +130,7 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
         return upgrades.check(text, body.to, body.source, asker=Asker.of(caller))
 
 
-@router.post("/{fleet_id}/deployments/{deployment_id}/assignment-check")
+@router.post(f"{_ONE}/assignment-check")
 def check_assignment(
     fleet_id: FleetId, deployment_id: DeploymentId, body: CheckAssignment, caller: Reader
 ) -> AssignmentCheck:
@@ -163,8 +148,8 @@ def check_assignment(
     return AssignmentCheck(warnings=warnings_of(check, [*hosts.unsuited(version), *differing]))
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/history", operation_id="listDeploymentHistory")
-def list_history(
+@router.get(f"{_ONE}/history")
+def list_deployment_history(
     fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, paging: Paging, at: AtTime = None
 ) -> Page[GroupEventOut] | AssignedThenOut:
     """List the group's assignments, newest first: who, what, when and why; with `at`, the assignment at that time.
@@ -188,8 +173,7 @@ def list_history(
 
 
 @by_hand.put(
-    "/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts",
-    openapi_extra=audited("deployment.volume_mounts_changed"),
+    "/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts", **recorded("deployment.volume_mounts_changed")
 )
 def put_volume_mounts(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PutVolumeMounts, caller: SessionMember

@@ -1,6 +1,7 @@
 """The endpoints of a fleet's collector instances."""
 
 from dataclasses import replace
+from typing import Final
 
 from fastapi import Request, Response
 
@@ -22,12 +23,12 @@ from headgate.audit import service as audit
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments.model import DeploymentNotFound
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import AtTime, FleetId, InstanceId, OrderId
 from headgate.http.paths import PUBLIC
-from headgate.http.problems import documented
+from headgate.http.routing import recorded
 from headgate.http.wire import ids_in_body
 from headgate.installs import supervisors
 from headgate.instances import deletion, details, replacing
@@ -36,6 +37,8 @@ from headgate.instances.orders import acts
 from headgate.instances.timeline import history
 
 router = fleet_router()
+
+_ONE: Final = "/{fleet_id}/instances/{instance_id}"
 
 
 @router.get("/{fleet_id}/instances")
@@ -47,14 +50,14 @@ def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, filters: W
     return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, filters), InstanceOut.of_seen)
 
 
-@router.get("/{fleet_id}/instances/{instance_id}")
+@router.get(_ONE)
 def get_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> InstanceDetail:
     """One collector instance: what it is to run, was offered, tried and runs, each with its time."""
     return InstanceDetail.of_known(details.instance(caller, fleet_id, instance_id))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/history", operation_id="listInstanceHistory")
-def list_history(
+@router.get(f"{_ONE}/history")
+def list_instance_history(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, paging: Paging, at: AtTime = None
 ) -> Page[HappenedOut] | ThenOut:
     """List the instance's events, newest first; with `at`, what it ran at that time, and its state.
@@ -67,9 +70,7 @@ def list_history(
     return paging.page(history.events(caller, fleet_id, instance_id, paging.limit, paging.after), HappenedOut.of_listed)
 
 
-@router.patch(
-    "/{fleet_id}/instances/{instance_id}", responses=documented(409), openapi_extra=audited("instance.changed")
-)
+@router.patch(_ONE, **recorded("instance.changed", 409))
 def change_instance(
     fleet_id: FleetId, instance_id: InstanceId, body: ChangeInstance, caller: Writer, request: Request
 ) -> InstanceDetail:
@@ -89,23 +90,13 @@ def change_instance(
     return InstanceDetail.of_known(replace(known, seen=replace(known.seen, instance=changed)))
 
 
-@router.delete(
-    "/{fleet_id}/instances/{instance_id}",
-    status_code=204,
-    responses=documented(409),
-    openapi_extra=audited("instance.deleted"),
-)
+@router.delete(_ONE, status_code=204, **recorded("instance.deleted", 409))
 def delete_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, request: Request) -> None:
     """Delete an instance that is stopped or stale. It is known again as soon as it reports. 409 while it does."""
     add_details(request, {"name": deletion.delete_instance(caller, fleet_id, instance_id).called})
 
 
-@router.post(
-    "/{fleet_id}/instances/{instance_id}/restart",
-    status_code=202,
-    responses=documented(409),
-    openapi_extra=audited("instance.restart_ordered"),
-)
+@router.post(f"{_ONE}/restart", status_code=202, **recorded("instance.restart_ordered", 409))
 def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Order the host to restart its collector. An order that it has not carried out yet is returned as it is.
 
@@ -116,12 +107,7 @@ def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer,
     return OrderOut.of_order(order)
 
 
-@router.post(
-    "/{fleet_id}/instances/{instance_id}/retry",
-    status_code=202,
-    responses=documented(409),
-    openapi_extra=audited("instance.retry_ordered"),
-)
+@router.post(f"{_ONE}/retry", status_code=202, **recorded("instance.retry_ordered", 409))
 def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Offer the version that failed on this host to it again, and to no other host."""
     order = acts.try_again(caller, fleet_id, instance_id)
@@ -130,10 +116,9 @@ def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, r
 
 
 @router.post(
-    "/{fleet_id}/instances/{instance_id}/upgrade-supervisor",
+    f"{_ONE}/upgrade-supervisor",
     status_code=202,
-    responses=documented(409),
-    openapi_extra=audited("instance.supervisor_upgrade_ordered"),
+    **recorded("instance.supervisor_upgrade_ordered", 409),
 )
 def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Order the host to replace its supervisor by the one that is published for installs.
@@ -146,12 +131,8 @@ def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Write
     return OrderOut.of_order(order)
 
 
-@router.post(
-    "/{fleet_id}/instances/{instance_id}/allow-move",
-    operation_id="allowInstanceMove",
-    openapi_extra=audited("instance.move_allowed"),
-)
-def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> MoveOut:
+@router.post(f"{_ONE}/allow-move", **recorded("instance.move_allowed"))
+def allow_instance_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> MoveOut:
     """Let another host take the instance's place within the hour, once. Sessions only.
 
     It is for a host that lost its key, or has none and was installed with the token of another scope. Whoever has a
@@ -161,12 +142,8 @@ def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember
     return MoveOut(move_allowed_until=acts.allow_move(caller, fleet_id, instance_id, record))
 
 
-@router.post(
-    "/{fleet_id}/instances/{instance_id}/cut-off",
-    operation_id="cutOffInstance",
-    openapi_extra=audited("instance.cut_off"),
-)
-def cut_off(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
+@router.post(f"{_ONE}/cut-off", **recorded("instance.cut_off"))
+def cut_off_instance(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
     """Refuse every message of this host with 403 `host_cut_off`, and send it nothing. Sessions only.
 
     Its collector goes on with what it has. Renew the token as well: whoever has it can report as another host, and a
@@ -175,12 +152,8 @@ def cut_off(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -
     return _cut_off(fleet_id, instance_id, caller)
 
 
-@router.post(
-    "/{fleet_id}/instances/{instance_id}/let-in",
-    operation_id="letInInstance",
-    openapi_extra=audited("instance.let_in"),
-)
-def let_in(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
+@router.post(f"{_ONE}/let-in", **recorded("instance.let_in"))
+def let_in_instance(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> InstanceDetail:
     """Take the messages of a host that was cut off again. Sessions only."""
     return _cut_off(fleet_id, instance_id, caller, lets_in=True)
 
@@ -200,9 +173,7 @@ def _cut_off(fleet_id: str, instance_id: str, caller: Caller, *, lets_in: bool =
     return InstanceDetail.of_known(replace(known, seen=replace(known.seen, instance=instance)))
 
 
-@router.post(
-    "/{fleet_id}/instances/{instance_id}/replace", responses=documented(409), openapi_extra=audited("instance.replaced")
-)
+@router.post(f"{_ONE}/replace", **recorded("instance.replaced", 409))
 def replace_instance(
     fleet_id: FleetId, instance_id: InstanceId, body: ReplaceInstance, caller: Writer, request: Request
 ) -> InstanceDetail:
@@ -217,19 +188,14 @@ def replace_instance(
     return InstanceDetail.of_known(details.instance(caller, fleet_id, seen.instance.id))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/orders/{order_id}", operation_id="getInstanceOrder")
-def get_order(fleet_id: FleetId, instance_id: InstanceId, order_id: OrderId, caller: Reader) -> OrderOut:
+@router.get(f"{_ONE}/orders/{{order_id}}")
+def get_instance_order(fleet_id: FleetId, instance_id: InstanceId, order_id: OrderId, caller: Reader) -> OrderOut:
     """An order to a host, and whether it was carried out. The last one of each kind is kept for a day."""
     return OrderOut.of_order(acts.order(caller, fleet_id, instance_id, order_id))
 
 
-@router.put(
-    "/{fleet_id}/instances/{instance_id}/override",
-    operation_id="putInstanceOverride",
-    responses=documented(409),
-    openapi_extra=audited("instance.overridden"),
-)
-def put_override(
+@router.put(f"{_ONE}/override", **recorded("instance.overridden", 409))
+def put_instance_override(
     fleet_id: FleetId, instance_id: InstanceId, body: PutOverride, caller: Writer, request: Request
 ) -> OverrideOut:
     """Make one instance run a published version until a time, whatever its group runs. It replaces an earlier one."""
@@ -240,12 +206,7 @@ def put_override(
     return out
 
 
-@router.delete(
-    "/{fleet_id}/instances/{instance_id}/override",
-    operation_id="deleteInstanceOverride",
-    status_code=204,
-    openapi_extra=audited("instance.override_ended"),
-)
-def delete_override(fleet_id: FleetId, instance_id: InstanceId, caller: Writer) -> None:
+@router.delete(f"{_ONE}/override", status_code=204, **recorded("instance.override_ended"))
+def delete_instance_override(fleet_id: FleetId, instance_id: InstanceId, caller: Writer) -> None:
     """Make the instance run what its group does."""
     acts.end_override(caller, fleet_id, instance_id)

@@ -46,9 +46,8 @@ class VersionAt(VersionOut):
     collector_version: str | None
 
     @classmethod
-    def of_moment(cls, moment: Moment | LastAttempt, names: Mapping[str, str]) -> "VersionAt":
-        fields = {"at": moment.at, "collector_version": moment.collector_version}
-        return VersionAt.model_validate(VersionOut.fields_of(moment.assignment, names) | fields)
+    def of_moment(cls, moment: Moment | LastAttempt, names: Mapping[str, str]) -> Self:
+        return cls.of(moment, **VersionOut.fields_of(moment.assignment, names))
 
 
 class AttemptOut(VersionAt):
@@ -56,17 +55,6 @@ class AttemptOut(VersionAt):
 
     outcome: Literal["applying", "applied", "failed"]
     reason: str | None
-
-    @classmethod
-    def of_attempt(cls, attempt: LastAttempt, names: Mapping[str, str]) -> Self:
-        version = VersionOut.fields_of(attempt.assignment, names)
-        return cls(
-            **version,
-            at=attempt.at,
-            collector_version=attempt.collector_version,
-            outcome=attempt.outcome,
-            reason=attempt.reason,
-        )
 
 
 class OrderOut(Answer):
@@ -145,16 +133,9 @@ class OverrideOut(VersionOut):
     message: str | None
 
     @classmethod
-    def of_override(cls, override: Override, names: Mapping[str, str]) -> "OverrideOut":
-        return OverrideOut.model_validate(
-            {
-                **VersionOut.fields_of(override.assignment, names),
-                "until": override.until,
-                "created_at": override.at,
-                "created_by": PrincipalOut.of(override.actor),
-                "message": override.message,
-            }
-        )
+    def of_override(cls, override: Override, names: Mapping[str, str]) -> Self:
+        version = VersionOut.fields_of(override.assignment, names)
+        return cls.of(override, **version, created_at=override.at, created_by=override.actor)
 
 
 class PartHealthOut(Answer):
@@ -186,15 +167,9 @@ class HealthOut(Answer):
         health, tree = known.seen.instance.reported.health, known.health_tree
         if health is None:
             return None
-        return cls(
-            healthy=health.healthy,
-            error=health.error,
-            status=tree.status if tree else None,
-            at=tree.at if tree else None,
-            started_at=tree.started_at if tree else None,
-            parts=[PartHealthOut.of(part) for part in tree.parts] if tree else [],
-            complete=tree.complete if tree else True,
-        )
+        if tree is not None:
+            return cls.of(health, tree)
+        return cls.of(health, status=None, at=None, started_at=None, parts=(), complete=True)
 
 
 class InstanceDetail(InstanceOut):
@@ -227,7 +202,7 @@ class InstanceDetail(InstanceOut):
             known.seen,
             desired=VersionAt.of_moment(truth.desired, names),
             offered=VersionAt.of_moment(truth.offered, names) if truth.offered else None,
-            attempted=AttemptOut.of_attempt(truth.attempted, names) if truth.attempted else None,
+            attempted=AttemptOut.of_moment(truth.attempted, names) if truth.attempted else None,
             running=VersionAt.of_moment(truth.running or Moment(None, None), names),
             last_healthy=AssignmentOut.of_version(healthy[0].assignment) if healthy else None,
             override=OverrideOut.of_override(known.override, names) if known.override else None,

@@ -54,31 +54,27 @@ def export_inventory(fleet_id: FleetId, caller: Reader) -> Response:
     return Response(observed.inventory(caller, fleet_id), media_type="text/csv", headers=headers)
 
 
-@router.get("/{fleet_id}/configurations", operation_id="listReportedConfigurations")
-def list_configurations(fleet_id: FleetId, caller: Reader) -> SharedConfigurationsOut:
+@router.get("/{fleet_id}/configurations")
+def list_reported_configurations(fleet_id: FleetId, caller: Reader) -> SharedConfigurationsOut:
     """Group the collectors of an observed fleet by the configuration that they report, up to 200 configurations."""
     groups = observed.shared(caller, fleet_id)
-    items = [SharedConfigurationOut.of_group(group) for group in groups[:MOST_SHARED]]
+    items = [SharedConfigurationOut.of(group) for group in groups[:MOST_SHARED]]
     return SharedConfigurationsOut(items=items, left_out=max(0, len(groups) - MOST_SHARED))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/configuration", operation_id="getReportedConfiguration")
-def get_configuration(
+@router.get("/{fleet_id}/instances/{instance_id}/configuration")
+def get_reported_configuration(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, sha256: Sha256 = None
 ) -> ReportedConfigurationOut:
     """The configuration that an observed collector reports to run, without secrets, and what changed in it last.
 
     404 `no_configuration_reported` says why there is none.
     """
-    return ReportedConfigurationOut.of_shown(observed.configuration(caller, fleet_id, instance_id, sha256))
+    return ReportedConfigurationOut.of(observed.configuration(caller, fleet_id, instance_id, sha256))
 
 
-@router.get(
-    "/{fleet_id}/instances/{instance_id}/findings",
-    operation_id="getReportedFindings",
-    response_model_exclude_unset=True,
-)
-def get_findings(
+@router.get("/{fleet_id}/instances/{instance_id}/findings", response_model_exclude_unset=True)
+def get_reported_findings(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, to: To = None, collector: Collector = None
 ) -> FindingsOut:
     """Check the configuration that an observed collector reports: verdict, OTTL and policies.
@@ -89,8 +85,8 @@ def get_findings(
     return reported_findings.of_host(caller, fleet_id, instance_id, to, collector)
 
 
-@router.get("/{fleet_id}/findings", operation_id="listFleetFindings")
-def list_findings(fleet_id: FleetId, caller: Reader, to: To = None) -> FleetFindingsOut:
+@router.get("/{fleet_id}/findings")
+def list_fleet_findings(fleet_id: FleetId, caller: Reader, to: To = None) -> FleetFindingsOut:
     """List what is wrong with the configurations of an observed fleet, each finding once, with the hosts that have it.
 
     Up to 20 configurations are checked, those of most hosts first, as `findings` of a host does.
@@ -103,4 +99,4 @@ def get_adoption(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, collector: Collector = None
 ) -> AdoptionOut:
     """Propose a configuration with which Headgate would manage an observed collector. Nothing is saved."""
-    return AdoptionOut.of_adoption(reported_findings.adoption(caller, fleet_id, instance_id, collector))
+    return AdoptionOut.of(reported_findings.adoption(caller, fleet_id, instance_id, collector))

@@ -5,8 +5,6 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, Field
 
 from headgate.http.wire import Answer
-from headgate.instances.adopting import Adoption
-from headgate.instances.observed import SharedConfiguration, ShownConfiguration
 from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import InstanceState
 from headgate_engine.upgrades.model import UpgradeReport
@@ -30,10 +28,6 @@ class ReportedConfigurationOut(Answer):
     at: Annotated[Time, Field(description="Since when the collector reports its present configuration")]
     former: Annotated[str | None, Field(description="SHA-256 of the text that it is compared with")]
     difference: Annotated[str | None, Field(description="What changed, as a unified difference")]
-
-    @classmethod
-    def of_shown(cls, shown: ShownConfiguration) -> Self:
-        return cls.of(shown)
 
 
 class InventoryOut(Answer):
@@ -81,10 +75,6 @@ class SharedConfigurationOut(Answer):
     hosts: Annotated[list[str], Field(description="Names of up to five hosts")]
     versions: Annotated[list[str], Field(description="Versions of their collectors, up to five")]
     components: Annotated[list[str], Field(description="Components in the configuration, as `kind/type`")]
-
-    @classmethod
-    def of_group(cls, group: SharedConfiguration) -> Self:
-        return cls.of(group)
 
 
 class SharedConfigurationsOut(BaseModel):
@@ -152,7 +142,3 @@ class AdoptionOut(Answer):
     difference: Annotated[str | None, Field(description="What changes, as a unified difference")]
     accepts_remote_config: bool
     notes: Annotated[list[str], Field(description="What to know before it is rolled out")]
-
-    @classmethod
-    def of_adoption(cls, adoption: Adoption) -> Self:
-        return cls.of(adoption)

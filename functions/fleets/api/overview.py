@@ -3,19 +3,17 @@
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BeforeValidator
 
 from fleets.api.overview_wire import OverviewOut
 from headgate.http.credentials import Reader
-from headgate.http.parameters import true_or_false
+from headgate.http.parameters import Flag
 from headgate.http.routing import router as group
 from headgate.overview import service
 
 router = group("", "Overview")
 
 Check = Annotated[
-    bool,
-    BeforeValidator(true_or_false),
+    Flag,
     Query(description="Also ask the collector about drafts of yours that were changed since it was asked last"),
 ]
 

@@ -2,21 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import Header, Query, Response
+from fastapi import Query, Response
 from pydantic import BeforeValidator, Field
 
 from fleets.api.prices_wire import CostsOut, PricesOut, PutPrices
 from fleets.api.routing import fleet_router
 from headgate.fleets import prices
-from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionAdmin
-from headgate.http.parameters import DeploymentId, FleetId, states, whole_number
-from headgate.http.problems import documented
+from headgate.http.parameters import DeploymentId, FleetId, IfMatch, states, whole_number
+from headgate.http.routing import recorded
 from headgate.instances.series import costs
 
 router = fleet_router()
 
-IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 Days = Annotated[
     Annotated[int, Field(ge=1, le=costs.MOST_DAYS)],
     BeforeValidator(whole_number),
@@ -32,7 +30,7 @@ def get_prices(caller: Reader, response: Response) -> PricesOut:
     return PricesOut.of(known)
 
 
-@router.put("/prices", responses=documented(412), openapi_extra=audited("prices.changed"))
+@router.put("/prices", **recorded("prices.changed", 412))
 def put_prices(body: PutPrices, caller: SessionAdmin, response: Response, if_match: IfMatch = None) -> PricesOut:
     """Replace all prices; a session of an Admin only. They count for all days, also for those that are over."""
     tags = states(if_match)
@@ -41,14 +39,14 @@ def put_prices(body: PutPrices, caller: SessionAdmin, response: Response, if_mat
     return PricesOut.of(saved)
 
 
-@router.get("/{fleet_id}/costs", operation_id="getFleetCosts")
-def fleet_costs(fleet_id: FleetId, caller: Reader, days: Days = 7) -> CostsOut:
+@router.get("/{fleet_id}/costs")
+def get_fleet_costs(fleet_id: FleetId, caller: Reader, days: Days = 7) -> CostsOut:
     """Compute the costs of sending by day and exporter: the sums of the fleet's groups, up to twenty of them."""
     return CostsOut.of_costs(costs.of_fleet(caller, fleet_id, days))
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/costs", operation_id="getGroupCosts")
-def group_costs(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, days: Days = 7) -> CostsOut:
+@router.get("/{fleet_id}/deployments/{deployment_id}/costs")
+def get_group_costs(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, days: Days = 7) -> CostsOut:
     """Compute a group's costs of sending by day and exporter.
 
     Records and bytes are what the group's collectors counted, in hours; the host is what the versions say that the

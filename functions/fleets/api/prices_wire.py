@@ -1,15 +1,14 @@
 """The shapes of prices, and of what sending costs."""
 
-from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
+from fleets.api.series_wire import Moment
 from headgate.fleets.prices import AMOUNT, CURRENCY, EXPORTER, HOST, MOST, Price, Unit
-from headgate.http.wire import Answer, PrincipalOut
-from headgate.instances.series import service
-from headgate.instances.series.costs import Costs, Export, ExportDay, Unpriced
+from headgate.http.wire import Answer, PrincipalOut, at
+from headgate.instances.series.costs import Costs, Unpriced
 from headgate.instances.series.model import HOUR
 from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
@@ -77,17 +76,20 @@ class PricesOut(Answer):
     updated_by: PrincipalOut | None
 
 
+def _number(cost: Decimal | None) -> float | None:
+    return None if cost is None else round(float(cost), _DIGITS)
+
+
+Cost = Annotated[float | None, BeforeValidator(_number)]
+
+
 class ExportDayOut(Answer):
     """The traffic of an exporter in a day."""
 
-    at: datetime
+    at: Annotated[Moment, at("start")]
     records: int
     bytes: int
-    cost: float | None
-
-    @classmethod
-    def of_day(cls, sent: ExportDay) -> "ExportDayOut":
-        return cls.of(sent, at=service.at(sent.start), cost=_number(sent.cost))
+    cost: Cost
 
 
 class ExportOut(Answer):
@@ -99,38 +101,21 @@ class ExportOut(Answer):
     host: str | None
     prices: list[PriceOut]
     unpriced: Unpriced | None
-    cost: float | None
+    cost: Cost
     days: list[ExportDayOut]
-
-    @classmethod
-    def of_export(cls, export: Export) -> "ExportOut":
-        days = [ExportDayOut.of_day(day) for day in export.days]
-        return cls.of(export, exporter=export.exporter, cost=_number(export.cost), days=days)
 
 
 class CostsOut(Answer):
     """Costs by day. Without prices there are no exports."""
 
-    begin: datetime
-    end: datetime
+    begin: Moment
+    end: Moment
     resolution: int
-    currency: str
-    total: float
+    currency: Annotated[str, at("prices", "currency")]
+    total: Annotated[float, BeforeValidator(_number)]
     left_out: int
     exports: list[ExportOut]
 
     @classmethod
-    def of_costs(cls, costs: Costs) -> "CostsOut":
-        return cls(
-            begin=service.at(costs.begin),
-            end=service.at(costs.end),
-            resolution=HOUR,
-            currency=costs.prices.currency,
-            total=round(float(costs.total), _DIGITS),
-            left_out=costs.left_out,
-            exports=[ExportOut.of_export(export) for export in costs.exports],
-        )
-
-
-def _number(cost: Decimal | None) -> float | None:
-    return None if cost is None else round(float(cost), _DIGITS)
+    def of_costs(cls, costs: Costs) -> Self:
+        return cls.of(costs, resolution=HOUR)

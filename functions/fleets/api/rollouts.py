@@ -1,7 +1,7 @@
 """The endpoints of a group's rollouts."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from fastapi import Request, Response
 
@@ -10,13 +10,12 @@ from fleets.api.routing import fleet_router
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import service as deployments
 from headgate.foundation.caller import Caller
-from headgate.http.auditing import add_details, audited
+from headgate.http.auditing import add_details
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId, RolloutId
 from headgate.http.paths import PUBLIC
-from headgate.http.problems import documented
-from headgate.http.routing import ONCE
+from headgate.http.routing import ONCE, recorded
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances.counting import fleets as counting
@@ -29,19 +28,9 @@ router = fleet_router()
 
 _OF_GROUP: Final = "/{fleet_id}/deployments/{deployment_id}/rollouts"
 _ONE: Final = f"{_OF_GROUP}/{{rollout_id}}"
-_Endpoint: TypeAlias = Callable[..., RolloutOut]
 
 
-def _action(verb: str, action: str) -> Callable[[_Endpoint], _Endpoint]:
-    """Route `POST …/rollouts/{rollout_id}/VERB`, recorded in the audit log as that action."""
-    return router.post(
-        f"{_ONE}/{verb}",
-        responses=documented(409),
-        openapi_extra=audited(action) | ONCE,
-    )
-
-
-@router.post(_OF_GROUP, status_code=201, responses=documented(409), openapi_extra=audited("rollout.started"))
+@router.post(_OF_GROUP, status_code=201, **recorded("rollout.started", 409))
 def start_rollout(
     fleet_id: FleetId,
     deployment_id: DeploymentId,
@@ -89,19 +78,19 @@ def _shown(
     return lambda rollout: RolloutOut.of_rollout(rollout, reach(rollout, group, instances))
 
 
-@_action("pause", "rollout.paused")
+@router.post(f"{_ONE}/pause", **recorded("rollout.paused", 409, marks=ONCE))
 def pause_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Begin no further step until it is resumed. The gates go on judging."""
     return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.pause))
 
 
-@_action("resume", "rollout.resumed")
+@router.post(f"{_ONE}/resume", **recorded("rollout.resumed", 409, marks=ONCE))
 def resume_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Go on with a rollout that is paused. One that is halted tries its step again."""
     return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.resume))
 
 
-@_action("promote", "rollout.promoted")
+@router.post(f"{_ONE}/promote", **recorded("rollout.promoted", 409, marks=ONCE))
 def promote_rollout(
     fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer
 ) -> RolloutOut:
@@ -109,7 +98,7 @@ def promote_rollout(
     return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.promote))
 
 
-@_action("approve", "rollout.approved")
+@router.post(f"{_ONE}/approve", **recorded("rollout.approved", 409, marks=ONCE))
 def approve_rollout(
     fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: SessionMember
 ) -> RolloutOut:
@@ -117,13 +106,13 @@ def approve_rollout(
     return RolloutOut.of_rollout(rollouts.approve(caller, fleet_id, deployment_id, rollout_id))
 
 
-@_action("abort", "rollout.aborted")
+@router.post(f"{_ONE}/abort", **recorded("rollout.aborted", 409, marks=ONCE))
 def abort_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Take every instance back to what the group ran before."""
     return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.abort))
 
 
-@_action("retry", "rollout.retried")
+@router.post(f"{_ONE}/retry", **recorded("rollout.retried", 409, marks=ONCE))
 def retry_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Offer the version again to the instances where it failed, and judge the step from now on."""
     return RolloutOut.of_rollout(rollouts.change(caller, fleet_id, deployment_id, rollout_id, acts.retry))

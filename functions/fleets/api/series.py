@@ -27,16 +27,16 @@ Step = Annotated[
 Split = Annotated[By, Query(description="One series for all, or one for each of these")]
 
 
-@router.get("/{fleet_id}/series", operation_id="getFleetSeries")
-def fleet_series(
+@router.get("/{fleet_id}/series")
+def get_fleet_series(
     fleet_id: FleetId, caller: Reader, begin: From = None, to: To = None, step: Step = None, by: Split = "none"
 ) -> SeriesOut:
     """Read the traffic of the fleet's collectors over time: the sums of its groups, up to a hundred of them."""
     return SeriesOut.of_series(service.of_fleet(caller, fleet_id, Range.of(begin, to, step, of_host=by == "host"), by))
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/series", operation_id="getGroupSeries")
-def group_series(
+@router.get("/{fleet_id}/deployments/{deployment_id}/series")
+def get_group_series(
     fleet_id: FleetId,
     deployment_id: DeploymentId,
     caller: Reader,
@@ -54,8 +54,8 @@ def group_series(
     return SeriesOut.of_series(service.of_group(caller, fleet_id, deployment_id, asked, by))
 
 
-@router.get("/{fleet_id}/instances/{instance_id}/series", operation_id="getInstanceSeries")
-def instance_series(
+@router.get("/{fleet_id}/instances/{instance_id}/series")
+def get_instance_series(
     fleet_id: FleetId, instance_id: InstanceId, caller: Reader, begin: From = None, to: To = None, step: Step = None
 ) -> SeriesOut:
     """Read the traffic of one collector over the last day, in steps of five minutes or more."""
@@ -63,8 +63,8 @@ def instance_series(
     return SeriesOut.of_series(service.of_host(caller, fleet_id, instance_id, asked))
 
 
-@router.get("/{fleet_id}/states", operation_id="getFleetStates")
-def fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
+@router.get("/{fleet_id}/states")
+def get_fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
     """Count the fleet's collectors by state and by version over the last day, every half an hour.
 
     It follows from the events of their timelines. If more than 50 collectors changed in that time, the first
@@ -73,7 +73,7 @@ def fleet_states(fleet_id: FleetId, caller: Reader) -> LastDayOut:
     return LastDayOut.of_day(day.of_fleet(caller, fleet_id))
 
 
-@router.get("/{fleet_id}/deployments/{deployment_id}/states", operation_id="getGroupStates")
-def group_states(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> LastDayOut:
+@router.get("/{fleet_id}/deployments/{deployment_id}/states")
+def get_group_states(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> LastDayOut:
     """The same of the collectors that are in the group now."""
     return LastDayOut.of_day(day.of_group(caller, fleet_id, deployment_id))

@@ -1,9 +1,11 @@
 """The shapes of numbers over time."""
 
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
-from headgate.http.wire import Answer
+from pydantic import BeforeValidator
+
+from headgate.http.wire import Answer, at
 from headgate.instances.series import service
 from headgate.instances.series.model import NUMBERS, QUEUE
 from headgate.instances.series.service import Line, Point, Series
@@ -13,12 +15,14 @@ from headgate.instances.timeline.day import HostsThen, LastDay
 from headgate_engine.wire.times import Time
 
 MOST_VERSIONS: Final = 50
+Moment = Annotated[datetime, BeforeValidator(service.at)]
+"""A time that is stored in seconds."""
 
 
 class PointOut(Answer):
     """The counts of one step. A point exists only if a host counted at that time; zero is a counted zero."""
 
-    at: datetime
+    at: Annotated[Moment, at("start")]
     hosts: float
     accepted: int
     refused: int
@@ -42,30 +46,21 @@ class LineOut(Answer):
     @classmethod
     def of_line(cls, line: Line) -> "LineOut":
         points = [_point(point, bytes=line.measures_bytes) for point in line.points if point.is_known]
-        return cls(
-            name=line.name, kind=line.kind or None, pipelines=[*line.pipelines], shared=line.shared, points=points
-        )
+        return cls.of(line, kind=line.kind or None, points=points)
 
 
 class SeriesOut(Answer):
     """Numbers over time, which hosts with a supervisor from 0.5.0 on report."""
 
-    begin: datetime
-    end: datetime
-    step: int
+    begin: Annotated[Moment, at("range", "begin")]
+    end: Annotated[Moment, at("range", "end")]
+    step: Annotated[int, at("range", "step")]
     resolution: int
     series: list[LineOut]
 
     @classmethod
     def of_series(cls, series: Series) -> "SeriesOut":
-        asked = series.range
-        return cls(
-            begin=service.at(asked.begin),
-            end=service.at(asked.end),
-            step=asked.step,
-            resolution=series.resolution,
-            series=[LineOut.of_line(line) for line in series.lines],
-        )
+        return cls.of(series, series=[LineOut.of_line(line) for line in series.lines])
 
 
 class VersionThenOut(Answer):
@@ -87,9 +82,8 @@ class StatesThenOut(Answer):
     @classmethod
     def of_standing(cls, standing: HostsThen, known: LastDay) -> "StatesThenOut":
         most = sorted(standing.versions.items(), key=lambda counted: -counted[1])[:MOST_VERSIONS]
-        return cls(
-            at=standing.at,
-            states=dict(standing.states),
+        return cls.of(
+            standing,
             versions=[
                 VersionThenOut(
                     configuration_id=version.configuration_id if version else None,
@@ -106,22 +100,18 @@ class LastDayOut(Answer):
     """The last day of a fleet's or a group's collectors, by state and by version."""
 
     step: int
-    collectors: int
+    collectors: Annotated[int, at("hosts")]
     left_out: int
     points: list[StatesThenOut]
 
     @classmethod
     def of_day(cls, known: LastDay) -> "LastDayOut":
-        return cls(
-            step=int(day.STEP.total_seconds()),
-            collectors=known.hosts,
-            left_out=known.left_out,
-            points=[StatesThenOut.of_standing(standing, known) for standing in known.standings],
-        )
+        points = [StatesThenOut.of_standing(standing, known) for standing in known.standings]
+        return cls.of(known, step=int(day.STEP.total_seconds()), points=points)
 
 
 def _point(point: Point, *, bytes: bool) -> PointOut:
     numbers: dict[str, int | None] = dict(zip(NUMBERS, point.numbers, strict=False))
     if not bytes:
         numbers |= {"accepted_bytes": None, "sent_bytes": None}
-    return PointOut.of(at=service.at(point.start), hosts=round(point.hosts, 2), queue=point.numbers[QUEUE], **numbers)
+    return PointOut.of(point, hosts=round(point.hosts, 2), queue=point.numbers[QUEUE], **numbers)

@@ -111,7 +111,7 @@ command(router, f"{_PATH}/{{capture_id}}/delete", api.delete_capture, _LIST_PATH
 command(
     router,
     f"{_FLEET}/deployments/{{deployment_id}}/captures",
-    api.put_captures,
+    api.allow_captures,
     "/fleets/{fleet_id}/deployments/{deployment_id}",
     body=lambda posted: {"allowed": posted.form.get("allowed") == "yes"},
 )

@@ -202,7 +202,7 @@ def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
     return _fleet_page(posted.who, posted.caller, problem=error, **posted.ids)
 
 
-command(router, f"{_FLEET_PATH}/token", api.renew_token, "/fleets/{fleet_id}", body=renewal)
+command(router, f"{_FLEET_PATH}/token", api.renew_fleet_token, "/fleets/{fleet_id}", body=renewal)
 command(router, f"{_FLEET_PATH}/delete", api.delete_fleet, "/fleets", refused=_not_deleted)
 
 

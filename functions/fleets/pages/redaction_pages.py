@@ -60,7 +60,7 @@ def _asked(posted: Posted) -> Mapping[str, object]:
 command(
     router,
     _PATH,
-    api.put_redaction,
+    api.put_capture_redaction,
     "/fleets/capture-redaction",
     body=_asked,
     refused=_refused,

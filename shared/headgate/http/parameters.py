@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Path, Query
+from fastapi import Header, Path, Query
 from pydantic import BeforeValidator, Field
 
 from headgate.foundation.ids import id_pattern
@@ -94,3 +94,5 @@ DeliveryId = Annotated[str, Path(pattern=id_pattern("dlv"))]
 CaptureId = Annotated[str, Path(pattern=id_pattern("cap"))]
 OrderId = Annotated[str, Path(pattern=id_pattern("ord"))]
 AtTime = Annotated[datetime | None, BeforeValidator(moment), Query(description="What was true at this time")]
+IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
+Flag = Annotated[bool, BeforeValidator(true_or_false)]

@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -52,6 +53,16 @@ SECRET_ANSWER: Final = {"x-answer-not-stored": True}
 """Marks a create whose answer holds a secret: repeating it under its key returns what was created, without that."""
 ONCE: Final = {"x-carried-out-once": True}
 """Marks a POST that creates no thing of its own, and is carried out once under an `Idempotency-Key` all the same."""
+
+
+def recorded(*actions_and_statuses: str | int, marks: Mapping[str, object] = MappingProxyType({})) -> dict[str, Any]:
+    """The options of a route that changes something: the actions that it records, and statuses of refusals of its own.
+
+    `marks` are `SECRET_ANSWER`, `ONCE`, or both.
+    """
+    actions = [each for each in actions_and_statuses if isinstance(each, str)]
+    statuses = [each for each in actions_and_statuses if isinstance(each, int)]
+    return {"responses": problems.documented(*statuses), "openapi_extra": auditing.audited(*actions) | {**marks}}
 
 
 # How a request is let in, by what its route depends on. The strictest first: paging asks for a reader as well.
@@ -112,7 +123,7 @@ class Route(Threaded):
         once = self.status_code in (201, 202) or "x-carried-out-once" in (self.openapi_extra or {})
         creates = self.methods == {"POST"} and once and self.path.startswith(PUBLIC)
         if changes and len(auditing.actions_of(self)) != 1:
-            raise TypeError(f"{self.path} changes something: name its action, `openapi_extra=audited(...)`")
+            raise TypeError(f"{self.path} changes something: name its action, `**recorded(...)`")
 
         async def enter(request: Request) -> Response:
             if needed is not None:

@@ -111,25 +111,25 @@ def _labels_typed(posted: Posted) -> Mapping[str, object]:
 command(
     router,
     _PATH,
-    groups.patch_deployment,
+    groups.change_deployment,
     _THIS,
     body=_changes,
     refused=_not_changed,
     refusals=(errors.Invalid, NameTaken),
 )
-command(router, f"{_PATH}/labels", groups.put_selector, _THIS, body=_labels_typed, refused=_not_selected)
-command(router, f"{_PATH}/variables", env.patch_env, _THIS, body=_variable, refused=_not_set)
-command(router, f"{_PATH}/variables/remove", env.patch_env, _THIS, body=_removed_variable)
+command(router, f"{_PATH}/labels", groups.put_deployment_selector, _THIS, body=_labels_typed, refused=_not_selected)
+command(router, f"{_PATH}/variables", env.change_deployment_variables, _THIS, body=_variable, refused=_not_set)
+command(router, f"{_PATH}/variables/remove", env.change_deployment_variables, _THIS, body=_removed_variable)
 command(
     router,
     f"{_PATH}/token",
-    env.renew_token_of_group,
+    env.renew_deployment_token,
     _THIS,
     body=renewal,
     refused=_not_renewed,
     refusals=(errors.Conflict,),
 )
-command(router, f"{_PATH}/clear", groups.patch_deployment, _THIS, body=lambda _: {"configuration_id": None})
+command(router, f"{_PATH}/clear", groups.change_deployment, _THIS, body=lambda _: {"configuration_id": None})
 
 
 def _labels_of(typed: str) -> dict[str, str]:

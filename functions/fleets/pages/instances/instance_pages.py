@@ -82,11 +82,11 @@ command(
     body=lambda posted: change_of(posted.form),
     refused=_refused,
 )
-command(router, f"{_PATH}/override", api.put_override, _THIS, body=override_of, refused=_refused)
-command(router, f"{_PATH}/override/end", api.delete_override, _THIS)
-command(router, f"{_PATH}/allow-move", api.allow_move, _THIS)
-command(router, f"{_PATH}/cut-off", api.cut_off, _THIS)
-command(router, f"{_PATH}/let-in", api.let_in, _THIS)
+command(router, f"{_PATH}/override", api.put_instance_override, _THIS, body=override_of, refused=_refused)
+command(router, f"{_PATH}/override/end", api.delete_instance_override, _THIS)
+command(router, f"{_PATH}/allow-move", api.allow_instance_move, _THIS)
+command(router, f"{_PATH}/cut-off", api.cut_off_instance, _THIS)
+command(router, f"{_PATH}/let-in", api.let_in_instance, _THIS)
 command(
     router,
     f"{_PATH}/replace",
