@@ -10,7 +10,7 @@ from web.html import Html, html
 from web.layout import csrf_field, page, redirect
 from web.look import DENSITIES, THEMES, ZONES
 from web.pages import Form, Person, Visit, frame, page_router
-from web.parts import choice, tag
+from web.parts import Fields, tag
 
 router = page_router()
 
@@ -36,15 +36,16 @@ def show_account(who: Visit, session: Person, notice: str = "") -> Response:
         )
         for membership in sessions.organizations(session)
     ]
+    fields, hover = Fields(), "The other is shown on hover"
     content = html(
         _ACCOUNT,
         email=session.user.email,
         id=session.user.id,
         organizations=organizations or Html("<li>You are not a member of any organization.</li>"),
         csrf=csrf_field(shown),
-        theme=choice("theme", "Theme", THEMES, who.look.theme),
-        density=choice("density", "Density of tables", DENSITIES, who.look.density),
-        zone=choice("zone", "Times are shown in", ZONES, who.look.zone, hint="The other is shown on hover"),
+        theme=fields.choice("theme", "Theme", THEMES, who.look.theme),
+        density=fields.choice("density", "Density of tables", DENSITIES, who.look.density),
+        zone=fields.choice("zone", "Times are shown in", ZONES, who.look.zone, hint=hover),
     )
     return page(shown, "Account", content, notice="Saved." if notice == "saved" else "")
 

@@ -12,10 +12,9 @@ from headgate.audit.model import NAMING, AuditRecord, RecordFilter
 from headgate.foundation import errors
 from web.forms import Filters, read_minute
 from web.html import NOTHING, Html, html, joined
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import empty, home, nothing_yet, second, text
-from web.table import Column, Keys, Listed, Row, Viewed, chips, pages, read, table
+from web.pages import Here, page_router
+from web.parts import nothing_yet, second
+from web.table import Column, Listed, Row, Viewed, chips, listing, read
 
 router = page_router()
 
@@ -25,17 +24,11 @@ _CHANGES: Final = """\
 <div class="row">{by}{about}{since}{until}<button class="plain">Filter</button></div></form>
 <div class="card" id="results">{chips}{list}</div>"""
 _COLUMNS: Final = (
-    Column("Time", "at"),
-    Column("Who", "who"),
-    Column("Change", "change"),
-    Column("Credential", "credential"),
+    Column("Time", "at", lambda record: record.at),
+    Column("Who", "who", lambda record: record.actor.name.casefold()),
+    Column("Change", "change", lambda record: record.action),
+    Column("Credential", "credential", lambda record: record.credential_name.casefold()),
 )
-_KEYS: Final[Keys] = {
-    "at": lambda record: record.at,
-    "who": lambda record: record.actor.name.casefold(),
-    "change": lambda record: record.action,
-    "credential": lambda record: record.credential_name.casefold(),
-}
 _LABELS: Final[Mapping[str, str]] = {"by": "Person", "about": "Object", "since": "From", "until": "Until"}
 _CHANGES_FOR: Final = (
     "Who changed what in this organization, when, and with which credential. Nothing is ever removed from it."
@@ -89,45 +82,26 @@ async def _filters(
 
 
 @router.get("/organizations/{organization_id}/changes")
-def list_changes(
-    who: Visit, caller: Member, view: Viewed, filters: Annotated[Filters[RecordFilter], Depends(_filters)]
-) -> Response:
-    path, typed, problems = f"{home(caller)}/changes", filters.typed, filters.problems
+def list_changes(here: Here, view: Viewed, filters: Annotated[Filters[RecordFilter], Depends(_filters)]) -> Response:
+    caller, fields = here.caller, filters.fields
+    path, typed, problems = f"{here.home}/changes", filters.typed, filters.problems
     caller.require_admin()
     listed: Listed[AuditRecord] = Listed([])
     if not problems:
-        listed = read(view, lambda limit, after: audit.records(caller, limit, after, filters.chosen), _KEYS)
-    nothing = empty(_NO_MATCH) if any(typed.values()) or not view.is_first else nothing_yet(_CHANGES_FOR, _FIRST_CHANGE)
+        listed = read(view, lambda limit, after: audit.records(caller, limit, after, filters.chosen), _COLUMNS)
+    rows = [_row(path, here.home, record) for record in listed.entries]
+    first = nothing_yet(_CHANGES_FOR, _FIRST_CHANGE)
     content = html(
         _CHANGES,
         path=path,
-        by=text("by", "Person", typed["by"], most=254, required=False, kind="search"),
-        about=text("about", "Object", typed["about"], most=254, required=False, kind="search"),
-        **{
-            name: text(
-                name,
-                label,
-                typed[name][:16],
-                most=40,
-                required=False,
-                kind="datetime-local",
-                error=problems.get(name, ""),
-            )
-            for name, label in (("since", "From (UTC)"), ("until", "Until (UTC)"))
-        },
+        by=fields.text("by", "Person", most=254, required=False, kind="search"),
+        about=fields.text("about", "Object", most=254, required=False, kind="search"),
+        since=fields.text("since", "From (UTC)", most=40, required=False, kind="datetime-local"),
+        until=fields.text("until", "Until (UTC)", most=40, required=False, kind="datetime-local"),
         chips=chips(path, typed, _LABELS),
-        list=html(
-            "{pages}{table}",
-            pages=pages(view, listed, typed, "change"),
-            table=table(
-                _COLUMNS, [_row(path, home(caller), record) for record in listed.entries], view=view, filters=typed
-            ),
-        )
-        if listed.entries
-        else nothing,
+        list=listing(view, listed, _COLUMNS, rows, "change", first, filters=typed, no_match=_NO_MATCH),
     )
-    status = 422 if problems else 200
-    return page(frame(who, caller, "changes"), "Changes", content, status=status, script="search")
+    return here.page("changes", "Changes", content, status=422 if problems else 200, script="search")
 
 
 def _row(path: str, home: str, record: AuditRecord) -> Row:

@@ -1,28 +1,29 @@
 """The pages of organizations and their people: invitations and members."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 
-from application.name_forms import BadName, status
+from application import api
 from headgate.foundation import errors
-from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import is_id
-from headgate.http.browser import public_url
 from headgate.http.parameters import OrganizationId
 from headgate.identity import invitations, members, sessions
 from headgate.identity.model import AlreadyMember, Invitation, LastAdmin, Session
 from headgate.identity.model import Member as MemberRecord
+from web.commands import command
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
-from web.pages import Form, Member, Person, Visit, frame, page_router
-from web.parts import action, confirmed, hidden, home, moment, tag, text
-from web.table import END, Cell, Column, Keys, View, Viewed, pages, read, table
+from web.pages import Form, Here, MemberPage, Person, Visit, frame, page_router
+from web.parts import action, confirmed, hidden, moment, tag
+from web.table import END, Cell, Column, Viewed, pages, read, table
 from web.visitor import Visitor
 
 router = page_router()
 
+_PATH: Final = "/organizations/{organization_id}/members"
 _ROLES: Final = (("contributor", "Contributor"), ("admin", "Admin"))
 
 _CHOOSE: Final = '<div class="card"><h1>Your organizations</h1><ul class="plain">{entries}</ul></div>'
@@ -37,16 +38,16 @@ _INVITATION: Final = """\
 _NO_INVITATIONS: Final = """\
 <div class="card"><h1>No invitations</h1><p>You have no open invitations.</p></div>"""
 _MEMBERS: Final = '<h1>Members</h1>{invite}<div class="card">{pages}{table}</div>'
-_COLUMNS: Final = (Column("Member", "name"), Column("Kind", "kind"), Column("Role", "role"), END)
-_KEYS: Final[Keys] = {
-    "name": lambda member: member.principal.name.casefold(),
-    "kind": lambda member: _kind(member),
-    "role": lambda member: member.role,
-}
+_COLUMNS: Final = (
+    Column("Member", "name", lambda member: member.principal.name.casefold()),
+    Column("Kind", "kind", lambda member: _kind(member)),
+    Column("Role", "role", lambda member: member.role),
+    END,
+)
 _INVITE: Final = """\
 <div class="card"><h2>Invite somebody</h2>
 <form method="post" action="/organizations/{id}/members" class="row">{csrf}{email}
-<div class="field"><label for="role">Role</label><select id="role" name="role">{roles}</select></div>
+{role}
 <button>Invite</button></form>
 <p class="small soft last">The invitation is open for seven days. People without an account get a mail. Everybody else
 gets none: tell them to sign in and accept.</p></div>"""
@@ -114,61 +115,48 @@ def _answer(invitation: Invitation, way: str, csrf: Html, label: str) -> Html:
     return action(path, csrf, label, "plain", subject=invitation.organization_name)
 
 
-@router.get("/organizations/{organization_id}/members")
-def list_members(who: Visit, caller: Member, view: Viewed) -> Response:
-    return _members(who, caller, view)
-
-
-def _members(
-    who: Visitor, caller: Caller, view: View | None = None, wrong: BadName | None = None, problem: str = ""
-) -> Response:
-    """The members; after an error, with the invitation as typed, or with the reason why a member was not changed."""
-    shown = frame(who, caller, "members")
-    view = view or View(f"{home(caller)}/members")
-    listed = read(view, lambda limit, after: members.members(caller, limit, after), _KEYS)
-    typed = wrong.form if wrong else {}
-    email = typed.get("email", "")
+@router.get(_PATH)
+def list_members(here: Here, view: Viewed) -> Response:
+    """The members; after a refusal, with the invitation as typed, or the reason why a member was not changed."""
+    fields = here.fields(email=AlreadyMember)
+    listed = read(view, partial(members.members, here.caller), _COLUMNS)
     invite = html(
         _INVITE,
-        id=caller.organization_id,
-        csrf=csrf_field(shown),
-        email=text("email", "Email address", email, most=254, kind="email", error=wrong.error.detail if wrong else ""),
-        roles=options(_ROLES, typed.get("role", "contributor")),
+        id=here.caller.organization_id,
+        csrf=here.csrf,
+        email=fields.text("email", "Email address", most=254, kind="email"),
+        role=fields.choice("role", "Role", _ROLES, "contributor"),
     )
     content = html(
         _MEMBERS,
-        invite=invite if caller.is_admin else NOTHING,
+        invite=invite if here.caller.is_admin else NOTHING,
         pages=pages(view, listed, {}, "member"),
-        table=table(_COLUMNS, [_member_row(who, caller, member) for member in listed.entries], view=view),
+        table=table(_COLUMNS, [_member_row(here, member) for member in listed.entries], view=view),
     )
-    return page(shown, "Members", content, problem=problem, status=409 if problem else status(wrong))
+    return here.page("members", "Members", content, problem=fields.problem(here.refused, ""))
 
 
-@router.post("/organizations/{organization_id}/members")
-def invite(request: Request, who: Visit, caller: Member, form: Form) -> Response:
-    try:
-        invitations.invite(caller, form.get("email", ""), _role(form), public_url(request))
-    except (errors.Invalid, AlreadyMember) as error:
-        return _members(who, caller, wrong=BadName(form, error))
-    return redirect(f"{home(caller)}/members")
-
-
-@router.post("/organizations/{organization_id}/members/{member_id}/role")
-def change_role(who: Visit, caller: Member, member_id: str, form: Form) -> Response:
-    try:
-        members.change_role(caller, member_id, _role(form))
-    except LastAdmin as error:
-        return _members(who, caller, problem=error.detail)
-    return redirect(f"{home(caller)}/members")
-
-
-@router.post("/organizations/{organization_id}/members/{member_id}/remove")
-def remove_member(who: Visit, caller: Member, member_id: str, form: Form) -> Response:
-    try:
-        members.remove(caller, member_id)
-    except LastAdmin as error:
-        return _members(who, caller, problem=error.detail)
-    return redirect(f"{home(caller)}/members")
+command(
+    router,
+    _PATH,
+    api.add_member,
+    "/members",
+    body=lambda posted: {name: posted.form.get(name, "") for name in ("email", "role")},
+    refused=list_members,
+    refusals=(errors.Invalid, AlreadyMember),
+)
+command(
+    router,
+    f"{_PATH}/{{member_id}}/role",
+    api.patch_member,
+    "/members",
+    body=lambda posted: {"role": posted.form.get("role", "")},
+    refused=list_members,
+    refusals=(LastAdmin,),
+)
+command(
+    router, f"{_PATH}/{{member_id}}/remove", api.remove_member, "/members", refused=list_members, refusals=(LastAdmin,)
+)
 
 
 def _kind(member: MemberRecord) -> str:
@@ -177,17 +165,16 @@ def _kind(member: MemberRecord) -> str:
     return "person" if member.principal.kind == "user" else "service account"
 
 
-def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Sequence[Cell]:
-    csrf = csrf_field(frame(who))
-    path = f"{home(caller)}/members"
+def _member_row(here: MemberPage, member: MemberRecord) -> Sequence[Cell]:
+    csrf, path = here.csrf, f"{here.home}/members"
     person = member.principal.kind == "user"
     role: Html | str = dict(_ROLES)[member.role]
     remove = again = NOTHING
-    if caller.is_admin:
+    if here.caller.is_admin:
         if person:
             role = html(
                 _ROLE,
-                id=caller.organization_id,
+                id=here.caller.organization_id,
                 member=member.principal.id,
                 csrf=csrf,
                 name=member.principal.name,
@@ -208,12 +195,3 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Sequence[
         role,
         html("{again} {remove}", again=again, remove=remove),
     )
-
-
-def _role(form: dict[str, str]) -> Role:
-    match form.get("role"):
-        case "admin":
-            return "admin"
-        case "contributor":
-            return "contributor"
-    raise errors.Invalid("Choose the role Contributor or Admin")

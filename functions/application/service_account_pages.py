@@ -1,28 +1,34 @@
 """The pages of service accounts and their tokens."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from fastapi import Response
 
-from application.name_forms import BadName, name_field, name_of, status
+from application import api
+from application.wire import CreateToken
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
-from headgate.http.parameters import ServiceAccountId, TokenId
+from headgate.http.parameters import ServiceAccountId
 from headgate.identity import members
 from headgate.identity import service as identity
 from headgate.identity.model import OwnerNotFound, ServiceAccount, Token
+from web.commands import command
+from web.forms import model_of
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, options, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import action, confirmed, home, moment, nothing_yet, tag, text
-from web.table import END, Cell, Column, Keys, View, Viewed, in_order, pages, read, table
-from web.visitor import Visitor
+from web.layout import options, page, redirect
+from web.pages import Form, Here, Member, MemberPage, Visit, frame, page_router
+from web.parts import action, confirmed, home, moment, nothing_yet, tag
+from web.table import END, Cell, Column, View, Viewed, in_order, listing, read, table
 
 router = page_router()
 
+_PATH: Final = "/organizations/{organization_id}/service-accounts"
+_ONE: Final = f"{_PATH}/{{service_account_id}}"
 _LIFETIMES: Final = (("", "Never"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"))
 
 _ACCOUNTS: Final = """\
@@ -31,12 +37,11 @@ _ACCOUNTS: Final = """\
 <form method="post" action="/organizations/{id}/service-accounts" class="row">{csrf}{name}
 <button>Create</button></form></div>
 <div class="card">{list}</div>"""
-_ACCOUNT_COLUMNS: Final = (Column("Service account", "name"), Column("Created by", "by"), Column("Created", "created"))
-_ACCOUNT_KEYS: Final[Keys] = {
-    "name": lambda account: account.name.casefold(),
-    "by": lambda account: _creator(account).casefold(),
-    "created": lambda account: account.created_at,
-}
+_ACCOUNT_COLUMNS: Final = (
+    Column("Service account", "name", lambda account: account.name.casefold()),
+    Column("Created by", "by", lambda account: _creator(account).casefold()),
+    Column("Created", "created", lambda account: account.created_at),
+)
 _SOON: Final = timedelta(days=14)
 _EXPIRING_TOKENS: Final = """\
 <div class="card" id="tokens"><h2>Tokens of service accounts</h2>{table}</div>"""
@@ -67,33 +72,23 @@ _VALUE: Final = """\
 <div class="card"><h2>Your new token</h2><div class="code long" id="token" data-copy="the token">{value}</div>
 <p class="soft">Copy it now: it is not stored and cannot be shown again.</p></div>"""
 _TOKEN_COLUMNS: Final = (
-    Column("Name", "name"),
-    Column("Access", "access"),
-    Column("Held by", "owner"),
-    Column("Expires", "expires"),
+    Column("Name", "name", lambda token: token.name.casefold()),
+    Column("Access", "access", lambda token: token.access),
+    Column("Held by", "owner", lambda token: token.owner.name if token.owner else ""),
+    # What never expires comes last.
+    Column("Expires", "expires", lambda token: token.expires_at.timestamp() if token.expires_at else math.inf),
     END,
 )
-_TOKEN_KEYS: Final[Keys] = {
-    "name": lambda token: token.name.casefold(),
-    "access": lambda token: token.access,
-    "owner": lambda token: token.owner.name if token.owner else "",
-    # What never expires comes last.
-    "expires": lambda token: (token.expires_at is None, token.expires_at and token.expires_at.timestamp()),
-}
 _REMOVED: Final = """\
 <div class="card"><h2>Not a member</h2><p>This service account was removed from the organization, and its tokens were
 deleted.</p>{again}</div>"""
 
 
-@router.get("/organizations/{organization_id}/service-accounts")
-def list_service_accounts(who: Visit, caller: Member, view: Viewed) -> Response:
-    return _service_accounts(who, caller, view)
-
-
-def _service_accounts(who: Visitor, caller: Caller, view: View | None = None, wrong: BadName | None = None) -> Response:
-    shown = frame(who, caller, "service-accounts")
-    view = view or View(f"{home(caller)}/service-accounts")
-    listed = read(view, lambda limit, after: identity.service_accounts(caller, limit, after), _ACCOUNT_KEYS)
+@router.get(_PATH)
+def list_service_accounts(here: Here, view: Viewed) -> Response:
+    """The accounts; after a refusal, with the name as typed."""
+    fields = here.fields()
+    listed = read(view, partial(identity.service_accounts, here.caller), _ACCOUNT_COLUMNS)
     rows = [
         (
             html(_ACCOUNT, path=view.path, account=account.id, name=account.name),
@@ -102,33 +97,30 @@ def _service_accounts(who: Visitor, caller: Caller, view: View | None = None, wr
         )
         for account in listed.entries
     ]
+    first = nothing_yet(_ACCOUNTS_FOR, _FIRST_ACCOUNT)
     content = html(
         _ACCOUNTS,
-        id=caller.organization_id,
-        csrf=csrf_field(shown),
-        name=name_field(wrong, hint="What it is for, for example ci"),
-        list=html(
-            "{pages}{table}",
-            pages=pages(view, listed, {}, "service account"),
-            table=table(_ACCOUNT_COLUMNS, rows, view=view),
-        )
-        if rows or not view.is_first
-        else nothing_yet(_ACCOUNTS_FOR, _FIRST_ACCOUNT),
+        id=here.caller.organization_id,
+        csrf=here.csrf,
+        name=fields.text("name", "Name", most=200, hint="What it is for, for example ci"),
+        list=listing(view, listed, _ACCOUNT_COLUMNS, rows, "service account", first),
     )
-    return page(shown, "Service accounts", content, status=status(wrong))
+    problem = fields.problem(here.refused, "")
+    return here.page("service-accounts", "Service accounts", content, problem=problem)
+
+
+command(
+    router,
+    _PATH,
+    api.create_service_account,
+    "/service-accounts/{result.id}",
+    body=lambda posted: {"name": posted.form.get("name", "")},
+    refused=list_service_accounts,
+)
 
 
 def _creator(account: ServiceAccount) -> str:
     return account.created_by.name if account.created_by else "not recorded"
-
-
-@router.post("/organizations/{organization_id}/service-accounts")
-def create_service_account(who: Visit, caller: Member, form: Form) -> Response:
-    try:
-        account = identity.create_service_account(caller.organization_id, name_of(form), by=caller)
-    except errors.Invalid as error:
-        return _service_accounts(who, caller, wrong=BadName(form, error))
-    return redirect(f"{home(caller)}/service-accounts/{account.id}")
 
 
 @router.get("/organizations/{organization_id}/expiring-tokens")
@@ -152,53 +144,42 @@ def list_expiring_tokens(who: Visit, caller: Member) -> Response:
     return page(frame(who, caller, "service-accounts"), "Tokens that expire soon", content)
 
 
-@router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
-def show_service_account(who: Visit, caller: Member, service_account_id: ServiceAccountId, view: Viewed) -> Response:
-    return _page_of(who, caller, _read(caller, service_account_id), view=view)
+@router.get(_ONE)
+def show_service_account(here: Here, service_account_id: ServiceAccountId, view: Viewed) -> Response:
+    return _page_of(here, _read(here.caller, service_account_id), view)
 
 
-@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
-def delete_service_account(caller: Member, service_account_id: ServiceAccountId, form: Form) -> Response:
-    identity.delete_service_account(caller, service_account_id)
-    return redirect(f"{home(caller)}/service-accounts")
+command(router, f"{_ONE}/delete", api.delete_service_account, "/service-accounts")
+command(router, f"{_ONE}/tokens/{{token_id}}/delete", api.delete_token, "/service-accounts/{service_account_id}")
 
 
-@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/add")
-def add_service_account(caller: Member, service_account_id: ServiceAccountId, form: Form) -> Response:
-    members.add_service_account(caller, service_account_id)
-    return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
+@router.post(f"{_ONE}/add")
+def add_service_account(here: Here, service_account_id: ServiceAccountId, form: Form) -> Response:
+    members.add_service_account(here.caller, service_account_id)
+    return redirect(f"{here.home}/service-accounts/{service_account_id}")
 
 
-@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens")
-def create_token(who: Visit, caller: Member, service_account_id: ServiceAccountId, form: Form) -> Response:
+@router.post(f"{_ONE}/tokens")
+def create_token(here: Here, service_account_id: ServiceAccountId, form: Form) -> Response:
     days = form.get("days", "")
     if days not in dict(_LIFETIMES):
         raise errors.Invalid("Choose from the list when the token expires")
     # Read before the token is created: once it exists, no error may prevent its value from being shown.
-    shown = _read(caller, service_account_id)
+    shown, view = _read(here.caller, service_account_id), View(f"{here.home}/service-accounts/{service_account_id}")
     try:
-        name = name_of(form)
-    except errors.Invalid as error:
-        return _page_of(who, caller, shown, wrong=BadName(form, error))
-    try:
+        body = model_of(CreateToken, {"name": form.get("name", ""), "write_access": form.get("write_access") == "yes"})
         token, value = identity.create_token(
-            caller.organization_id,
+            here.caller.organization_id,
             service_account_id,
-            name=name,
-            access="read_write" if form.get("write_access") == "yes" else "read",
+            name=body.name,
+            access=body.access,
             expires_at=clock.now() + timedelta(days=int(days)) if days else None,
             owner=form.get("owner", "").strip() or None,
-            by=caller,
+            by=here.caller,
         )
-    except OwnerNotFound as error:
-        return _page_of(who, caller, shown, wrong=BadName(form, error))
-    return _page_of(who, caller, replace(shown, tokens=[*shown.tokens, token]), html(_VALUE, value=value))
-
-
-@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens/{token_id}/delete")
-def delete_token(caller: Member, service_account_id: ServiceAccountId, token_id: TokenId, form: Form) -> Response:
-    identity.delete_token(caller, service_account_id, token_id)
-    return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
+    except (errors.Invalid, OwnerNotFound) as error:
+        return _page_of(replace(here, form=form, refused=error), shown, view)
+    return _page_of(here, replace(shown, tokens=[*shown.tokens, token]), view, html(_VALUE, value=value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,49 +196,30 @@ def _read(caller: Caller, service_account_id: str) -> _Account:
     return _Account(account, identity.tokens(caller, account.id), members.is_member(caller, account.id))
 
 
-def _page_of(
-    who: Visitor,
-    caller: Caller,
-    shown: _Account,
-    value: Html = NOTHING,
-    wrong: BadName | None = None,
-    view: View | None = None,
-) -> Response:
-    typed = wrong.form if wrong else {}
-    no_owner = wrong is not None and isinstance(wrong.error, OwnerNotFound)
-    account = shown.account
-    around = frame(who, caller, "service-accounts")
-    csrf = csrf_field(around)
-    path = f"{home(caller)}/service-accounts/{account.id}"
-    view = view or View(path)
-    listed = in_order(view, shown.tokens, _TOKEN_KEYS)
-    rows = [_token_row(csrf, path, token) for token in listed]
+def _page_of(here: MemberPage, shown: _Account, view: View, value: Html = NOTHING) -> Response:
+    account, csrf, fields = shown.account, here.csrf, here.fields(owner=OwnerNotFound)
+    path = f"{here.home}/service-accounts/{account.id}"
+    rows = [_token_row(csrf, path, token) for token in in_order(view, shown.tokens, _TOKEN_COLUMNS)]
     removed = html(_REMOVED, again=action(f"{path}/add", csrf, "Make it a member again", "plain"))
+    holder = f"The address of the member who is to use it; you, {here.caller.name}, if empty. Neither of you can then "
     content = html(
         _TOKENS,
-        id=caller.organization_id,
+        id=here.caller.organization_id,
         name=account.name,
         value=value,
         membership=NOTHING if shown.is_member else removed,
         path=path,
         csrf=csrf,
-        name_field=name_field(None, typed.get("name", "")) if no_owner else name_field(wrong),
-        owner=text(
-            "owner",
-            "Held by",
-            typed.get("owner", ""),
-            most=254,
-            required=False,
-            hint=f"The address of the member who is to use it; you, {caller.name}, if empty. Neither of you can then "
-            "approve a rollout that it starts",
-            error=wrong.error.detail if wrong and no_owner else "",
+        name_field=fields.text("name", "Name", most=200),
+        owner=fields.text(
+            *("owner", "Held by"), most=254, required=False, hint=f"{holder}approve a rollout that it starts"
         ),
-        lifetimes=options(_LIFETIMES, typed.get("days", "")),
-        write=Html(" checked") if typed.get("write_access") == "yes" else NOTHING,
+        lifetimes=options(_LIFETIMES, here.form.get("days", "")),
+        write=Html(" checked") if here.form.get("write_access") == "yes" else NOTHING,
         tokens=table(_TOKEN_COLUMNS, rows, view=view) if rows else nothing_yet(_TOKENS_FOR, _NONE_YET),
         delete=confirmed(f"{path}/delete", csrf, "Delete service account", "This cannot be undone."),
     )
-    return page(around, account.name, content, status=status(wrong))
+    return here.page("service-accounts", account.name, content, problem=fields.problem(here.refused, ""))
 
 
 def _token_row(csrf: Html, path: str, token: Token) -> Sequence[Cell]:

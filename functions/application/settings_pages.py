@@ -1,22 +1,21 @@
 """The page of an organization's settings: its name, its id, and a further organization."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 
-from application.name_forms import BadName, name_field, name_of, status
-from headgate.foundation import errors
-from headgate.foundation.caller import Caller
+from application import api
 from headgate.http.browser import public_url
-from headgate.identity import members
+from web.commands import command
 from web.html import NOTHING, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import home
-from web.visitor import Visitor
+from web.pages import Here, MemberPage, page_router
+from web.parts import Fields
 
 router = page_router()
 
+_PATH: Final = "/organizations/{organization_id}"
+_FORMS: Final = ("rename", "create")
 _SETTINGS: Final = """\
 <h1>Settings</h1>
 <div class="card"><h2>{name}</h2><p class="soft">Organization <code data-copy="the id">{id}</code> · you are {role}</p>
@@ -32,50 +31,38 @@ _MANAGE: Final = """\
 
 
 @router.get("/organizations/{organization_id}/settings")
-def show_settings(request: Request, who: Visit, caller: Member) -> Response:
-    return _settings(request, who, caller)
-
-
-@router.post("/organizations/{organization_id}/rename")
-def rename(request: Request, who: Visit, caller: Member, form: Form) -> Response:
-    try:
-        members.rename_organization(caller, name_of(form))
-    except errors.Invalid as error:
-        return _settings(request, who, caller, renamed=BadName(form, error))
-    return redirect(f"{home(caller)}/settings")
-
-
-@router.post("/organizations/{organization_id}/create")
-def create_organization(request: Request, who: Visit, caller: Member, form: Form) -> Response:
-    try:
-        created = members.create_organization(caller, name_of(form))
-    except errors.Invalid as error:
-        return _settings(request, who, caller, created=BadName(form, error))
-    return redirect(f"/organizations/{created.organization_id}")
-
-
-def _settings(
-    request: Request,
-    who: Visitor,
-    caller: Caller,
-    renamed: BadName | None = None,
-    created: BadName | None = None,
-) -> Response:
-    """The settings; after an error, with the name as typed."""
-    shown = frame(who, caller, "settings")
+def show_settings(here: Here) -> Response:
+    """The settings; after a refusal, with the name as typed."""
+    caller, fields = here.caller, here.fields()
+    renames, creates = (fields if here.request.url.path.endswith(f"/{form}") else Fields() for form in _FORMS)
     manage = html(
         _MANAGE,
         id=caller.organization_id,
-        csrf=csrf_field(shown),
-        name=name_field(renamed, caller.organization_name),
-        other=name_field(created, as_id="other"),
+        csrf=here.csrf,
+        name=renames.text("name", "Name", caller.organization_name, most=200),
+        other=creates.text("name", "Name", most=200, as_id="other"),
     )
     content = html(
         _SETTINGS,
         name=caller.organization_name,
         id=caller.organization_id,
         role="an Admin" if caller.is_admin else "a Contributor",
-        url=public_url(request),
+        url=public_url(here.request),
         manage=manage if caller.is_admin else NOTHING,
     )
-    return page(shown, "Settings", content, status=status(renamed or created))
+    return here.page("settings", "Settings", content, problem=fields.problem(here.refused, ""))
+
+
+def _name(posted: MemberPage) -> Mapping[str, object]:
+    return {"name": posted.form.get("name", "")}
+
+
+command(router, f"{_PATH}/rename", api.patch_organization, "/settings", body=_name, refused=show_settings)
+command(
+    router,
+    f"{_PATH}/create",
+    api.create_organization,
+    "/organizations/{result.id}",
+    body=_name,
+    refused=show_settings,
+)

@@ -10,7 +10,7 @@ from web.charts import ChartLine, ChartPart
 from web.html import Html, html, joined
 from web.layout import page
 from web.pages import Visit, frame, page_router
-from web.parts import area, choice, nothing_yet, tag, text
+from web.parts import Fields, nothing_yet, tag
 from web.table import END, table
 
 router = page_router()
@@ -163,12 +163,14 @@ def _rows() -> Html:
 
 
 def _fields() -> list[Html]:
+    typed = {"hinted": "typed", "wrong": "typed"}
+    fields = Fields(typed, {"wrong": "What is wrong, and the way out"})
     return [
-        text("plain", "A field", most=100, required=False),
-        text("hinted", "A field with a hint", "typed", most=100, hint="What it is for"),
-        text("wrong", "A field that was refused", "typed", most=100, error="What is wrong, and the way out"),
-        choice("chosen", "A choice", (("a", "The first"), ("b", "The second")), "b"),
-        area("long", "Several lines", "a: 1", most=1_000, rows=3),
+        fields.text("plain", "A field", most=100, required=False),
+        fields.text("hinted", "A field with a hint", most=100, hint="What it is for"),
+        fields.text("wrong", "A field that was refused", most=100),
+        fields.choice("chosen", "A choice", (("a", "The first"), ("b", "The second")), "b"),
+        fields.area("long", "Several lines", "a: 1", most=1_000, rows=3),
     ]
 
 

@@ -15,7 +15,7 @@ from headgate.http.paths import PUBLIC
 from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Counted, Visit, frame, page_router, revalidated
-from web.parts import empty, tag, text
+from web.parts import Fields, empty, tag
 from web.table import Cell, Column, table
 
 router = page_router()
@@ -75,7 +75,7 @@ def list_operations(who: Visit, q: Annotated[str, Query()] = "", if_none_match: 
         _LIST,
         description=prose(whole.info.description),
         document=f"{PUBLIC}/openapi.json",
-        text=text("q", "Text", searched, most=_LONGEST_TEXT, required=False, kind="search"),
+        text=Fields().text("q", "Text", searched, most=_LONGEST_TEXT, required=False, kind="search"),
         count=f"{len(matching)} operation{'' if len(matching) == 1 else 's'}",
         groups=_groups(whole, matching)
         if matching

@@ -22,8 +22,8 @@ from headgate_engine.wire.inputs import CollectorVersion
 from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, empty, home, tag, text
-from web.table import Column, Keys, Row, Viewed, chips, pages, read, table
+from web.parts import Fields, empty, home, tag
+from web.table import Column, Row, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -43,16 +43,11 @@ OTTL has <a href="{ottl}">a reference of its own</a>, and so has <a href="/docs"
 _WAITING: Final = """\
 <div class="notice" role="status">These are the components of the first build: {when}. Then all are shown here.</div>"""
 _COLUMNS: Final = (
-    Column("Component", "type"),
-    Column("Kind", "kind"),
-    Column("Stability", "stability"),
+    Column("Component", "type", lambda component: (component.type, component.kind)),
+    Column("Kind", "kind", lambda component: (component.kind, component.type)),
+    Column("Stability", "stability", lambda component: (*sorted(component.stability.values()), component.type)),
     Column("What it does", kind="small"),
 )
-_KEYS: Final[Keys] = {
-    "type": lambda component: (component.type, component.kind),
-    "kind": lambda component: (component.kind, component.type),
-    "stability": lambda component: (*sorted(component.stability.values()), component.type),
-}
 _LABELS: Final = {"text": "Text", "kind": "Kind", "version": "Collector"}
 _TYPE: Final = '<a href="{path}"><strong>{type}</strong></a><span class="soft small">{aliases}</span>'
 _COMPONENT: Final = """\
@@ -90,10 +85,11 @@ def list_components(
     searched = text_[:LONGEST_TEXT]
     components = reference.matching(version or None, kind or None, searched)
     typed, view = {"text": searched, "kind": kind, "version": version}, replace(view, sort=view.sort or "type")
-    listed = read(view, lambda _limit, _after: Slice(components, None), _KEYS)
+    listed = read(view, lambda _limit, _after: Slice(components, None), _COLUMNS)
     path = components_path(caller)
     kinds = [("", "All kinds"), *((kind, kind.capitalize()) for kind in KINDS)]
     whole_when = reference.whole_when(version or None)
+    fields = Fields()
     content = html(
         _LIST,
         live=Html(' data-live="yes"') if whole_when else NOTHING,
@@ -101,8 +97,8 @@ def list_components(
         version=version or settings().collector_version,
         ottl=f"{path}/ottl{_query(version=version)}",
         path=path,
-        text=text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
-        kind=choice("kind", "Kind", kinds, kind),
+        text=fields.text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
+        kind=fields.choice("kind", "Kind", kinds, kind),
         versions=version_choice(version),
         chips=chips(path, typed, _LABELS),
         pages=pages(view, listed, typed, "component"),
@@ -155,7 +151,8 @@ def version_choice(selected: str) -> Html:
     ]
     if not others:
         return NOTHING
-    return choice("version", "Collector", [("", f"{settings().collector_version} (default)"), *others], selected)
+    default = f"{settings().collector_version} (default)"
+    return Fields().choice("version", "Collector", [("", default), *others], selected)
 
 
 def _row(path: str, version: str, component: Component) -> Row:

@@ -13,7 +13,7 @@ from headgate_engine.reference.model import OttlFunction, OttlPath, OttlReferenc
 from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, empty, tag, text
+from web.parts import Fields, empty, tag
 from web.table import Cell, Column, table
 
 router = page_router()
@@ -53,8 +53,8 @@ def show_ottl(
         _PAGE,
         components=path,
         path=f"{path}/ottl",
-        place=choice("place", "Component and context", places, place),
-        text=text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
+        place=Fields().choice("place", "Component and context", places, place),
+        text=Fields().text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
         versions=version_choice(version),
         reference=_reference(shown, searched.lower().split()) if shown else NOTHING,
     )

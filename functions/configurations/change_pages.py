@@ -19,7 +19,7 @@ from headgate_engine.validation.model import ValidationResult
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import area, hidden, home, tag
+from web.parts import Fields, hidden, home, tag
 from web.table import Column, Row, table
 from web.visitor import Visitor
 
@@ -159,15 +159,8 @@ def _saving(caller: Caller, csrf: Html, changes: Sequence[TextChange], form: Map
         return NOTHING
     fields = [hidden(name, form.get(name, "")) for name in ("setting", "value")]
     fields += [hidden(change.configuration.id, change.version.etag) for change in changes]
-    env = area(
-        "env",
-        "Variables",
-        form.get("env", ""),
-        most=_MOST_OF_VARIABLES,
-        rows=2,
-        required=False,
-        hint="NAME=VALUE lines for ${env:NAME}: for the checks only, they are not stored",
-    )
+    hint = "NAME=VALUE lines for ${env:NAME}: for the checks only, they are not stored"
+    env = Fields(form).area("env", "Variables", most=_MOST_OF_VARIABLES, rows=2, required=False, hint=hint)
     return html(_SAVE, path=_path(caller), csrf=csrf, fields=fields, env=env)
 
 

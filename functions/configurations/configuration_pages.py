@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from fastapi import Response
@@ -66,10 +67,10 @@ _USE_COLUMNS: Final = (
     Column("Records taken"),
 )
 _VERSION_COLUMNS: Final = (
-    Column("Version", "n"),
-    Column("Status", "status"),
-    Column("Collector", "collector"),
-    Column("Created by", "by"),
+    Column("Version", "n", lambda version: version.n),
+    Column("Status", "status", lambda version: (version.status, version.n)),
+    Column("Collector", "collector", lambda version: [int(part) for part in version.collector_version.split(".")]),
+    Column("Created by", "by", lambda version: version.created_by.name.casefold()),
     Column("Created"),
 )
 
@@ -99,16 +100,8 @@ def show_configuration(who: Visit, caller: Member, configuration_id: Configurati
 @router.get(f"{_PATH}/versions")
 def list_versions(who: Visit, caller: Member, configuration_id: ConfigurationId, view: Viewed) -> Response:
     configuration = configurations.summary(caller, configuration_id)
-    listed = read(
-        view,
-        lambda limit, after: configurations.versions(caller, configuration_id, limit, after),
-        {
-            "n": lambda version: version.n,
-            "status": lambda version: (version.status, version.n),
-            "collector": lambda version: [int(part) for part in version.collector_version.split(".")],
-            "by": lambda version: version.created_by.name.casefold(),
-        },
-    )
+    source = partial(configurations.versions, caller, configuration_id)
+    listed = read(view, source, _VERSION_COLUMNS)
     path = path_of(caller, configuration_id)
     content = html(
         _VERSIONS,

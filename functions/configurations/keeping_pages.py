@@ -1,6 +1,5 @@
 """The settings of a configuration: its name, and the forms that archive, restore and delete it."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from fastapi import Response
@@ -8,17 +7,12 @@ from fastapi import Response
 from configurations import api
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, NotTheOwner
-from headgate.foundation import errors
-from headgate.foundation.caller import Caller
 from headgate.http.parameters import ConfigurationId
-from headgate.http.statuses import status_of
-from web.commands import Posted, command
+from web.commands import command
 from web.forms import by_field
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import action, area, confirmed, text
-from web.visitor import Visitor
+from web.pages import Here, page_router
+from web.parts import Fields, action, confirmed
 from web.workspace import heading, path_of
 
 router = page_router()
@@ -38,13 +32,25 @@ _DELETE: Final = "All its versions, rules and tests are gone for good. It was ne
 
 
 @router.get(f"{_PATH}/settings")
-def show_settings(who: Visit, caller: Member, configuration_id: ConfigurationId) -> Response:
-    return _settings(who, caller, configuration_id)
-
-
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    typed = posted.form if "name" in posted.form else None
-    return _settings(posted.who, posted.caller, problem=error, typed=typed, **posted.ids)
+def show_settings(here: Here, configuration_id: ConfigurationId) -> Response:
+    """The page; after a refusal, with its reason and what was typed. Raises NotTheOwner."""
+    caller = here.caller
+    configuration = configurations.summary(caller, configuration_id)
+    if not configuration.changeable_by(caller):
+        raise NotTheOwner
+    path, about = path_of(caller, configuration_id), configuration.description or ""
+    fields = here.fields() if "name" in here.form else Fields({}, by_field(here.refused))
+    content = html(
+        _SETTINGS,
+        heading=heading(caller, configuration, "settings"),
+        path=path,
+        csrf=here.csrf,
+        name=fields.text("name", "Name", configuration.name, most=200),
+        description=fields.area("description", "Description", about, most=2_000, rows=3, required=False),
+        keeping=_keeping(here.csrf, path, configuration),
+    )
+    problem = "" if {*fields.problems} & {"name", "description"} else None
+    return here.page("configurations", f"Settings of {configuration.name}", content, problem=problem)
 
 
 command(
@@ -56,52 +62,11 @@ command(
         "name": posted.form.get("name", ""),
         "description": posted.form.get("description", "").strip() or None,
     },
-    refused=_refused,
+    refused=show_settings,
 )
-command(router, f"{_PATH}/archive", api.archive_configuration, _THIS, refused=_refused)
+command(router, f"{_PATH}/archive", api.archive_configuration, _THIS, refused=show_settings)
 command(router, f"{_PATH}/restore", api.restore_configuration, _THIS)
-command(router, f"{_PATH}/delete", api.delete_configuration, "/configurations", refused=_refused)
-
-
-def _settings(
-    who: Visitor,
-    caller: Caller,
-    configuration_id: str,
-    problem: errors.HeadgateError | None = None,
-    typed: Mapping[str, str] | None = None,
-) -> Response:
-    """The page; after a refusal, with its reason and what was typed. Raises NotTheOwner."""
-    configuration = configurations.summary(caller, configuration_id)
-    if not configuration.changeable_by(caller):
-        raise NotTheOwner
-    shown, path = frame(who, caller, "configurations"), path_of(caller, configuration_id)
-    typed = typed or {"name": configuration.name, "description": configuration.description or ""}
-    fields = by_field(problem)
-    content = html(
-        _SETTINGS,
-        heading=heading(caller, configuration, "settings"),
-        path=path,
-        csrf=csrf_field(shown),
-        name=text("name", "Name", typed.get("name", ""), most=200, error=fields.get("name", "")),
-        description=area(
-            "description",
-            "Description",
-            typed.get("description", ""),
-            most=2_000,
-            rows=3,
-            required=False,
-            error=fields.get("description", ""),
-        ),
-        keeping=_keeping(csrf_field(shown), path, configuration),
-    )
-    detail = problem.detail if problem and not {*fields} & {"name", "description"} else ""
-    return page(
-        shown,
-        f"Settings of {configuration.name}",
-        content,
-        problem=detail,
-        status=status_of(problem) if problem else 200,
-    )
+command(router, f"{_PATH}/delete", api.delete_configuration, "/configurations", refused=show_settings)
 
 
 def _keeping(csrf: Html, path: str, configuration: Configuration) -> list[Html]:

@@ -10,14 +10,12 @@ from headgate.configurations import search
 from headgate.configurations.model import Archived, Configuration
 from headgate.configurations.search import ConfigurationFilter
 from headgate.foundation.caller import Caller
-from headgate.usage import listing
-from headgate.usage.listing import DescribedUse
+from headgate.usage.listing import DescribedUse, described
 from headgate_engine.setting import LONGEST_PATH, LONGEST_VALUE
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, empty, hidden, home, moment, nothing_yet, tag, text
-from web.table import CHOOSE_ALL, Column, Keys, Row, Viewed, chips, pages, read, table
+from web.pages import Here, page_router
+from web.parts import Fields, hidden, home, moment, nothing_yet, tag
+from web.table import CHOOSE_ALL, Column, Row, Viewed, chips, listing, read
 
 router = page_router()
 
@@ -34,19 +32,13 @@ _PAGE: Final = """\
 _NAME: Final = '<a href="{path}"><strong>{name}</strong></a> {archived} <span class="soft small">{description}</span>'
 _LABELS: Final[Mapping[str, str]] = {"text": "Text", "component": "Component", "archived": "State"}
 _COLUMNS: Final = (
-    Column("Configuration", "name"),
-    Column("Owner", "owner"),
-    Column("Versions", "versions"),
+    Column("Configuration", "name", lambda configuration: configuration.name.casefold()),
+    Column("Owner", "owner", lambda configuration: configuration.owner.name.casefold()),
+    Column("Versions", "versions", lambda configuration: configuration.latest_version),
     Column("Latest version"),
     Column("Where it runs"),
-    Column("Updated", "updated"),
+    Column("Updated", "updated", lambda configuration: configuration.updated_at),
 )
-_KEYS: Final[Keys] = {
-    "name": lambda configuration: configuration.name.casefold(),
-    "owner": lambda configuration: configuration.owner.name.casefold(),
-    "versions": lambda configuration: configuration.latest_version,
-    "updated": lambda configuration: configuration.updated_at,
-}
 _CHANGE: Final = """\
 <form method="post" action="{path}/change" id="chosen" class="chosen">{csrf}{all}
 <div class="row">{setting}{value}<button class="plain">Show what changes</button></div></form>"""
@@ -63,45 +55,41 @@ _NO_MATCH: Final = "No configuration matches: remove a filter."
 
 @router.get("/organizations/{organization_id}/configurations")
 def list_configurations(
-    who: Visit,
-    caller: Member,
+    here: Here,
     view: Viewed,
     words: Annotated[str, Query(alias="text", max_length=_LONGEST)] = "",
     component: Annotated[str, Query(max_length=_LONGEST)] = "",
     archived: Annotated[str, Query(max_length=5)] = "false",
 ) -> Response:
-    path = f"{home(caller)}/configurations"
+    caller, path = here.caller, f"{here.home}/configurations"
     kind: Archived = next((each for each in _ARCHIVED if each == archived), "false")
     typed = {"text": words.strip(), "component": component.strip(), "archived": "" if kind == "false" else kind}
     filters = ConfigurationFilter(None, typed["text"] or None, typed["component"] or None, kind)
-    listed = read(view, lambda limit, after: search.find(caller, filters, limit, after), _KEYS, _ENTRIES)
-    rows = [_row(caller, described) for described in listing.described(caller, listed.entries)]
-    is_filtered = any(typed.values()) or not view.is_first
-    nothing = empty(_NO_MATCH) if is_filtered else nothing_yet(_WHAT_FOR, html(_FIRST, home=home(caller)))
-    shown = frame(who, caller, "configurations")
+    listed = read(view, lambda limit, after: search.find(caller, filters, limit, after), _COLUMNS, _ENTRIES)
+    rows = [_row(caller, each) for each in described(caller, listed.entries)]
+    fields = Fields(typed)
     content = html(
         _PAGE,
         path=path,
-        text=text("text", "Name, owner or text", typed["text"], most=_LONGEST, required=False, kind="search"),
-        component=text("component", "Component", typed["component"], most=_LONGEST, required=False, kind="search"),
-        archived=choice("archived", "State", [*_ARCHIVED.items()], kind),
+        text=fields.text("text", "Name, owner or text", most=_LONGEST, required=False, kind="search"),
+        component=fields.text("component", "Component", most=_LONGEST, required=False, kind="search"),
+        archived=Fields().choice("archived", "State", [*_ARCHIVED.items()], kind),
         sort=hidden("sort", view.sort) if view.sort else NOTHING,
         chips=chips(path, typed, _LABELS, {"archived": _ARCHIVED[kind]}),
-        list=html(
-            "{pages}{change}{table}",
-            pages=pages(view, listed, typed, "configuration", _ENTRIES),
-            change=_change(path, csrf_field(shown)) if any(row.choice for row in rows) else NOTHING,
-            table=table(_COLUMNS, rows, view=view, filters=typed),
-        )
-        if rows
-        else nothing,
+        list=listing(
+            *(view, listed, _COLUMNS, rows, "configuration", nothing_yet(_WHAT_FOR, html(_FIRST, home=here.home))),
+            filters=typed,
+            no_match=_NO_MATCH,
+            above=_change(path, here.csrf) if any(row.choice for row in rows) else NOTHING,
+            most=_ENTRIES,
+        ),
         drafts=Html(_DRAFTS) if caller.is_admin else NOTHING,
     )
-    return page(shown, "Configurations", content, script="search")
+    return here.page("configurations", "Configurations", content, script="search")
 
 
-def _row(caller: Caller, described: DescribedUse) -> Row:
-    configuration = described.configuration
+def _row(caller: Caller, listed: DescribedUse) -> Row:
+    configuration = listed.configuration
     return Row(
         (
             html(
@@ -113,8 +101,8 @@ def _row(caller: Caller, described: DescribedUse) -> Row:
             ),
             "you" if configuration.owned_by(caller) else configuration.owner.name,
             _versions(configuration),
-            validity(described.verdict),
-            uses_in_short(caller, described.uses),
+            validity(listed.verdict),
+            uses_in_short(caller, listed.uses),
             moment(configuration.updated_at),
         ),
         choice=configuration.id if _can_choose(caller, configuration) else "",
@@ -128,13 +116,14 @@ def _can_choose(caller: Caller, configuration: Configuration) -> bool:
 
 def _change(path: str, csrf: Html) -> Html:
     """The form that sets a value in those that are chosen."""
+    fields = Fields()
     return html(
         _CHANGE,
         path=path,
         csrf=csrf,
         all=CHOOSE_ALL,
-        setting=text("setting", "Setting", most=LONGEST_PATH, hint="such as exporters.otlphttp.endpoint"),
-        value=text("value", "Value", most=LONGEST_VALUE, required=False, hint="as YAML, on one line"),
+        setting=fields.text("setting", "Setting", most=LONGEST_PATH, hint="such as exporters.otlphttp.endpoint"),
+        value=fields.text("value", "Value", most=LONGEST_VALUE, required=False, hint="as YAML, on one line"),
     )
 
 

@@ -6,18 +6,15 @@ from typing import Final
 from fastapi import Response
 
 from headgate.foundation import errors
-from headgate.foundation.caller import Caller
-from headgate.http.statuses import status_of
 from headgate.identity import checks
 from headgate.policies import service as policies
 from headgate.policies.service import OrganizationPolicies
 from headgate_engine.policies.model import Policy, PolicyChoices, PolicyRule, Requirement, Setting
 from web.html import NOTHING, Html, html, joined
-from web.layout import csrf_field, options, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
-from web.parts import empty, hidden, home, moment, tag
-from web.table import Cell, Column, Keys, View, Viewed, in_order, table
-from web.visitor import Visitor
+from web.layout import options, redirect
+from web.pages import Form, Here, page_router
+from web.parts import Fields, empty, hidden, moment, tag
+from web.table import Cell, Column, Columns, Viewed, in_order, table
 
 router = page_router()
 
@@ -38,6 +35,7 @@ _REQUIREMENTS: Final[Mapping[Requirement, tuple[str, str]]] = {
         "Versions without evidence that their tests passed are not published",
     ),
 }
+_CHANGED: Final = "Somebody changed the policies meanwhile: look at them, and save again"
 _KINDS: Final = {"error": "bad", "warning": "", "info": "", "off": ""}
 
 _PAGE: Final = """\
@@ -51,9 +49,6 @@ _PAGE: Final = """\
 _FORM: Final = """\
 <form method="post" action="{path}">{csrf}{etag}{table}{requirements}
 <div class="buttons"><button>Save</button></div></form>"""
-_REQUIREMENT: Final = """\
-<label class="check"><input type="checkbox" name="requires.{name}" value="yes"{checked}> {label}</label>"""
-_COLUMNS: Final = (Column("Policy", "title"), Column("Counts as", "severity"), Column("Comments", "comments"))
 _POLICY: Final = """\
 <strong>{title}</strong> <code>{code}</code><details><summary class="small">Why, and the way out</summary>
 <p class="small">{why}</p><p class="small">{way_out}</p>
@@ -69,66 +64,25 @@ _RULE: Final = """\
 
 
 @router.get("/organizations/{organization_id}/policies")
-def show_policies(who: Visit, caller: Member, view: Viewed) -> Response:
-    return _page(who, caller, policies.get(caller), view=view)
-
-
-@router.post("/organizations/{organization_id}/policies")
-def save_policies(who: Visit, caller: Member, form: Form) -> Response:
-    """Saves the severities and what publishing requires; rules stay as they are."""
-    caller.require_admin()
-    known = policies.get(caller)
-    settings = _settings(known, form)
-    try:
-        with checks.under_way(caller):
-            policies.change(caller, settings, frozenset((form.get("etag", ""),)))
-    except (errors.PreconditionFailed, errors.Invalid) as error:
-        problem = "Somebody changed the policies meanwhile: look at them, and save again"
-        if isinstance(error, errors.Invalid):
-            problem = error.detail
-        return with_retry_after(_page(who, caller, known, problem, status_of(error)), error)
-    return redirect(f"{home(caller)}/policies")
-
-
-def _settings(known: OrganizationPolicies, form: dict[str, str]) -> PolicyChoices:
-    """The settings that the form makes of the stored ones. What is as by default is not stored."""
-    stored = known.stored.settings
-    severities: dict[str, Setting] = {}
-    for policy in known.built_in:
-        chosen = next((value for value, _ in _SETTINGS if value == form.get(f"severity.{policy.code}")), None)
-        if chosen is not None and chosen != PolicyChoices().severity(policy.code, policy.severity):
-            severities[policy.code] = chosen
-    return PolicyChoices(
-        severities=severities,
-        not_suppressible=[policy.code for policy in known.built_in if form.get(f"strict.{policy.code}") == "yes"],
-        rules=stored.rules,
-        publish_requires=[name for name in _REQUIREMENTS if form.get(f"requires.{name}") == "yes"],
-    )
-
-
-def _page(
-    who: Visitor,
-    caller: Caller,
-    known: OrganizationPolicies,
-    problem: str = "",
-    status: int = 200,
-    view: View | None = None,
-) -> Response:
-    stored, shown = known.stored, frame(who, caller, "policies")
-    view = view or View(f"{home(caller)}/policies")
-    listed = in_order(view, known.built_in, _keys(stored.settings))
-    rows = [_row(policy, stored.settings, editable=caller.is_admin) for policy in listed]
-    built_in = table(_COLUMNS, rows, view=view)
-    required = stored.settings.publish_requires
-    if caller.is_admin:
+def show_policies(here: Here, view: Viewed) -> Response:
+    """The policies; after a refusal, as they are saved."""
+    known = policies.get(here.caller)
+    stored, required = known.stored, known.stored.settings.publish_requires
+    columns = _columns(stored.settings)
+    rows = [
+        _row(policy, stored.settings, editable=here.caller.is_admin)
+        for policy in in_order(view, known.built_in, columns)
+    ]
+    built_in = table(columns, rows, view=view)
+    if here.caller.is_admin:
         built_in = html(
             _FORM,
-            path=f"{home(caller)}/policies",
-            csrf=csrf_field(shown),
+            path=f"{here.home}/policies",
+            csrf=here.csrf,
             etag=hidden("etag", stored.etag),
             table=built_in,
             requirements=[
-                html(_REQUIREMENT, name=name, label=label, checked=Html(" checked") if name in required else NOTHING)
+                Fields({f"requires.{name}": "yes" for name in required}).check(f"requires.{name}", label)
                 for name, (label, _) in _REQUIREMENTS.items()
             ],
         )
@@ -147,16 +101,46 @@ def _page(
             else empty("There are none.")
         ),
     )
-    return page(shown, "Policies", content, problem=problem, status=status)
+    changed = isinstance(here.refused, errors.PreconditionFailed)
+    return here.page("policies", "Policies", content, problem=_CHANGED if changed else None)
 
 
-def _keys(settings: PolicyChoices) -> Keys:
+@router.post("/organizations/{organization_id}/policies")
+def save_policies(here: Here, form: Form) -> Response:
+    """Saves the severities and what publishing requires; rules stay as they are."""
+    here.caller.require_admin()
+    settings = _settings(policies.get(here.caller), form)
+    try:
+        with checks.under_way(here.caller):
+            policies.change(here.caller, settings, frozenset((form.get("etag", ""),)))
+    except (errors.PreconditionFailed, errors.Invalid) as error:
+        return here.again(show_policies, error)
+    return redirect(f"{here.home}/policies")
+
+
+def _settings(known: OrganizationPolicies, form: dict[str, str]) -> PolicyChoices:
+    """The settings that the form makes of the stored ones. What is as by default is not stored."""
+    stored = known.stored.settings
+    severities: dict[str, Setting] = {}
+    for policy in known.built_in:
+        chosen = next((value for value, _ in _SETTINGS if value == form.get(f"severity.{policy.code}")), None)
+        if chosen is not None and chosen != PolicyChoices().severity(policy.code, policy.severity):
+            severities[policy.code] = chosen
+    return PolicyChoices(
+        severities=severities,
+        not_suppressible=[policy.code for policy in known.built_in if form.get(f"strict.{policy.code}") == "yes"],
+        rules=stored.rules,
+        publish_requires=[name for name in _REQUIREMENTS if form.get(f"requires.{name}") == "yes"],
+    )
+
+
+def _columns(settings: PolicyChoices) -> Columns:
     order = [value for value, _ in _SETTINGS]
-    return {
-        "title": lambda policy: policy.title.casefold(),
-        "severity": lambda policy: order.index(settings.severity(policy.code, policy.severity)),
-        "comments": lambda policy: policy.code not in settings.not_suppressible,
-    }
+    return (
+        Column("Policy", "title", lambda policy: policy.title.casefold()),
+        Column("Counts as", "severity", lambda policy: order.index(settings.severity(policy.code, policy.severity))),
+        Column("Comments", "comments", lambda policy: policy.code not in settings.not_suppressible),
+    )
 
 
 def _row(policy: Policy, settings: PolicyChoices, *, editable: bool) -> Sequence[Cell]:

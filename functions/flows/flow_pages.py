@@ -15,7 +15,7 @@ from headgate_engine.collector import DISTRIBUTION, StableSignal
 from web.html import Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, empty, home, tag, text
+from web.parts import Fields, empty, home, tag
 
 router = page_router()
 
@@ -60,17 +60,13 @@ def show_gallery(
     everything = flows.everything()
     matching = [flow for flow in everything if _is_wanted(flow, searched, signal, tag_)]
     tags = sorted({each for flow in everything for each in flow.tags})
+    fields = Fields()
     content = html(
         _GALLERY,
         path=path,
-        text=text("text", "Text", searched, most=_LONGEST, required=False, kind="search"),
-        signal=choice(
-            "signal",
-            "StableSignal",
-            [("", "Any"), *((each, each.capitalize()) for each in get_args(StableSignal))],
-            signal,
-        ),
-        tag=choice("tag", "Tag", [("", "Any"), *((each, each) for each in tags)], tag_),
+        text=fields.text("text", "Text", searched, most=_LONGEST, required=False, kind="search"),
+        signal=fields.choice("signal", "StableSignal", _SIGNALS, signal),
+        tag=fields.choice("tag", "Tag", [("", "Any"), *((each, each) for each in tags)], tag_),
         count=f"{len(matching)} flow{'' if len(matching) == 1 else 's'}",
         flows=[_entry(path, flow) for flow in matching]
         or html("<li>{none}</li>", none=empty("No flow matches: remove a filter.")),

@@ -10,7 +10,7 @@ from headgate_engine.collector import Signal
 from headgate_engine.rules.model import DEFAULT_CONTEXTS, Context, Rule
 from headgate_engine.wire.tests import RuleIn
 from web.html import Html, html
-from web.parts import area, choice, text
+from web.parts import Fields
 
 _FIELDS: Final = ("name", "condition", "context", "expect", "min", "max")
 _EXPECTATIONS: Final = (
@@ -63,58 +63,37 @@ class RuleForm:
     def fields(self, signal_type: Signal, error: errors.HeadgateError | None) -> tuple[Html, str]:
         """The fields, each with its error, and the message to show above the form."""
         problems = self._problems(error)
-        typed = self.typed
-        own = _OWN_CONTEXTS[signal_type]
+        fields, own = Fields(self.typed, problems), _OWN_CONTEXTS[signal_type]
         # A connector may turn the pipeline's signal into another one.
         unlikely = ("component_error", *_OWN_CONTEXTS["profiles"])
         others = [context for context in get_args(Context) if context not in (*own, *unlikely)]
         contexts: list[tuple[str, str]] = [(context, context) for context in own]
         contexts += [("component_error", "error of a component (its message is the body)")]
         contexts += [(context, f"{context} (from a connector)") for context in others]
-        fields = html(
+        example, only = (
+            'An OTTL condition, for example attributes["http.status_code"] == 200',
+            "Only for 'This many match'",
+        )
+        context = Fields({"context": self.typed.get("context") or DEFAULT_CONTEXTS[signal_type]}, problems)
+        shown = html(
             "{name}{condition}{how}{count}",
-            name=text("name", "Name", typed.get("name", ""), most=200, error=problems.pop("name", "")),
-            condition=area(
-                "condition",
-                "Condition",
-                typed.get("condition", ""),
-                most=4_096,
-                rows=3,
-                hint='An OTTL condition, for example attributes["http.status_code"] == 200',
-                error=problems.pop("condition", ""),
-            ),
+            name=fields.text("name", "Name", most=200),
+            condition=fields.area("condition", "Condition", most=4_096, rows=3, hint=example),
             how=html(
                 _TWO,
-                first=choice(
-                    "context",
-                    "Evaluated on every",
-                    contexts,
-                    typed.get("context") or DEFAULT_CONTEXTS[signal_type],
-                    error=problems.pop("context", ""),
-                ),
-                second=choice(
-                    "expect", "Expected", _EXPECTATIONS, typed.get("expect", "any"), error=problems.pop("expect", "")
-                ),
+                first=context.choice("context", "Evaluated on every", contexts),
+                second=fields.choice("expect", "Expected", _EXPECTATIONS, "any"),
             ),
             count=html(
                 _TWO,
-                first=text(
-                    "min",
-                    "At least",
-                    typed.get("min", ""),
-                    most=15,
-                    required=False,
-                    hint="Only for 'This many match'",
-                    error=problems.pop("min", ""),
-                ),
-                second=text(
-                    "max", "At most", typed.get("max", ""), most=15, required=False, error=problems.pop("max", "")
-                ),
+                first=fields.text("min", "At least", most=15, required=False, hint=only),
+                second=fields.text("max", "At most", most=15, required=False),
             ),
         )
         if error is None:
-            return fields, ""
-        return fields, next(iter(problems.values()), "The rule was not saved; see below")
+            return shown, ""
+        elsewhere = [reason for name, reason in problems.items() if name not in _FIELDS]
+        return shown, next(iter(elsewhere), "The rule was not saved; see below")
 
     def _problems(self, error: errors.HeadgateError | None) -> dict[str, str]:
         """The error messages by field; one about the whole rule has the key ''."""

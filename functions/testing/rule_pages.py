@@ -20,10 +20,10 @@ from headgate.runs.suites import service as suites
 from headgate_engine.rules.model import Rule
 from testing import tests_card, version_tests
 from testing.rule_form import RuleForm
-from web.commands import Posted, command
+from web.commands import command
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
+from web.pages import Form, Here, Member, Visit, frame, page_router, with_retry_after
 from web.parts import action, empty, hidden, home, moment, nothing_yet, tag
 from web.table import Column, Row, table
 from web.visitor import Visitor
@@ -68,29 +68,11 @@ _FORM: Final = """\
 
 
 @router.get(_VERSION_PATH)
-def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
-    return _version_page(who, caller, configuration_id, n)
-
-
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _version_page(posted.who, posted.caller, refused=error, **posted.ids)
-
-
-command(
-    router,
-    _VERSION_PATH,
-    version_tests.delete_version_test,
-    "/configurations/{configuration_id}/versions/{n}",
-    arguments={"test_name": "delete_test"},
-    refused=_refused,
-)
-
-
-def _version_page(
-    who: Visitor, caller: Caller, configuration_id: str, n: int, refused: errors.HeadgateError | None = None
-) -> Response:
+def show_version(here: Here, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
+    """The version; after a refused deletion of a test, with the reason."""
+    caller = here.caller
     configuration, version = configurations.snapshot(caller, configuration_id, n)
-    path, shown = f"{home(caller)}/configurations/{configuration_id}", frame(who, caller, "configurations")
+    path = path_of(caller, configuration_id)
     overview = suites.overview_of(configuration_id, version)
     changeable = version.status == "draft" and configuration.changeable_by(caller)
     content = html(
@@ -107,11 +89,20 @@ def _version_page(
         at=moment(version.created_at),
         description=html("<p>{text}</p>", text=version.description) if version.description else NOTHING,
         pipelines=_pipelines(caller, configuration_id, version),
-        tests=tests_card.card(overview, f"{path}/versions/{n}", csrf_field(shown), changeable=changeable),
+        tests=tests_card.card(overview, f"{path}/versions/{n}", here.csrf, changeable=changeable),
         yaml=version.yaml,
     )
-    detail, status = (refused.detail, status_of(refused)) if refused else ("", 200)
-    return page(shown, f"{configuration.name}, version {n}", content, problem=detail, status=status)
+    return here.page("configurations", f"{configuration.name}, version {n}", content)
+
+
+command(
+    router,
+    _VERSION_PATH,
+    version_tests.delete_version_test,
+    "/configurations/{configuration_id}/versions/{n}",
+    arguments={"test_name": "delete_test"},
+    refused=show_version,
+)
 
 
 def _pipelines(caller: Caller, configuration_id: str, version: Version) -> Html:

@@ -17,8 +17,8 @@ from headgate.runs.model import ListedRun, RunFilter, Status
 from web.html import Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, empty, home, nothing_yet, second, suggested, tag, text
-from web.table import Column, Listed, Row, View, Viewed, chips, pages, read, table
+from web.parts import Fields, home, nothing_yet, second, tag
+from web.table import Column, Listed, Row, View, Viewed, chips, listing, read
 from web.workspace import heading, path_of
 
 router = page_router()
@@ -42,19 +42,12 @@ _NO_MATCH: Final = "No test run matches: remove a filter."
 _KINDS: Final[Mapping[str, str]] = {"Success": "good", "Fail": "bad", "Error": "bad"}
 _LABELS: Final[Mapping[str, str]] = {"configuration": "Configuration", "pipeline": "Pipeline", "status": "Status"}
 _COLUMNS: Final = (
-    Column("Started", "started"),
-    Column("Result", "result"),
-    Column("Configuration", "configuration"),
-    Column("Pipeline", "pipeline"),
-    Column("By", "by"),
+    Column("Started", "started", lambda run: run.created_at),
+    Column("Result", "result", lambda run: (run.status, run.created_at)),
+    Column("Configuration", "configuration", lambda run: (run.configuration_id or "", run.version_number or 0)),
+    Column("Pipeline", "pipeline", lambda run: run.target_pipeline),
+    Column("By", "by", lambda run: run.created_by.name.casefold()),
 )
-_KEYS: Final = {
-    "started": lambda run: run.created_at,
-    "result": lambda run: (run.status, run.created_at),
-    "configuration": lambda run: (run.configuration_id or "", run.version_number or 0),
-    "pipeline": lambda run: run.target_pipeline,
-    "by": lambda run: run.created_by.name.casefold(),
-}
 Pipeline = Annotated[str, Query(max_length=1_024)]
 WithStatus = Annotated[str, Query(max_length=10)]
 
@@ -75,15 +68,11 @@ def list_runs(
     filters = {"configuration": name, "pipeline": pipeline.strip(), "status": _status(status)}
     listed: Listed[ListedRun] = Listed([]) if problem else _read(caller, view, configuration_id, filters)
     suggestions = [entry.name for entry in configurations.visible(caller, 100, None, "all").entries]
-    field = suggested(
-        "configuration",
-        "Configuration",
-        [*dict.fromkeys(suggestions)],
-        name,
+    field = Fields(filters, {"configuration": problem}).suggested(
+        *("configuration", "Configuration", [*dict.fromkeys(suggestions)]),
         most=200,
         required=False,
         hint="Its name, or its id",
-        error=problem,
     )
     content = _content(caller, view, listed, filters, html("<h1>Test runs</h1>"), field)
     return page(frame(who, caller, "runs"), "Test runs", content, status=422 if problem else 200, script="search")
@@ -112,7 +101,7 @@ def _status(word: str) -> Status | Literal[""]:
 
 def _read(caller: Caller, view: View, configuration_id: str, filters: Mapping[str, str]) -> Listed[ListedRun]:
     query = RunFilter(configuration_id or None, filters["pipeline"] or None, _status(filters["status"]) or None)
-    return read(view, lambda limit, after: runs.listed(caller, query, limit, after), _KEYS)
+    return read(view, lambda limit, after: runs.listed(caller, query, limit, after), _COLUMNS)
 
 
 def _content(
@@ -126,8 +115,7 @@ def _content(
     """The list under its filters; `configuration` is the field that filters by one."""
     ids = {run.configuration_id for run in listed.entries if run.configuration_id}
     names = configurations.names(caller.organization_id, ids) if ids else {}
-    is_filtered = any(filters.values()) or not view.is_first
-    nothing = empty(_NO_MATCH) if is_filtered else nothing_yet(_RUNS_FOR, html(_FIRST, home=home(caller)))
+    fields, first = Fields(filters), nothing_yet(_RUNS_FOR, html(_FIRST, home=home(caller)))
     rows = [_row(caller, run, names) for run in listed.entries]
     statuses = [("", "Any"), *((status, status) for status in get_args(Status))]
     return html(
@@ -135,16 +123,10 @@ def _content(
         heading=title,
         path=view.path,
         configuration=configuration,
-        pipeline=text("pipeline", "Pipeline", filters["pipeline"], most=1_024, required=False, kind="search"),
-        status=choice("status", "Status", statuses, filters["status"]),
+        pipeline=fields.text("pipeline", "Pipeline", most=1_024, required=False, kind="search"),
+        status=fields.choice("status", "Status", statuses),
         chips=chips(view.path, filters, _LABELS),
-        list=html(
-            "{pages}{table}",
-            pages=pages(view, listed, filters, "run"),
-            table=table(_COLUMNS, rows, view=view, filters=filters),
-        )
-        if rows
-        else nothing,
+        list=listing(view, listed, _COLUMNS, rows, "run", first, filters=filters, no_match=_NO_MATCH),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -24,28 +24,16 @@ from headgate.http.routing import route_of
 from headgate.identity.model import WriteAccessRequired
 from web.forms import model_of
 from web.layout import redirect
-from web.pages import Form, Member, Visit, with_retry_after
-from web.parts import home
-from web.visitor import Visitor
+from web.pages import Form, Here, MemberPage
 
 Operation: TypeAlias = Callable[..., object]
 """The endpoint of a route of the API."""
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """A form: who sent it, the ids in its address, and what was typed."""
-
-    who: Visitor
-    caller: Caller
-    ids: Mapping[str, Any]
-    form: dict[str, str]
-
-
-Body: TypeAlias = Callable[[Posted], Mapping[str, object] | None]
+Body: TypeAlias = Callable[[MemberPage], Mapping[str, object] | None]
 """Returns the operation's body, or None if the form changes nothing. Raises Invalid, naming the fields."""
-Refusal: TypeAlias = Callable[[Posted, errors.HeadgateError], Response]
-"""The form's page, with what was typed and the reason of the refusal."""
+Page: TypeAlias = Callable[..., Response]
+"""The route that shows the page with the form."""
 _REFUSALS: Final = (errors.Invalid, errors.Conflict)
 
 
@@ -57,33 +45,35 @@ def command(
     *,
     body: Body | None = None,
     arguments: Mapping[str, str] = MappingProxyType({}),
-    refused: Refusal | None = None,
+    refused: Page | None = None,
     refusals: tuple[type[errors.HeadgateError], ...] = _REFUSALS,
 ) -> None:
     """Route the form that is posted to `path` to the operation.
 
-    `then` is the address of the next page behind the organization's, with the ids of the path in braces, and `result`
-    for the operation's answer. `arguments` are the operation's parameters that are fields of the form, with the fields'
-    names. What `refusals` does not list is shown as a page of its own.
+    `then` is the address of the next page, behind that of the organization unless it names one itself, with the ids of
+    the path in braces, and `result` for the operation's answer. `arguments` are the operation's parameters that are
+    fields of the form, with the fields' names. `refused` is the page that shows what `refusals` lists; anything else is
+    shown as a page of its own.
     """
     parameters = inspect.signature(operation, eval_str=True).parameters
     places = {name for _, name, _, _ in Formatter().parse(path) if name}
 
-    def post(request: Request, who: Visit, caller: Member, form: Form, **ids: Any) -> Response:
-        posted = Posted(who, caller, ids, form)
+    def post(here: Here, form: Form, **ids: Any) -> Response:
+        posted = replace(here, form=form, ids=ids)
         values = ids | {name: form.get(field, "") for name, field in arguments.items()}
         try:
-            result = carry_out(request, operation, caller, values, lambda: body(posted) if body else {})
+            result = carry_out(here.request, operation, here.caller, values, lambda: body(posted) if body else {})
         except errors.HeadgateError as error:
             of_a_field = isinstance(error, errors.NotFound) and error.field
             if refused is None or not (of_a_field or isinstance(error, refusals)):
                 raise
-            return with_retry_after(refused(posted, error), error)
-        return redirect(home(caller) + then.format(**ids, result=result))
+            return posted.again(refused, error)
+        after = then.format(**ids, result=result)
+        return redirect(after if after.startswith("/organizations/") else f"{here.home}{after}")
 
     ours = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
-        for name, kind in (("request", Request), ("who", Visit), ("caller", Member), ("form", Form))
+        for name, kind in (("here", Here), ("form", Form))
     ]
     ids = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)

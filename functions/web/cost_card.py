@@ -10,7 +10,7 @@ from headgate.instances.series import service
 from web import charts
 from web.html import NOTHING, Html, html
 from web.parts import home, moment
-from web.table import Cell, Column, Keys, View, in_order, table
+from web.table import Cell, Column, View, in_order, table
 
 if TYPE_CHECKING:
     from headgate.fleets.prices import Price
@@ -25,20 +25,13 @@ _CARD: Final = """\
 those of UTC, today until now. Where an exporter sends to is what the assigned versions say.{left_out}
 <a href="{home}/fleets/prices">Prices</a>{set}</p></div>"""
 _COLUMNS: Final = (
-    Column("Pipelines | exporter", "exporter"),
-    Column("Sends to", "to"),
+    Column("Pipelines | exporter", "exporter", lambda export: (export.component, export.pipelines)),
+    Column("Sends to", "to", lambda export: export.host or ""),
     Column("Price"),
-    Column("Records", "sent_records", "number"),
-    Column("Bytes", "sent_bytes", "number"),
-    Column("Cost", "cost", "number"),
+    Column("Records", "sent_records", lambda export: sum(day.records for day in export.days), kind="number"),
+    Column("Bytes", "sent_bytes", lambda export: sum(day.bytes for day in export.days), kind="number"),
+    Column("Cost", "cost", lambda export: export.cost or 0, kind="number"),
 )
-_KEYS: Final[Keys] = {
-    "exporter": lambda export: (export.component, export.pipelines),
-    "to": lambda export: export.host or "",
-    "sent_records": lambda export: sum(day.records for day in export.days),
-    "sent_bytes": lambda export: sum(day.bytes for day in export.days),
-    "cost": lambda export: export.cost or 0,
-}
 _UNITS: Final = {"gigabyte": "a GB", "million_records": "a million records"}
 _WHY_NOT: Final = {"no_price": "no price", "bytes_not_measured": "bytes are not measured"}
 
@@ -53,7 +46,7 @@ def card(caller: Caller, costs: Costs, view: View, about: str = "") -> Html:
         chart=_chart(costs),
         table=table(
             _COLUMNS,
-            [_row(export, currency) for export in in_order(view, costs.exports, _KEYS)],
+            [_row(export, currency) for export in in_order(view, costs.exports, _COLUMNS)],
             view=view,
             anchor="costs",
         ),

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from headgate.foundation import errors
 from headgate_engine.wire import refusals
+from web.parts import Fields
 
 _MAX_FIELDS = 200
 _MINUTE: Final = "%Y-%m-%dT%H:%M"
@@ -28,6 +29,10 @@ class Filters(Generic[Chosen]):
     chosen: Chosen
     problems: Mapping[str, str]
 
+    @property
+    def fields(self) -> Fields:
+        return Fields(self.typed, self.problems)
+
 
 def by_field(error: errors.HeadgateError | None) -> dict[str, str]:
     """The errors by the last part of each place: the name of the form's field."""
@@ -37,6 +42,16 @@ def by_field(error: errors.HeadgateError | None) -> dict[str, str]:
         case errors.NotFound() if error.field:
             return {error.field: error.detail.removeprefix(f"{error.field}: ")}
     return {}
+
+
+def by_line(error: errors.HeadgateError | None) -> dict[str, str]:
+    """The first error of each field of a form, with the line that an entry of a list stands in."""
+    problems: dict[str, str] = {}
+    for wrong in error.errors if isinstance(error, errors.Invalid) else ():
+        field, *entry = wrong.loc[1:]
+        line = f"Line {entry[0] + 1}: " if entry and isinstance(entry[0], int) else ""
+        problems.setdefault(str(field), f"{line}{wrong.message}")
+    return problems
 
 
 def model_of(model: type[Model], values: Mapping[str, object]) -> Model:

@@ -1,9 +1,11 @@
 """The route class and the dependencies of pages: visitor, checked forms, membership, errors as pages."""
 
 import hashlib
+import inspect
 import re
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Final
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -20,8 +22,11 @@ from headgate.http.routing import Threaded
 from headgate.http.threads import in_thread
 from headgate.identity import sessions
 from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
-from web.html import html
-from web.layout import Frame, page, redirect
+from web.forms import by_field
+from web.html import Html, html
+from web.layout import Frame, csrf_field, page, redirect
+from web.parts import Fields, home
+from web.table import View
 from web.visitor import Visitor, posted, remember, visitor
 
 _TITLES: Final = {
@@ -40,6 +45,7 @@ _NOT_AVAILABLE: Final = """\
 <h1>{title}</h1><div class="notice bad" role="alert" id="waiting">{detail}</div>
 <p class="soft">This page asks again by itself, and shows itself once it can. Without scripts, load it again.</p>"""
 _ORGANIZATION: Final = re.compile(r"/organizations/(org_[0-9a-z]+)(?:/|$)")
+_ADDRESSES: Final[dict[Callable[..., object], str]] = {}
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
 
@@ -61,6 +67,7 @@ class PageRoute(Threaded):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         handle = super().get_route_handler()
+        _ADDRESSES.setdefault(inspect.unwrap(self.endpoint), self.path_format)
 
         async def enter(request: Request) -> Response:
             who: Visitor | None = None
@@ -131,6 +138,69 @@ async def _member(request: Request, organization_id: str, session: Person) -> Ca
 
 
 Member = Annotated[Caller, Depends(_member)]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberPage:
+    """A page of the organization, for a member; after a refused form, with what was typed and the reason.
+
+    `ids` are those in the address of the form.
+    """
+
+    request: Request
+    who: Visitor
+    caller: Caller
+    ids: Mapping[str, Any] = field(default_factory=dict)
+    form: Mapping[str, str] = field(default_factory=dict)
+    refused: errors.HeadgateError | None = None
+
+    @property
+    def home(self) -> str:
+        """The path of the organization."""
+        return home(self.caller)
+
+    @property
+    def csrf(self) -> Html:
+        return csrf_field(frame(self.who))
+
+    def fields(self, **conflicts: type[errors.HeadgateError]) -> Fields:
+        """The fields of the form; `conflicts` are the errors about one field as a whole: `label=LabelTaken`."""
+        of_field = next((name for name, kind in conflicts.items() if isinstance(self.refused, kind)), None)
+        reason = self.refused.detail if self.refused else ""
+        return Fields(self.form, {of_field: reason} if of_field else by_field(self.refused))
+
+    def page(
+        self,
+        tab: str,
+        title: str,
+        content: Html,
+        *,
+        problem: str | None = None,
+        script: str = "",
+        wide: bool = False,
+        status: int = 200,
+    ) -> Response:
+        """The page; after a refusal, with its status, and its reason at the top unless there is another `problem`."""
+        if self.refused is not None:
+            status, problem = statuses.status_of(self.refused), self.refused.detail if problem is None else problem
+        around = frame(self.who, self.caller, tab)
+        return page(around, title, content, problem=problem or "", status=status, script=script, wide=wide)
+
+    def again(self, page: Callable[..., Response], refused: errors.HeadgateError) -> Response:
+        """The page that has the form, with the refusal; a list on it begins anew."""
+        names = inspect.signature(page).parameters
+        values = {name: value for name, value in self.ids.items() if name in names}
+        if "view" in names:
+            address = _ADDRESSES[page].format(organization_id=self.caller.organization_id, **values)
+            values["view"] = View(address)
+        return with_retry_after(page(replace(self, refused=refused), **values), refused)
+
+
+async def _here(request: Request, who: Visit, caller: Member) -> MemberPage:
+    return MemberPage(request, who, caller)
+
+
+Here = Annotated[MemberPage, Depends(_here)]
 
 
 async def _counted(request: Request, who: Visit) -> None:

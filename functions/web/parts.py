@@ -1,29 +1,23 @@
 """Parts of pages: form fields with their errors, buttons, tags, links to the next page of a list."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Final
 from urllib.parse import urlencode
 
-from fastapi import Depends, Query, Request
-
+from headgate.foundation import errors
 from headgate.foundation.caller import Caller
-from headgate.http.pagination import issue, position_of
+from headgate.http.pagination import issue
 from web.html import NOTHING, Html, html
 from web.layout import options
 
+_MINUTE: Final = "datetime-local"
 # Entries of a list on one page.
 ENTRIES: Final = 100
 NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
-
-async def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000)] = None) -> str | None:
-    return None if after is None else position_of(after, request.url.path)
-
-
-After = Annotated[str | None, Depends(_after)]
-"""The position after which a page of a list begins: only one that a link of this service gave is valid."""
 
 _NOTHING_YET: Final = '<div class="nothing"><p>{purpose}</p><p class="last">{first_step}</p></div>'
 _FIELD: Final = '<div class="field"><label for="{name}">{label}</label>{control}{hint}{error}</div>'
@@ -43,92 +37,96 @@ _ACTION: Final = """\
 <form method="post" action="{action}">{csrf}{fields}<button class="{kind} small"{described}>{label}</button></form>"""
 
 
-def text(
-    name: str,
-    label: str,
-    value: str = "",
-    *,
-    most: int,
-    required: bool = True,
-    hint: str = "",
-    error: str = "",
-    kind: str = "",
-    as_id: str = "",
-    pattern: str = "",
-) -> Html:
-    """A line of text. `kind` is HTML's type; `as_id` is the id if another form of the page has a field of this name.
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of a form: each has the value that was typed, else the default, and its error after a refusal."""
 
-    `pattern` is what a browser takes; the hint says it in words.
-    """
-    known = as_id or name
-    control = html(
-        _TEXT,
-        id=known,
-        name=name,
-        kind=html(' type="{kind}"', kind=kind) if kind else NOTHING,
-        value=value,
-        most=most,
-        attributes=html(
-            "{attributes}{pattern}",
-            attributes=_attributes(known, hint, error, required=required),
-            pattern=html(' pattern="{pattern}" title="{hint}"', pattern=pattern, hint=hint) if pattern else NOTHING,
-        ),
-    )
-    return _field(known, label, control, hint, error)
+    typed: Mapping[str, str] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
 
+    def problem(self, refused: errors.HeadgateError | None, summary: str) -> str:
+        """The text above the page: the summary if a field has the reason of the refusal, else that reason."""
+        return "" if refused is None else summary if self.problems else refused.detail
 
-def area(
-    name: str,
-    label: str,
-    value: str = "",
-    *,
-    most: int,
-    rows: int,
-    required: bool = True,
-    hint: str = "",
-    error: str = "",
-) -> Html:
-    """Several lines of text."""
-    attributes = _attributes(name, hint, error, required=required)
-    return _field(
-        name, label, html(_AREA, name=name, value=value, most=most, rows=rows, attributes=attributes), hint, error
-    )
+    def text(
+        self,
+        name: str,
+        label: str,
+        value: str = "",
+        *,
+        most: int,
+        required: bool = True,
+        hint: str = "",
+        kind: str = "",
+        as_id: str = "",
+        pattern: str = "",
+        placed: str = "",
+    ) -> Html:
+        """A line of text. `kind` is HTML's type, `as_id` the id if another form of the page has a field of this name.
 
+        `pattern` is what a browser takes; the hint says it in words. `placed` names the error if `name` does not.
+        """
+        known, error = as_id or name, self.problems.get(placed or name, "")
+        control = html(
+            _TEXT,
+            id=known,
+            name=name,
+            kind=html(' type="{kind}"', kind=kind) if kind else NOTHING,
+            value=self.typed.get(name, value)[: 16 if kind == _MINUTE else None],
+            most=most,
+            attributes=html(
+                "{attributes}{pattern}",
+                attributes=_attributes(known, hint, error, required=required),
+                pattern=html(' pattern="{pattern}" title="{hint}"', pattern=pattern, hint=hint) if pattern else NOTHING,
+            ),
+        )
+        return _field(known, label, control, hint, error)
 
-def choice(
-    name: str, label: str, values: Sequence[tuple[str, str]], selected: str, *, hint: str = "", error: str = ""
-) -> Html:
-    attributes = _attributes(name, hint, error, required=False)
-    control = html(_CHOICE, name=name, options=options(values, selected), attributes=attributes)
-    return _field(name, label, control, hint, error)
+    def area(
+        self, name: str, label: str, value: str = "", *, most: int, rows: int, required: bool = True, hint: str = ""
+    ) -> Html:
+        """Several lines of text."""
+        error = self.problems.get(name, "")
+        attributes = _attributes(name, hint, error, required=required)
+        text = self.typed.get(name, value)
+        control = html(_AREA, name=name, value=text, most=most, rows=rows, attributes=attributes)
+        return _field(name, label, control, hint, error)
 
+    def choice(
+        self,
+        name: str,
+        label: str,
+        values: Sequence[tuple[str, str]],
+        value: str = "",
+        *,
+        hint: str = "",
+        placed: str = "",
+    ) -> Html:
+        """A choice of values, each with its label. `placed` names the error if `name` does not."""
+        error = self.problems.get(placed or name, "")
+        attributes = _attributes(name, hint, error, required=False)
+        chosen = options(values, self.typed.get(name, value))
+        return _field(name, label, html(_CHOICE, name=name, options=chosen, attributes=attributes), hint, error)
 
-def suggested(
-    name: str,
-    label: str,
-    values: Sequence[str],
-    value: str = "",
-    *,
-    most: int,
-    required: bool = True,
-    hint: str = "",
-    error: str = "",
-) -> Html:
-    """A line of text for which a browser suggests the values; any other may be typed as well."""
-    control = html(
-        _SUGGESTED,
-        name=name,
-        value=value,
-        most=most,
-        attributes=_attributes(name, hint, error, required=required),
-        options=[html('<option value="{value}"></option>', value=value) for value in values],
-    )
-    return _field(name, label, control, hint, error)
+    def suggested(
+        self, name: str, label: str, values: Sequence[str], *, most: int, required: bool = True, hint: str = ""
+    ) -> Html:
+        """A line of text for which a browser suggests the values; any other may be typed as well."""
+        error = self.problems.get(name, "")
+        control = html(
+            _SUGGESTED,
+            name=name,
+            value=self.typed.get(name, ""),
+            most=most,
+            attributes=_attributes(name, hint, error, required=required),
+            options=[html('<option value="{value}"></option>', value=value) for value in values],
+        )
+        return _field(name, label, control, hint, error)
 
-
-def check(name: str, label: str, *, checked: bool) -> Html:
-    """A box to tick; its value is `yes`."""
-    return html(_CHECK, name=name, label=label, checked=Html(" checked") if checked else NOTHING)
+    def check(self, name: str, label: str) -> Html:
+        """A box to tick; its value is `yes`."""
+        checked = Html(" checked") if self.typed.get(name) == "yes" else NOTHING
+        return html(_CHECK, name=name, label=label, checked=checked)
 
 
 def hidden(name: str, value: str) -> Html:

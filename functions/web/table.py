@@ -59,11 +59,13 @@ _CHIP: Final = """\
 class Column:
     """A column by its title. `sort` is the name under which the list is sorted by it, empty if it is not.
 
-    `kind` is a class of its cells: `number`, `tight`, `small`, `path` (wide), `reason`, or `end` (for buttons).
+    `key` is what of an entry it is sorted by. `kind` is a class of its cells: `number`, `tight`, `small`, `reason`,
+    `path` (wide), or `end` (for buttons).
     """
 
     title: str
     sort: str = ""
+    key: Callable[[Any], Any] | None = None
     kind: str = ""
 
 
@@ -120,8 +122,8 @@ class Listed(Generic[Entry]):
     is_cut: bool = False
 
 
-Keys: TypeAlias = Mapping[str, Callable[[Any], Any]]
-"""The sort keys of a list, for each column that sorts it."""
+Columns: TypeAlias = "Sequence[Column | str]"
+"""The columns of a list, each as itself or by its title."""
 
 
 async def _view(
@@ -142,21 +144,27 @@ Viewed = Annotated[View, Depends(_view)]
 """The part of a list that the address asks for; a cursor is valid only if a link of this service gave it."""
 
 
-def in_order(view: View, entries: Iterable[Entry], keys: Keys) -> list[Entry]:
+def in_order(view: View, entries: Iterable[Entry], columns: Columns) -> list[Entry]:
     """Sort the entries of a whole list by the column that the view names; otherwise they stay as they are."""
-    key = keys.get(view.sort.removeprefix("-"))
+    key = _key(view, columns)
     return sorted(entries, key=key, reverse=view.sort.startswith("-")) if key else [*entries]
 
 
+def _key(view: View, columns: Columns) -> Callable[[Any], Any] | None:
+    """The key of the column that the view names; None if there is no such column."""
+    name = view.sort.removeprefix("-")
+    sorting = (column for column in columns if isinstance(column, Column) and column.sort)
+    return next((column.key for column in sorting if column.sort == name), None)
+
+
 def read(
-    view: View, source: Callable[[int, str | None], Slice[Entry]], keys: Keys | None = None, most: int = ENTRIES
+    view: View, source: Callable[[int, str | None], Slice[Entry]], columns: Columns, most: int = ENTRIES
 ) -> Listed[Entry]:
     """The page of a list that `source` reads by a limit and a position.
 
-    Sorted by one of `keys`, up to `MOST_SORTED` entries are read; any other sort is the list's own order.
+    Sorted by one of the columns, up to `MOST_SORTED` entries are read; any other sort is the list's own order.
     """
-    keys = keys or {}
-    if view.sort.removeprefix("-") not in keys:
+    if _key(view, columns) is None:
         part = source(most, view.after)
         whole = view.after is None and part.position is None
         return Listed(part.entries, part.position, len(part.entries) if whole else None)
@@ -168,13 +176,13 @@ def read(
         position = part.position
         if position is None or len(entries) >= MOST_SORTED:
             break
-    entries = in_order(view, entries, keys)
+    entries = in_order(view, entries, columns)
     begin = (view.number - 1) * most
     return Listed(entries[begin : begin + most], None, len(entries), is_cut=position is not None)
 
 
 def table(
-    columns: Sequence[Column | str],
+    columns: Columns,
     rows: Iterable[Row | Sequence[Cell]],
     *,
     view: View | None = None,
@@ -192,6 +200,31 @@ def table(
         heads=[_head(column, view, filters or {}, anchor) for column in heads],
         rows=[html("{cells}{below}", cells=_cells(heads, line, chooses), below=_below(line, width)) for line in lines],
     )
+
+
+def listing(
+    view: View,
+    listed: Listed[Any],
+    columns: Columns,
+    rows: Sequence[Row | Sequence[Cell]],
+    noun: str,
+    nothing: Html,
+    *,
+    filters: Mapping[str, str] | None = None,
+    no_match: str = "",
+    above: Html = NOTHING,
+    most: int = ENTRIES,
+) -> Html:
+    """The list with its total, the way to its other pages, and what is `above` its table; `nothing` if it is empty.
+
+    `no_match` is the text if the filters left nothing.
+    """
+    typed = filters or {}
+    narrowed = any(typed.values()) or not view.is_first
+    if not rows and (no_match or not narrowed):
+        return html('<p class="soft">{text}</p>', text=no_match) if narrowed else nothing
+    links, shown = pages(view, listed, typed, noun, most), table(columns, rows, view=view, filters=typed)
+    return html("{pages}{above}{table}", pages=links, above=above, table=shown)
 
 
 def pages(view: View, listed: Listed[Any], filters: Mapping[str, str], noun: str, most: int = ENTRIES) -> Html:

@@ -1,11 +1,11 @@
 """The pages of webhooks: the list with a form for a new one, and one webhook with its deliveries."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from fastapi import Response
-from pydantic import ValidationError
 
 from headgate.events.model import EVENT_TYPES
 from headgate.fleets import service as fleets
@@ -13,20 +13,17 @@ from headgate.fleets.model import FleetNotFound
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import WebhookId
-from headgate.http.statuses import status_of
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
-from web.commands import Posted, command
-from web.forms import by_field, filled
+from web.commands import command
+from web.forms import by_field, filled, model_of
 from web.html import NOTHING, Html, html, separated
-from web.layout import csrf_field, page
-from web.pages import Form, Member, Visit, frame, page_router
+from web.pages import Form, Here, MemberPage, page_router
 from web.parts import (
     ENTRIES,
+    Fields,
     action,
-    check,
-    choice,
     confirmed,
     empty,
     hidden,
@@ -34,16 +31,15 @@ from web.parts import (
     moment,
     nothing_yet,
     tag,
-    text,
 )
-from web.table import END, Cell, Column, Keys, Listed, View, Viewed, pages, read, table
-from web.visitor import Visitor
+from web.table import END, Cell, Column, Listed, View, Viewed, listing, read
 from webhooks import api
 from webhooks.wire import NewWebhook
 
 router = page_router()
 
-_PATH: Final = "/organizations/{organization_id}/webhooks/{webhook_id}"
+_LIST_PATH: Final = "/organizations/{organization_id}/webhooks"
+_PATH: Final = f"{_LIST_PATH}/{{webhook_id}}"
 _THIS: Final = "/webhooks/{webhook_id}"
 _FORMATS: Final = (("cloudevents", "CloudEvents"), ("slack", "Slack"), ("pagerduty", "PagerDuty"))
 _KINDS: Final[dict[DeliveryStatus, str]] = {"waiting": "", "delivered": "good", "failed": "bad"}
@@ -73,19 +69,13 @@ _LIST: Final = """\
 <button>Add</button></form></div>"""
 _ENTRY: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
 _COLUMNS: Final = (
-    Column("Webhook", "name"),
-    Column("State", "state"),
-    Column("Address", "host"),
-    Column("Format", "format"),
+    Column("Webhook", "name", lambda webhook: webhook.name.casefold()),
+    Column("State", "state", lambda webhook: not webhook.enabled),
+    Column("Address", "host", lambda webhook: webhook.host),
+    Column("Format", "format", lambda webhook: webhook.format),
     Column("Events"),
     Column("Fleets"),
 )
-_KEYS: Final[Keys] = {
-    "name": lambda webhook: webhook.name.casefold(),
-    "state": lambda webhook: not webhook.enabled,
-    "host": lambda webhook: webhook.host,
-    "format": lambda webhook: webhook.format,
-}
 _WEBHOOKS_FOR: Final = (
     "A webhook tells another system, such as a chat or an on-call service, when a rollout halts, a collector fails or "
     "goes silent, or a token is about to expire."
@@ -113,60 +103,74 @@ _SHOWN_ONCE: Final = """\
  data-copy="the secret">{value}</div>
 <p class="soft">Give it to the receiver now: it cannot be shown again.</p></div>"""
 _DELIVERIES: Final = (
-    Column("Event", "event"),
-    Column("Since", "since"),
-    Column("Status", "status"),
+    Column("Event", "event", lambda delivery: delivery.type),
+    Column("Since", "since", lambda delivery: delivery.created_at),
+    Column("Status", "status", lambda delivery: delivery.status),
     Column("Last attempt"),
     END,
 )
-_DELIVERY_KEYS: Final[Keys] = {
-    "event": lambda delivery: delivery.type,
-    "since": lambda delivery: delivery.created_at,
-    "status": lambda delivery: delivery.status,
-}
 
 
-@router.get("/organizations/{organization_id}/webhooks")
-def list_webhooks(who: Visit, caller: Member, view: Viewed) -> Response:
-    return _list(who, caller, {}, view=view)
-
-
-@router.post("/organizations/{organization_id}/webhooks")
-def create_webhook(who: Visit, caller: Member, form: Form) -> Response:
-    chosen = {
-        "name": form.get("name", ""),
-        "url": form.get("url", ""),
-        "format": form.get("format", ""),
-        "routing_key": form.get("routing_key") or None,
-        "types": _types(form),
-        "fleet_ids": _fleet_ids(form),
-    }
-    # Read before the change, so that a fault leaves nothing saved whose secret nobody saw.
+@router.get(_LIST_PATH)
+def list_webhooks(here: Here, view: Viewed) -> Response:
+    """The webhooks; after a refusal, with the form as typed."""
+    caller, path, fields = here.caller, f"{here.home}/webhooks", Fields(here.form)
     labels = _labels(caller)
+    listed = read(view, partial(webhooks.webhooks, caller), _COLUMNS)
+    rows = [
+        (
+            html(_ENTRY, path=path, id=webhook.id, name=webhook.name),
+            _state(webhook),
+            html("<code>{host}</code>", host=webhook.host),
+            dict(_FORMATS)[webhook.format],
+            ", ".join(webhook.types) or "all",
+            _fleets(caller, webhook, labels),
+        )
+        for webhook in listed.entries
+    ]
+    # Neither the address nor the key is ever shown again.
+    key, secret = "For PagerDuty only: Events API v2", "https://… It is stored encrypted, and not shown again."
+    content = html(
+        _LIST,
+        path=path,
+        csrf=here.csrf,
+        entries=listing(view, listed, _COLUMNS, rows, "webhook", nothing_yet(_WEBHOOKS_FOR, _FIRST_WEBHOOK)),
+        name=fields.text("name", "Name", most=200, hint="Who is told, for example on-call"),
+        format=fields.choice("format", "Format", _FORMATS, "cloudevents"),
+        url=Fields().text("url", "Address", most=MAX_URL, hint=secret),
+        routing_key=Fields().text("routing_key", "Integration key", most=200, required=False, hint=key),
+        types=[fields.check(f"type.{kind}", kind) for kind in _TYPES],
+        fleets=[fields.check(f"fleet.{id}", label) for id, label in labels.items()]
+        or [empty("There are no fleets yet.")],
+    )
+    return here.page("webhooks", "Webhooks", content, problem=_told(here.refused))
+
+
+@router.post(_LIST_PATH)
+def create_webhook(here: Here, form: Form) -> Response:
+    chosen: dict[str, object] = {name: form.get(name, "") for name in ("name", "url", "format")}
+    chosen |= {"routing_key": form.get("routing_key") or None, "types": _types(form), "fleet_ids": _fleet_ids(form)}
+    # Read before the change, so that a fault leaves nothing saved whose secret nobody saw.
+    labels = _labels(here.caller)
     try:
-        webhook, secret = webhooks.create(caller, NewWebhook.model_validate(chosen).settings())
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        field = _LABELS.get(str(wrong["loc"][0]), str(wrong["loc"][0]))
-        return _list(who, caller, form, f"{field}: {wrong['msg'].removeprefix('Value error, ')}", 422)
+        webhook, secret = webhooks.create(here.caller, model_of(NewWebhook, chosen).settings())
     except (errors.Invalid, errors.Conflict) as error:
-        return _list(who, caller, form, error.detail, status_of(error))
-    return _one(who, caller, webhook, Listed([]), labels, secret)
+        return replace(here, form=form).again(list_webhooks, error)
+    return _one(here, webhook, Listed([]), labels, View(f"{here.home}/webhooks/{webhook.id}"), secret)
 
 
-@router.get("/organizations/{organization_id}/webhooks/{webhook_id}")
-def show_webhook(who: Visit, caller: Member, webhook_id: WebhookId, view: Viewed) -> Response:
-    webhook = webhooks.get(caller, webhook_id)
-    return _one(who, caller, webhook, _deliveries(caller, webhook_id, view), _labels(caller), view=view)
+@router.get(_PATH)
+def show_webhook(here: Here, webhook_id: WebhookId, view: Viewed) -> Response:
+    """The webhook; after a refused change, with the form as typed."""
+    webhook = webhooks.get(here.caller, webhook_id)
+    return _one(here, webhook, _deliveries(here.caller, webhook_id, view), _labels(here.caller), view)
 
 
-def _deliveries(caller: Caller, webhook_id: str, view: View | None = None) -> Listed[Delivery]:
-    """A page of the deliveries, the first one without a view."""
-    view = view or View("")
-    return read(view, partial(webhooks.listed_deliveries, caller, webhook_id), _DELIVERY_KEYS)
+def _deliveries(caller: Caller, webhook_id: str, view: View) -> Listed[Delivery]:
+    return read(view, partial(webhooks.listed_deliveries, caller, webhook_id), _DELIVERIES)
 
 
-def _changes(posted: Posted) -> Mapping[str, object] | None:
+def _changes(posted: MemberPage) -> Mapping[str, object] | None:
     before, form = webhooks.get(posted.caller, posted.ids["webhook_id"]), posted.form
     # A field without a change is not sent: a fleet that is gone may stay, and another Admin's change as well.
     settings = {"name": form.get("name", "").strip(), "types": _types(form), "fleet_ids": _fleet_ids(form)}
@@ -175,13 +179,6 @@ def _changes(posted: Posted) -> Mapping[str, object] | None:
         name: value for name, value in settings.items() if _in_order(value) != _in_order(now[name])
     }
     return changed | filled(form, "url", "routing_key") or None
-
-
-def _not_changed(posted: Posted, error: errors.HeadgateError) -> Response:
-    caller, webhook_id = posted.caller, posted.ids["webhook_id"]
-    webhook = webhooks.get(caller, webhook_id)
-    listed = _deliveries(caller, webhook_id)
-    return _one(posted.who, caller, webhook, listed, _labels(caller), typed=posted.form, refused=error)
 
 
 command(router, f"{_PATH}/test", api.test_webhook, _THIS)
@@ -198,19 +195,20 @@ command(
     api.change_webhook,
     _THIS,
     body=_changes,
-    refused=_not_changed,
+    refused=show_webhook,
     refusals=(errors.Invalid, FleetNotFound),
 )
 command(router, f"{_PATH}/delete", api.delete_webhook, "/webhooks")
 command(router, f"{_PATH}/deliveries/{{delivery_id}}/resend", api.resend_webhook_delivery, _THIS)
 
 
-@router.post("/organizations/{organization_id}/webhooks/{webhook_id}/secret")
-def renew_secret(who: Visit, caller: Member, webhook_id: WebhookId, form: Form) -> Response:
+@router.post(f"{_PATH}/secret")
+def renew_secret(here: Here, webhook_id: WebhookId, form: Form) -> Response:
+    view = View(f"{here.home}/webhooks/{webhook_id}")
     # Read before the change, so that a fault leaves nothing changed whose secret nobody saw.
-    listed, labels = _deliveries(caller, webhook_id), _labels(caller)
-    webhook, secret = webhooks.renew_secret(caller, webhook_id)
-    return _one(who, caller, webhook, listed, labels, secret)
+    listed, labels = _deliveries(here.caller, webhook_id, view), _labels(here.caller)
+    webhook, secret = webhooks.renew_secret(here.caller, webhook_id)
+    return _one(here, webhook, listed, labels, view, secret)
 
 
 def _types(form: Mapping[str, str]) -> list[str]:
@@ -226,68 +224,17 @@ def _in_order(value: str | Sequence[str]) -> str | list[str]:
     return value if isinstance(value, str) else sorted(value)
 
 
-def _list(
-    who: Visitor,
-    caller: Caller,
-    typed: dict[str, str],
-    problem: str = "",
-    status: int = 200,
-    view: View | None = None,
-) -> Response:
-    path, shown = f"{home(caller)}/webhooks", frame(who, caller, "webhooks")
-    view, labels = view or View(path), _labels(caller)
-    listed = read(view, partial(webhooks.webhooks, caller), _KEYS)
-    rows = [
-        (
-            html(_ENTRY, path=path, id=webhook.id, name=webhook.name),
-            _state(webhook),
-            html("<code>{host}</code>", host=webhook.host),
-            dict(_FORMATS)[webhook.format],
-            ", ".join(webhook.types) or "all",
-            _fleets(caller, webhook, labels),
-        )
-        for webhook in listed.entries
-    ]
-    content = html(
-        _LIST,
-        path=path,
-        csrf=csrf_field(shown),
-        entries=html("{pages}{table}", pages=pages(view, listed, {}, "webhook"), table=table(_COLUMNS, rows, view=view))
-        if rows or not view.is_first
-        else nothing_yet(_WEBHOOKS_FOR, _FIRST_WEBHOOK),
-        name=text("name", "Name", typed.get("name", ""), most=200, hint="Who is told, for example on-call"),
-        format=choice("format", "Format", _FORMATS, typed.get("format", "cloudevents")),
-        url=text("url", "Address", "", most=MAX_URL, hint="https://… It is stored encrypted, and not shown again."),
-        routing_key=text(
-            "routing_key", "Integration key", "", most=200, required=False, hint="For PagerDuty only: Events API v2"
-        ),
-        types=[_check(f"type.{kind}", kind, typed) for kind in _TYPES],
-        fleets=[_check(f"fleet.{id}", label, typed) for id, label in labels.items()]
-        or [empty("There are no fleets yet.")],
-    )
-    return page(shown, "Webhooks", content, problem=problem, status=status)
-
-
-def _check(name: str, label: str, typed: Mapping[str, str]) -> Html:
-    return check(name, label, checked=typed.get(name) == "yes")
-
-
 def _one(
-    who: Visitor,
-    caller: Caller,
+    here: MemberPage,
     webhook: Webhook,
     listed: Listed[Delivery],
     labels: Mapping[str, str],
+    view: View,
     secret: str = "",
-    *,
-    view: View | None = None,
-    typed: Mapping[str, str] | None = None,
-    refused: errors.HeadgateError | None = None,
 ) -> Response:
-    shown = frame(who, caller, "webhooks")
-    path, csrf = f"{home(caller)}/webhooks", csrf_field(shown)
+    caller, csrf = here.caller, here.csrf
+    path = f"{here.home}/webhooks"
     own = f"{path}/{webhook.id}"
-    view = view or View(own)
     rows = [_row(delivery, own, csrf) for delivery in listed.entries]
     until = webhook.previous_until
     content = html(
@@ -316,26 +263,21 @@ def _one(
             "New secret",
             "For a day, deliveries are signed with both; then with the new one only.",
         ),
-        edit=_edit(webhook, own, csrf, labels, typed),
+        edit=_edit(webhook, own, csrf, labels, here.form if here.refused else None),
         delete=confirmed(f"{own}/delete", csrf, "Delete", "Deliveries that wait are not sent."),
-        deliveries=html(
-            "{pages}{table}",
-            pages=pages(view, listed, {}, "delivery"),
-            table=table(_DELIVERIES, rows, view=view),
-        )
-        if rows or not view.is_first
-        else nothing_yet(_DELIVERIES_FOR, _FIRST_DELIVERY),
+        deliveries=listing(view, listed, _DELIVERIES, rows, "delivery", nothing_yet(_DELIVERIES_FOR, _FIRST_DELIVERY)),
     )
-    problem, status = (_told(refused), status_of(refused)) if refused else ("", 200)
-    return page(shown, webhook.name, content, script="live", problem=problem, status=status)
+    return here.page("webhooks", webhook.name, content, script="live", problem=_told(here.refused))
 
 
-def _told(refused: errors.HeadgateError) -> str:
+def _told(refused: errors.HeadgateError | None) -> str:
     """The reason, with the label of its field in front."""
+    if refused is None:
+        return ""
     field, message = next(iter(by_field(refused).items()), ("", refused.detail))
     if isinstance(refused, errors.Invalid) and refused.errors:
         # Behind the field, a place may have the number of an entry.
-        field = str(refused.errors[0].loc[1])
+        field = str(next(iter(refused.errors[0].loc[1:]), field))
     return f"{_LABELS.get(field, field)}: {message}" if field else message
 
 
@@ -347,27 +289,21 @@ def _labels(caller: Caller) -> dict[str, str]:
 def _edit(webhook: Webhook, own: str, csrf: Html, labels: Mapping[str, str], typed: Mapping[str, str] | None) -> Html:
     """The form with what the webhook has, or with what was typed. Neither the address nor the key is ever in it."""
     stored = {f"type.{kind}": "yes" for kind in webhook.types} | {f"fleet.{id}": "yes" for id in webhook.fleet_ids}
-    values = stored if typed is None else typed
+    fields = Fields(stored if typed is None else typed)
     offered = {id: id for id in webhook.fleet_ids} | dict(labels)
-    key = text(
-        "routing_key", "Integration key", most=200, required=False, hint="Give it again together with a new address"
-    )
+    again = "Give it again together with a new address"
+    key = Fields().text("routing_key", "Integration key", most=200, required=False, hint=again)
+    keep = "Leave it empty to keep the present one, which is not shown"
     return html(
         _EDIT,
         own=own,
         csrf=csrf,
         open=Html(" open") if typed is not None else NOTHING,
-        name=text("name", "Name", webhook.name if typed is None else typed.get("name", ""), most=200),
-        url=text(
-            "url",
-            "New address",
-            most=MAX_URL,
-            required=False,
-            hint="Leave it empty to keep the present one, which is not shown",
-        ),
+        name=fields.text("name", "Name", webhook.name, most=200),
+        url=Fields().text("url", "New address", most=MAX_URL, required=False, hint=keep),
         routing_key=key if webhook.format == "pagerduty" else NOTHING,
-        types=[_check(f"type.{kind}", kind, values) for kind in _TYPES],
-        fleets=[_check(f"fleet.{id}", label, values) for id, label in offered.items()]
+        types=[fields.check(f"type.{kind}", kind) for kind in _TYPES],
+        fleets=[fields.check(f"fleet.{id}", label) for id, label in offered.items()]
         or [empty("There are no fleets yet.")],
     )
 

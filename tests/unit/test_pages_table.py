@@ -18,15 +18,15 @@ def test_no_page_writes_a_table_of_its_own() -> None:
 
 
 def test_a_head_sorts_the_list_and_keeps_filters_and_place() -> None:
-    columns = [Column("Host", "host"), Column("Sent", "sent", "number"), END]
+    columns = [Column("Host", "host"), Column("Sent", "sent", int, "number"), END]
     shown = table(columns, [("a", 3, "")], view=View("/list", "-sent"), filters={"state": "silent"}, anchor="hosts")
 
     assert 'href="/list?state=silent&amp;sort=host#hosts"' in shown
     assert 'href="/list?state=silent&amp;sort=sent#hosts"' in shown
     assert '<th scope="col" aria-sort="descending" class="number">' in shown
     assert '<td class="number" data-label="Sent">3</td>' in shown
-    assert in_order(View("", "-sent"), [1, 3, 2], {"sent": int}) == [3, 2, 1]
-    assert in_order(View("", "-host"), [1, 3, 2], {"sent": int}) == [1, 3, 2]
+    assert in_order(View("", "-sent"), [1, 3, 2], columns) == [3, 2, 1]
+    assert in_order(View("", "-host"), [1, 3, 2], columns) == [1, 3, 2]
 
 
 def test_a_row_can_be_chosen_from_the_start_and_an_old_one_is_paler() -> None:

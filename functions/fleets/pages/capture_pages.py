@@ -22,15 +22,12 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import FleetId
-from headgate.http.statuses import status_of
-from web.commands import Posted, command
-from web.forms import by_field, filled, number_of
+from web.commands import command
+from web.forms import filled, number_of
 from web.html import NOTHING, Html, html, joined
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, action, choice, confirmed, home, nothing_yet, second, suggested, tag, text
-from web.table import END, Column, Keys, Row, View, Viewed, pages, read, table
-from web.visitor import Visitor
+from web.pages import Here, MemberPage, page_router
+from web.parts import ENTRIES, Fields, action, confirmed, home, nothing_yet, second, tag
+from web.table import END, Column, Row, Viewed, listing, read
 
 router = page_router()
 
@@ -38,7 +35,6 @@ _LIST_PATH: Final = "/fleets/{fleet_id}/captures"
 _FLEET: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
 _PATH: Final = f"{_FLEET}/captures"
 _KINDS: Final[Mapping[Status, str]] = {"completed": "good", "failed": "bad", "expired": "bad"}
-_NOTHING_TYPED: Final[Mapping[str, str]] = {}
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
 <h1>Captures</h1>
@@ -61,21 +57,14 @@ _MOST_TEXTS: Final = 10
 _FOR: Final = "A capture is a sample of up to 100 records that pass a component of a host's collector."
 _FIRST: Final = "None yet: take one below. It can then be run through a version, or kept as a test."
 _COLUMNS: Final = (
-    Column("Host", "host"),
-    Column("Pipeline", "pipeline"),
-    Column("After", "component"),
+    Column("Host", "host", lambda known: known.capture.host_name or known.capture.instance_id),
+    Column("Pipeline", "pipeline", lambda known: known.capture.target.pipeline),
+    Column("After", "component", lambda known: known.capture.target.component),
     Column("Status"),
-    Column("By", "by"),
-    Column("Taken", "at"),
+    Column("By", "by", lambda known: known.capture.created_by.name.casefold()),
+    Column("Taken", "at", lambda known: known.capture.created_at),
     END,
 )
-_KEYS: Final[Keys] = {
-    "host": lambda known: known.capture.host_name or known.capture.instance_id,
-    "pipeline": lambda known: known.capture.target.pipeline,
-    "component": lambda known: known.capture.target.component,
-    "by": lambda known: known.capture.created_by.name.casefold(),
-    "at": lambda known: known.capture.created_at,
-}
 _HOST: Final = '<a href="{fleet_path}/collectors/{instance}"><strong>{host}</strong></a>'
 _SAMPLE: Final = """\
 <a class="button small" href="{home}/configurations/{configuration}/versions/{n}/run?{query}">Run it through the
@@ -84,20 +73,38 @@ version</a>"""
 
 @router.get(_PATH)
 def list_captures(
-    who: Visit,
-    caller: Member,
-    fleet_id: FleetId,
-    view: Viewed,
-    instance_id: Annotated[str, Query(max_length=40)] = "",
+    here: Here, fleet_id: FleetId, view: Viewed, instance_id: Annotated[str, Query(max_length=40)] = ""
 ) -> Response:
-    return _page(who, caller, fleet_id, view=view, typed={"where": instance_id})
+    caller, fields = here.caller, here.fields()
+    fleet = fleets.get(caller, fleet_id)
+    path = f"{here.home}/fleets/{fleet_id}/captures"
+    listed = read(view, partial(captures.captures, caller, fleet_id), _COLUMNS)
+    rows = [_row(caller, path, here.csrf, known) for known in listed.entries]
+    groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
+    allowing = [group for group in groups if group.captures_allowed]
+    content = html(
+        _PAGE,
+        home=here.home,
+        fleet=fleet.id,
+        label=fleet.label,
+        form=html(
+            _FORM,
+            path=path,
+            csrf=here.csrf,
+            **_fields(caller, allowing, fields, here.form.get("where", instance_id)),
+            graphs=_graphs(allowing),
+        )
+        if allowing
+        else html(_OFF, fleet=path.removesuffix("/captures")),
+        live="yes" if any(known.capture.is_open(known.at) for known in listed.entries) else "idle",
+        list=listing(view, listed, _COLUMNS, rows, "capture", nothing_yet(_FOR, _FIRST)),
+    )
+    problem = fields.problem(here.refused, "No sample is taken")
+    script = "captures" if allowing else "live"
+    return here.page("fleets", f"Captures of {fleet.label}", content, problem=problem, script=script)
 
 
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _page(posted.who, posted.caller, posted.ids["fleet_id"], typed=posted.form, refused=error)
-
-
-def _asked(posted: Posted) -> Mapping[str, object]:
+def _asked(posted: MemberPage) -> Mapping[str, object]:
     form = posted.form
     where = form.get("where", "")
     place = "instance_id" if is_id("ins", where) else "deployment_id"
@@ -105,9 +112,9 @@ def _asked(posted: Posted) -> Mapping[str, object]:
     return {place: where, **filled(form, "pipeline", "component", "condition"), **numbers}
 
 
-command(router, _PATH, api.start_capture, _LIST_PATH, body=_asked, refused=_refused)
-command(router, f"{_PATH}/{{capture_id}}/end", api.end_capture, _LIST_PATH, refused=_refused)
-command(router, f"{_PATH}/{{capture_id}}/delete", api.delete_capture, _LIST_PATH, refused=_refused)
+command(router, _PATH, api.start_capture, _LIST_PATH, body=_asked, refused=list_captures)
+command(router, f"{_PATH}/{{capture_id}}/end", api.end_capture, _LIST_PATH, refused=list_captures)
+command(router, f"{_PATH}/{{capture_id}}/delete", api.delete_capture, _LIST_PATH, refused=list_captures)
 command(
     router,
     f"{_FLEET}/deployments/{{deployment_id}}/captures",
@@ -117,74 +124,24 @@ command(
 )
 
 
-def _page(
-    who: Visitor,
-    caller: Caller,
-    fleet_id: str,
-    *,
-    view: View | None = None,
-    typed: Mapping[str, str] = _NOTHING_TYPED,
-    refused: errors.HeadgateError | None = None,
-) -> Response:
-    """The page; after a refusal, with what was typed, and the reason beside its field or at the top."""
-    shown = frame(who, caller, "fleets")
-    fleet = fleets.get(caller, fleet_id)
-    path, csrf = f"{home(caller)}/fleets/{fleet_id}/captures", csrf_field(shown)
-    view = view or View(path)
-    listed = read(view, partial(captures.captures, caller, fleet_id), _KEYS)
-    rows = [_row(caller, path, csrf, known) for known in listed.entries]
-    problems = by_field(refused)
-    groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
-    allowing = [group for group in groups if group.captures_allowed]
-    content = html(
-        _PAGE,
-        home=home(caller),
-        fleet=fleet.id,
-        label=fleet.label,
-        form=html(_FORM, path=path, csrf=csrf, **_fields(caller, allowing, typed, problems), graphs=_graphs(allowing))
-        if allowing
-        else html(_OFF, fleet=path.removesuffix("/captures")),
-        live="yes" if any(known.capture.is_open(known.at) for known in listed.entries) else "idle",
-        list=html("{pages}{table}", pages=pages(view, listed, {}, "capture"), table=table(_COLUMNS, rows, view=view))
-        if rows or not view.is_first
-        else nothing_yet(_FOR, _FIRST),
-    )
-    problem = "" if refused is None else "No sample is taken" if problems else refused.detail
-    status = status_of(refused) if refused else 200
-    return page(
-        shown,
-        f"Captures of {fleet.label}",
-        content,
-        problem=problem,
-        status=status,
-        script="captures" if allowing else "live",
-    )
-
-
-def _fields(
-    caller: Caller, groups: Sequence[Deployment], typed: Mapping[str, str], problems: Mapping[str, str]
-) -> dict[str, Html]:
+def _fields(caller: Caller, groups: Sequence[Deployment], fields: Fields, where: str) -> dict[str, Html]:
     """The fields; pipelines and components are chosen among those of the versions that the groups are assigned."""
-    where = typed.get("where", "")
     places = [(group.id, f"Any host of {group.name}") for group in groups]
     chosen = [(where, f"The host {where}")] if is_id("ins", where) else []
     named, components = _graph(caller, groups)
-
-    def line(name: str, label: str, most: int, default: str = "", **more: str) -> Html:
-        value = typed.get(name, default)
-        required = name != "condition"
-        return text(name, label, value, most=most, required=required, error=problems.get(name, ""), **more)
-
-    def listed(name: str, label: str, values: Sequence[str], hint: str) -> Html:
-        return suggested(name, label, values, typed.get(name, ""), most=1_024, hint=hint, error=problems.get(name, ""))
-
+    of_pipeline, of_component = "One that the host runs, such as logs", "A receiver or processor of the pipeline"
     return {
-        "where": choice("where", "Where", [*chosen, *places], where, error=problems.get("deployment_id", "")),
-        "pipeline": listed("pipeline", "Pipeline", named, "One that the host runs, such as logs"),
-        "component": listed("component", "After the component", components, "A receiver or processor of the pipeline"),
-        "condition": line("condition", "Only records for which", LONGEST_CONDITION, hint="A condition of OTTL"),
-        "records": line("max_records", "Records, at most", 3, str(MOST_RECORDS)),
-        "seconds": line("duration_seconds", f"Seconds, {LONGEST_SECONDS} at most", 3, "120"),
+        "where": fields.choice("where", "Where", [*chosen, *places], where, placed="deployment_id"),
+        "pipeline": fields.suggested("pipeline", "Pipeline", named, most=1_024, hint=of_pipeline),
+        "component": fields.suggested("component", "After the component", components, most=1_024, hint=of_component),
+        "condition": fields.text(
+            *("condition", "Only records for which"),
+            most=LONGEST_CONDITION,
+            required=False,
+            hint="A condition of OTTL",
+        ),
+        "records": fields.text("max_records", "Records, at most", str(MOST_RECORDS), most=3),
+        "seconds": fields.text("duration_seconds", f"Seconds, {LONGEST_SECONDS} at most", "120", most=3),
     }
 
 

@@ -10,6 +10,7 @@ from fleets.api import fleets as api
 from fleets.pages import standing, traffic
 from fleets.pages.parts import (
     bars,
+    by_version,
     named,
     names_of,
     no_collectors,
@@ -26,20 +27,17 @@ from headgate.fleets.model import ExpiresIn, FleetsNotConfigured, LabelTaken
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import FleetId
-from headgate.http.statuses import status_of
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.counting.shares import Shares
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
-from web.commands import Posted, command
-from web.forms import by_field, filled
+from web.commands import command
+from web.forms import filled
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, confirmed, home, managed, moment, nothing_yet, tag, text
-from web.table import Column, Keys, Listed, Row, View, Viewed, pages, read, table
-from web.visitor import Visitor
+from web.pages import Here, page_router
+from web.parts import confirmed, home, managed, moment, nothing_yet, tag
+from web.table import Column, Listed, Row, View, Viewed, listing, read
 
 router = page_router()
 
@@ -59,21 +57,14 @@ _EXPIRIES: Final[tuple[tuple[ExpiresIn, str], ...]] = (
     ("1y", "In a year"),
     ("2y", "In two years"),
 )
-_NOTHING_TYPED: Final[Mapping[str, str]] = {}
 _LINK: Final = '<a href="{path}"><strong>{label}</strong></a>'
 _FLEET_COLUMNS: Final = (
-    Column("Fleet", "label"),
-    Column("Type", "type"),
-    Column("Collectors", "collectors"),
+    Column("Fleet", "label", lambda counted: counted.fleet.label.casefold()),
+    Column("Type", "type", lambda counted: counted.fleet.type),
+    Column("Collectors", "collectors", lambda counted: counted.total),
     Column("Taken in a day"),
-    Column("Created", "created"),
+    Column("Created", "created", lambda counted: counted.fleet.created_at),
 )
-_FLEET_KEYS: Final[Keys] = {
-    "label": lambda counted: counted.fleet.label.casefold(),
-    "type": lambda counted: counted.fleet.type,
-    "collectors": lambda counted: counted.total,
-    "created": lambda counted: counted.fleet.created_at,
-}
 _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
@@ -99,24 +90,32 @@ _WRONG: Final = ' <a href="{path}/findings">What is wrong with what they run</a>
 _LOSS: Final = """\
 Its tokens, its Default group and what is known of its collectors are deleted. Delete its other groups first; no
 collector may report any longer."""
-_GROUP_COLUMNS: Final = (Column("Group", "name"), Column("Assigned", "assigned"), Column("Running"))
-_GROUP_KEYS: Final[Keys] = {
-    "name": lambda group: group.name.casefold(),
-    "assigned": lambda group: (
-        (group.assignment.configuration_id, group.assignment.version_number) if group.assignment else ("", 0)
-    ),
-}
+_GROUP_COLUMNS: Final = (
+    Column("Group", "name", lambda group: group.name.casefold()),
+    Column("Assigned", "assigned", lambda group: by_version(group.assignment)),
+    Column("Running"),
+)
 _GROUP: Final = '<a href="{path}"><strong>{name}</strong></a> {tags}{rollout}'
 _ROLLING: Final = '<div class="small"><a href="{path}/rollouts/{id}">Rollout of {version}</a> {status}</div>'
 
 
 @router.get("/organizations/{organization_id}/fleets")
-def list_fleets(who: Visit, caller: Member, view: Viewed) -> Response:
-    return _list(who, caller, view)
-
-
-def _not_created(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _list(posted.who, posted.caller, typed=posted.form, refused=error)
+def list_fleets(here: Here, view: Viewed) -> Response:
+    caller, fields = here.caller, here.fields(label=LabelTaken)
+    listed = read(view, partial(counting.fleets, caller), _FLEET_COLUMNS)
+    lines = traffic.lines_of(traffic.day_of(counted.fleet.id for counted in listed.entries if counted.total))
+    rows = [_fleet_row(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in listed.entries]
+    hint = "That of a Kubernetes fleet never does"
+    content = html(
+        _FLEETS,
+        list=listing(view, listed, _FLEET_COLUMNS, rows, "fleet", nothing_yet(_FLEETS_FOR, Html(_FIRST_FLEET))),
+        home=here.home,
+        csrf=here.csrf,
+        label=fields.text("label", "Label", most=200),
+        type=fields.choice("type", "Type", [*_TYPES.items()]),
+        expires=fields.choice("expires_in", "Its token expires", _EXPIRIES, hint=hint),
+    )
+    return here.page("fleets", "Fleets", content, problem=fields.problem(here.refused, "The fleet was not created"))
 
 
 command(
@@ -125,52 +124,9 @@ command(
     api.create_fleet,
     "/fleets/{result.id}#install",
     body=lambda posted: filled(posted.form, "label", "type", "expires_in"),
-    refused=_not_created,
+    refused=list_fleets,
     refusals=(errors.Invalid, errors.Conflict, errors.Forbidden, FleetsNotConfigured),
 )
-
-
-def _list(
-    who: Visitor,
-    caller: Caller,
-    view: View | None = None,
-    *,
-    typed: Mapping[str, str] = _NOTHING_TYPED,
-    refused: errors.HeadgateError | None = None,
-) -> Response:
-    """The list; after a refusal, with what was typed, and the reason beside its field or at the top."""
-    shown = frame(who, caller, "fleets")
-    view = view or View(f"{home(caller)}/fleets")
-    listed = read(view, lambda limit, after: counting.fleets(caller, limit, after), _FLEET_KEYS)
-    lines = traffic.lines_of(traffic.day_of(counted.fleet.id for counted in listed.entries if counted.total))
-    rows = [_fleet_row(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in listed.entries]
-    problems = by_field(refused) if isinstance(refused, errors.Invalid) else {}
-    if isinstance(refused, LabelTaken):
-        problems = {"label": refused.detail}
-    content = html(
-        _FLEETS,
-        list=html(
-            "{pages}{table}",
-            pages=pages(view, listed, {}, "fleet"),
-            table=table(_FLEET_COLUMNS, rows, view=view),
-        )
-        if rows
-        else nothing_yet(_FLEETS_FOR, Html(_FIRST_FLEET)),
-        home=home(caller),
-        csrf=csrf_field(shown),
-        label=text("label", "Label", typed.get("label", ""), most=200, error=problems.get("label", "")),
-        type=choice("type", "Type", [*_TYPES.items()], typed.get("type", ""), error=problems.get("type", "")),
-        expires=choice(
-            "expires_in",
-            "Its token expires",
-            _EXPIRIES,
-            typed.get("expires_in", ""),
-            hint="That of a Kubernetes fleet never does",
-            error=problems.get("expires_in", ""),
-        ),
-    )
-    message = "" if refused is None else "The fleet was not created" if problems else refused.detail
-    return page(shown, "Fleets", content, problem=message, status=status_of(refused) if refused else 200)
 
 
 def _fleet_row(caller: Caller, counted: CountedFleet, line: Html) -> Row:
@@ -188,45 +144,22 @@ def _fleet_row(caller: Caller, counted: CountedFleet, line: Html) -> Row:
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}")
 def show_fleet(
-    who: Visit,
-    caller: Member,
+    here: Here,
     fleet_id: FleetId,
     view: Viewed,
     count: Annotated[str, Query(max_length=10)] = "",
     day: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
-    return _fleet_page(who, caller, fleet_id, view, count=count == "yes", day=day == "yes")
-
-
-def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _fleet_page(posted.who, posted.caller, problem=error, **posted.ids)
-
-
-command(router, f"{_FLEET_PATH}/token", api.renew_fleet_token, "/fleets/{fleet_id}", body=renewal)
-command(router, f"{_FLEET_PATH}/delete", api.delete_fleet, "/fleets", refused=_not_deleted)
-
-
-def _fleet_page(
-    who: Visitor,
-    caller: Caller,
-    fleet_id: str,
-    view: View | None = None,
-    *,
-    count: bool = False,
-    day: bool = False,
-    problem: errors.HeadgateError | None = None,
-) -> Response:
     """The fleet's page; after a refused deletion, with the reason."""
-    shown, counted = frame(who, caller, "fleets"), counting.fleet(caller, fleet_id)
+    caller, csrf = here.caller, here.csrf
+    counted = counting.fleet(caller, fleet_id)
     fleet = counted.fleet
-    path = f"{home(caller)}/fleets/{fleet_id}"
-    view = view or View(path)
-    listed = read(view, partial(deployments.deployments, caller, fleet_id), _GROUP_KEYS)
+    path = f"{here.home}/fleets/{fleet_id}"
+    listed = read(view, partial(deployments.deployments, caller, fleet_id), _GROUP_COLUMNS)
     # The groups behind the first page of them are counted with it, or not at all.
-    counts = shares_at_once(fleet_id, counted.total, asked=count or not view.is_first)
+    counts = shares_at_once(fleet_id, counted.total, asked=count == "yes" or not view.is_first)
     running = (version for share in counts.by_group.values() for version in share) if counts else ()
     names = names_of(caller, [*(group.assignment for group in listed.entries), *running])
-    csrf = csrf_field(shown)
     content = html(
         _FLEET,
         home=home(caller),
@@ -238,9 +171,7 @@ def _fleet_page(
         token=html("token expires at {at}", at=moment(fleet.token_expires_at))
         if fleet.token_expires_at
         else "token never expires",
-        groups=part_for_shares("groups", _groups(caller, view, listed, counts, names), path, counts)
-        if listed.entries
-        else nothing_yet(_GROUPS_FOR, html(_FIRST_GROUP, path=path, id=fleet.id)),
+        groups=_groups(caller, view, listed, counts, names, html(_FIRST_GROUP, path=path, id=fleet.id)),
         path=path,
         instances=html(
             _COLLECTORS,
@@ -253,20 +184,31 @@ def _fleet_page(
         if counted.total
         else no_collectors(path, fleet.id),
         traffic=traffic.of_fleet(caller, fleet_id) if counted.total else NOTHING,
-        standing=standing.card(caller, path, fleet_id, asked=day) if counted.total else NOTHING,
+        standing=standing.card(caller, path, fleet_id, asked=day == "yes") if counted.total else NOTHING,
         renewal=renewal_card(f"{path}/token", csrf, "Every collector of this fleet") if caller.is_admin else NOTHING,
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, subject=fleet.label),
     )
-    message, status = (problem.detail, status_of(problem)) if problem else ("", 200)
-    return page(shown, fleet.label, content, problem=message, status=status, script="fleet")
+    return here.page("fleets", fleet.label, content, script="fleet")
+
+
+command(router, f"{_FLEET_PATH}/token", api.renew_fleet_token, "/fleets/{fleet_id}", body=renewal)
+command(router, f"{_FLEET_PATH}/delete", api.delete_fleet, "/fleets", refused=show_fleet)
 
 
 def _groups(
-    caller: Caller, view: View, listed: Listed[Deployment], counts: Shares | None, names: Mapping[str, str]
+    caller: Caller,
+    view: View,
+    listed: Listed[Deployment],
+    counts: Shares | None,
+    names: Mapping[str, str],
+    first: Html,
 ) -> Html:
+    if not listed.entries and view.is_first:
+        return nothing_yet(_GROUPS_FOR, first)
     rolling = {rollout.deployment_id: rollout for rollout in rollouts.open_in(listed.entries)}
     rows = [_group_row(caller, view.path, group, rolling.get(group.id), counts, names) for group in listed.entries]
-    return html("{pages}{table}", pages=pages(view, listed, {}, "group"), table=table(_GROUP_COLUMNS, rows, view=view))
+    groups = listing(view, listed, _GROUP_COLUMNS, rows, "group", NOTHING)
+    return part_for_shares("groups", groups, view.path, counts)
 
 
 def _group_row(

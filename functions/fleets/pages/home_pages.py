@@ -22,7 +22,7 @@ from web.html import NOTHING, Html, html, separated
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
 from web.parts import home, moment, tag
-from web.table import Cell, Column, Keys, Row, View, Viewed, in_order, table
+from web.table import Cell, Column, Row, View, Viewed, in_order, table
 
 router = page_router()
 
@@ -58,16 +58,11 @@ create a fleet, and run the command that its page composes.</li>
 </ul><p class="soft small last">To look around first, <code>headgate demo</code> fills this organization with
 examples, and <code>headgate demo --remove</code> takes them away again.</p></div>"""
 _NOTICES: Final = (
-    Column("What", "what"),
-    Column("Where", "where"),
+    Column("What", "what", lambda notices: _TITLES[notices[0].kind]),
+    Column("Where", "where", lambda notices: notices[0].subject.casefold()),
     Column("Reason", kind="reason"),
-    Column("Since", "since", "soft small"),
+    Column("Since", "since", lambda notices: _newest(notices), kind="soft small"),
 )
-_NOTICE_KEYS: Final[Keys] = {
-    "what": lambda notices: _TITLES[notices[0].kind],
-    "where": lambda notices: notices[0].subject.casefold(),
-    "since": lambda notices: _newest(notices),
-}
 _SUBJECT: Final = '<a href="{page}">{subject}</a>'
 # Notices of one kind and one reason are one row, with the first of their subjects.
 _SUBJECTS: Final = 3
@@ -84,11 +79,11 @@ _CHECK: Final = '<p class="small last"><a href="{home}?check=true">Check the dra
 _NO_FLEETS: Final = """\
 <p class="soft last">No fleet yet: collectors that report to one are shown here by their state.
 <a href="{home}/fleets">Create a fleet</a></p>"""
-_FLEETS: Final = (Column("Fleet", "fleet"), Column("Collectors", "collectors"), Column("Taken in a day"))
-_FLEET_KEYS: Final[Keys] = {
-    "fleet": lambda counted: counted.fleet.label.casefold(),
-    "collectors": lambda counted: counted.total,
-}
+_FLEETS: Final = (
+    Column("Fleet", "fleet", lambda counted: counted.fleet.label.casefold()),
+    Column("Collectors", "collectors", lambda counted: counted.total),
+    Column("Taken in a day"),
+)
 _FLEET: Final = '<a href="{path}"><strong>{label}</strong></a>'
 _STATE: Final = '<a class="tag {kind}" href="{path}/collectors?state={state}">{n} {name}</a> '
 
@@ -119,7 +114,7 @@ def _notices(caller: Caller, overview: Overview, view: View) -> Html:
     grouped: dict[tuple[NoticeKind, str], list[Notice]] = {}
     for notice in overview.notices:
         grouped.setdefault((notice.kind, notice.reason), []).append(notice)
-    listed = in_order(view, [*grouped.values()], _NOTICE_KEYS)
+    listed = in_order(view, [*grouped.values()], _NOTICES)
     return table(_NOTICES, [_notice(caller, notices, overview.at) for notices in listed], view=view)
 
 
@@ -188,7 +183,7 @@ def _fleets(caller: Caller, overview: Overview, day: Mapping[str, Series], view:
     if not overview.fleets:
         return html(_NO_FLEETS, home=home(caller))
     lines = traffic.lines_of(day)
-    listed = in_order(view, overview.fleets, _FLEET_KEYS)
+    listed = in_order(view, overview.fleets, _FLEETS)
     rows = [_fleet(caller, counted, lines.get(counted.fleet.id, NOTHING)) for counted in listed]
     return table(_FLEETS, rows, view=view)
 

@@ -21,7 +21,7 @@ from headgate_engine.validation.findings import ListedFinding
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, empty, hidden, home, tag, text
+from web.parts import Fields, empty, hidden, home, tag
 
 router = page_router()
 
@@ -122,7 +122,7 @@ def show_adoption(
         home=home(caller),
         csrf=csrf_field(frame(who, caller, "fleets")),
         yaml=hidden("yaml", adoption.yaml),
-        name=text("name", "Name of the configuration", adoption.name, most=200),
+        name=Fields().text("name", "Name of the configuration", adoption.name, most=200),
         difference=html(_DIFFERENCE, difference=adoption.difference) if adoption.difference else NOTHING,
         text=adoption.yaml,
     )
@@ -158,7 +158,7 @@ def _target(caller: Caller, path: str, to: str, collector: str = "") -> Html:
     return html(
         _TO,
         path=path,
-        choice=choice("to", "Collector version", versions, to),
+        choice=Fields().choice("to", "Collector version", versions, to),
         collector=hidden("collector", collector) if collector else NOTHING,
     )
 

@@ -12,7 +12,7 @@ from headgate.instances.counting import shares
 from headgate.instances.counting.shares import MOST, Shares
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from web.html import NOTHING, Html, html
-from web.parts import ENTRIES, empty, home, nothing_yet, suggested, tag
+from web.parts import ENTRIES, Fields, empty, home, nothing_yet, tag
 
 AT_ONCE: Final = 200
 """Collectors that are counted before a page is answered: some 100 ms."""
@@ -59,6 +59,11 @@ def version(caller: Caller, assignment: Assignment | None, names: Mapping[str, s
         return html('<span class="soft">{nothing}</span>', nothing=nothing)
     name = names.get(assignment.configuration_id, assignment.configuration_id)
     return html(_VERSION, home=home(caller), id=assignment.configuration_id, n=assignment.version_number, name=name)
+
+
+def by_version(assignment: Assignment | None) -> tuple[str, int]:
+    """The order of versions in lists, by configuration and number."""
+    return (assignment.configuration_id, assignment.version_number) if assignment else ("", 0)
 
 
 def shares_at_once(fleet_id: str, collectors: int, *, asked: bool) -> Shares | None:
@@ -128,18 +133,11 @@ def names_of(caller: Caller, versions: Iterable[Assignment | None]) -> Mapping[s
     return details.names(caller, versions)
 
 
-def configuration_field(caller: Caller, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:
+def configuration_field(caller: Caller, fields: Fields) -> Html:
     """The field `configuration_id`: a name or an id, with the newest published ones as suggestions."""
     visible = configurations.visible(caller, ENTRIES, None).entries
-    return suggested(
-        "configuration_id",
-        "Configuration",
-        [*dict.fromkeys(each.name for each in visible if each.published_version is not None)],
-        typed.get("configuration_id", ""),
-        most=200,
-        hint="Its name, or its id",
-        error=problems.get("configuration_id", ""),
-    )
+    named = [*dict.fromkeys(each.name for each in visible if each.published_version is not None)]
+    return fields.suggested("configuration_id", "Configuration", named, most=200, hint="Its name, or its id")
 
 
 def _percent(n: int, total: int) -> str:

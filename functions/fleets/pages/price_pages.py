@@ -11,16 +11,13 @@ from fleets.api import prices as api
 from headgate.fleets import prices
 from headgate.fleets.prices import PriceList
 from headgate.foundation import errors
-from headgate.foundation.caller import Caller
-from headgate.http.statuses import status_of
-from web.commands import Posted, command
+from web.commands import command
 from web.cost_card import price_in_words
+from web.forms import by_line
 from web.html import Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import area, empty, hidden, home, text
+from web.pages import Here, MemberPage, page_router
+from web.parts import Fields, empty, hidden
 from web.table import table
-from web.visitor import Visitor
 
 router = page_router()
 
@@ -42,17 +39,19 @@ otlphttp api.example.com 0.25 gigabyte"""
 
 
 @router.get(_PATH)
-def show_prices(who: Visit, caller: Member) -> Response:
-    return _page(who, caller, prices.get(caller))
+def show_prices(here: Here) -> Response:
+    """The prices; after a refusal, with what was typed, and after a change by somebody else with the saved ones."""
+    known, problems = prices.get(here.caller), by_line(here.refused)
+    conflict = isinstance(here.refused, errors.PreconditionFailed)
+    fields = Fields(_as_typed(known) if conflict or not here.form else here.form, problems)
+    content = _form(here, fields) if here.caller.is_admin else _table(known)
+    problem = "Somebody changed the prices meanwhile: look at them, and save again"
+    if not conflict:
+        problem = fields.problem(here.refused, "Nothing was changed")
+    return here.page("fleets", "Prices", html(_PAGE, home=here.home, content=content), problem=problem)
 
 
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    """The page with the typed prices; after a change by somebody else, with the saved ones."""
-    typed = None if isinstance(error, errors.PreconditionFailed) else posted.form
-    return _page(posted.who, posted.caller, prices.get(posted.caller), typed, error)
-
-
-def _asked(posted: Posted) -> Mapping[str, object]:
+def _asked(posted: MemberPage) -> Mapping[str, object]:
     lines = [line.split() for line in posted.form.get("prices", "").splitlines() if line.strip()]
     for place, words in enumerate(lines):
         if len(words) != _WORDS:
@@ -74,7 +73,7 @@ command(
     "/fleets/prices",
     body=_asked,
     arguments={"if_match": "etag"},
-    refused=_refused,
+    refused=show_prices,
     refusals=(errors.Invalid, errors.PreconditionFailed),
 )
 
@@ -84,50 +83,14 @@ def _as_typed(known: PriceList) -> Mapping[str, str]:
     return {"currency": known.currency, "prices": "\n".join(lines), "etag": known.etag}
 
 
-def _page(
-    who: Visitor,
-    caller: Caller,
-    known: PriceList,
-    typed: Mapping[str, str] | None = None,
-    refused: errors.HeadgateError | None = None,
-) -> Response:
-    """The prices; after a refusal, with what was typed, and the reason beside its field or at the top."""
-    shown, problems = frame(who, caller, "fleets"), _problems(refused)
-    values = _as_typed(known) if typed is None else typed
-    content = _form(caller, csrf_field(shown), values, problems) if caller.is_admin else _table(known)
-    message = "" if refused is None else "Nothing was changed" if problems else refused.detail
-    if isinstance(refused, errors.PreconditionFailed):
-        message = "Somebody changed the prices meanwhile: look at them, and save again"
-    status = status_of(refused) if refused else 200
-    return page(shown, "Prices", html(_PAGE, home=home(caller), content=content), problem=message, status=status)
-
-
-def _problems(refused: errors.HeadgateError | None) -> dict[str, str]:
-    """By the name of the field, with the line that a price stands in."""
-    problems: dict[str, str] = {}
-    for error in refused.errors if isinstance(refused, errors.Invalid) else ():
-        field, *entry = error.loc[1:] or ("prices",)
-        line = f"Line {entry[0] + 1}: " if entry and isinstance(entry[0], int) else ""
-        problems.setdefault(str(field), f"{line}{error.message}")
-    return problems
-
-
-def _form(caller: Caller, csrf: Html, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:
-    value = typed.get("prices", "")
+def _form(here: MemberPage, fields: Fields) -> Html:
     return html(
         _FORM,
-        path=f"{home(caller)}/fleets/prices",
-        csrf=csrf,
-        etag=hidden("etag", typed.get("etag", "")),
-        currency=text("currency", "Currency", typed.get("currency", ""), most=3, error=problems.get("currency", "")),
-        prices=area(
-            *("prices", "Prices", value),
-            most=_LONGEST,
-            rows=8,
-            required=False,
-            hint=_HINT,
-            error=problems.get("prices", ""),
-        ),
+        path=f"{here.home}/fleets/prices",
+        csrf=here.csrf,
+        etag=hidden("etag", fields.typed.get("etag", "")),
+        currency=fields.text("currency", "Currency", most=3),
+        prices=fields.area("prices", "Prices", most=_LONGEST, rows=8, required=False, hint=_HINT),
     )
 
 

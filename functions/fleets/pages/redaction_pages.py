@@ -11,14 +11,11 @@ from fleets.api import captures as api
 from headgate.captures import service as captures
 from headgate.captures.model import KINDS, Kind, Redaction
 from headgate.foundation import errors
-from headgate.foundation.caller import Caller
-from headgate.http.statuses import status_of
-from web.commands import Posted, command
+from web.commands import command
+from web.forms import by_line
 from web.html import Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import area, check, empty, home
-from web.visitor import Visitor
+from web.pages import Here, MemberPage, page_router
+from web.parts import Fields, empty
 
 router = page_router()
 
@@ -44,15 +41,15 @@ _KINDS: Final[Mapping[Kind, str]] = {
 
 
 @router.get(_PATH)
-def show_redaction(who: Visit, caller: Member) -> Response:
-    return _page(who, caller, _as_typed(captures.redaction(caller)))
+def show_redaction(here: Here) -> Response:
+    """The settings; after a refusal, with what was typed, and the reason beside its field or at the top."""
+    fields = Fields(here.form or _as_typed(captures.redaction(here.caller)), by_line(here.refused))
+    content = _form(here, fields) if here.caller.is_admin else _read_only(fields.typed)
+    title, problem = "What hosts take out of samples", fields.problem(here.refused, "Nothing was changed")
+    return here.page("fleets", title, html(_PAGE, home=here.home, content=content), problem=problem)
 
 
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _page(posted.who, posted.caller, posted.form, error)
-
-
-def _asked(posted: Posted) -> Mapping[str, object]:
+def _asked(posted: MemberPage) -> Mapping[str, object]:
     kinds = [kind for kind in KINDS if posted.form.get(f"kind.{kind}") == "yes"]
     return {"kinds": kinds, **{name: _lines(posted.form.get(name, "")) for name in _LONGEST}}
 
@@ -63,7 +60,7 @@ command(
     api.put_capture_redaction,
     "/fleets/capture-redaction",
     body=_asked,
-    refused=_refused,
+    refused=show_redaction,
     refusals=(errors.Invalid,),
 )
 
@@ -77,40 +74,15 @@ def _as_typed(rules: Redaction) -> Mapping[str, str]:
     return {**kinds, "patterns": "\n".join(rules.patterns), "keys": "\n".join(rules.keys)}
 
 
-def _problems(refused: errors.HeadgateError | None) -> dict[str, str]:
-    """By the name of the field, with the line that an entry of a list stands in."""
-    problems: dict[str, str] = {}
-    for each in refused.errors if isinstance(refused, errors.Invalid) else ():
-        field, *entry = each.loc[1:]
-        line = f"Line {entry[0] + 1}: " if entry and isinstance(entry[0], int) else ""
-        problems.setdefault(str(field), f"{line}{each.message}")
-    return problems
-
-
-def _page(
-    who: Visitor, caller: Caller, typed: Mapping[str, str], refused: errors.HeadgateError | None = None
-) -> Response:
-    """The settings; after a refusal, with what was typed, and the reason beside its field or at the top."""
-    shown, problems = frame(who, caller, "fleets"), _problems(refused)
-    content = _form(caller, csrf_field(shown), typed, problems) if caller.is_admin else _read_only(typed)
-    message = "" if refused is None else "Nothing was changed" if problems else refused.detail
-    status = status_of(refused) if refused else 200
-    title = "What hosts take out of samples"
-    return page(shown, title, html(_PAGE, home=home(caller), content=content), problem=message, status=status)
-
-
-def _form(caller: Caller, csrf: Html, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:
+def _form(here: MemberPage, fields: Fields) -> Html:
     def lines(name: str, label: str, hint: str) -> Html:
-        value, error = typed.get(name, ""), problems.get(name, "")
-        return area(name, label, value, most=_LONGEST[name], rows=5, required=False, hint=hint, error=error)
+        return fields.area(name, label, most=_LONGEST[name], rows=5, required=False, hint=hint)
 
     return html(
         _FORM,
-        path=f"{home(caller)}/fleets/capture-redaction",
-        csrf=csrf,
-        kinds=[
-            check(f"kind.{kind}", label, checked=typed.get(f"kind.{kind}") == "yes") for kind, label in _KINDS.items()
-        ],
+        path=f"{here.home}/fleets/capture-redaction",
+        csrf=here.csrf,
+        kinds=[fields.check(f"kind.{kind}", label) for kind, label in _KINDS.items()],
         patterns=lines("patterns", "Patterns", "Regular expressions of RE2, one on each line, such as order-[0-9]+"),
         keys=lines("keys", "Keys", "Keys of attributes whose values are taken out, in any case, one on each line"),
     )

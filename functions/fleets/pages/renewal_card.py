@@ -5,9 +5,9 @@ from typing import Final
 
 from headgate.fleets.model import Grace
 from headgate.foundation import errors
-from web.commands import Posted
 from web.html import Html, html
-from web.parts import choice
+from web.pages import MemberPage
+from web.parts import Fields
 
 _CARD: Final = """\
 <div class="card"><h2>Token</h2>
@@ -26,11 +26,11 @@ _GRACES: Final[tuple[tuple[Grace, str], ...]] = (
 
 def renewal_card(path: str, csrf: Html, who: str, expires: Html | str = "") -> Html:
     """`who` signs in with it; `expires` ends that sentence, where the page does not say it elsewhere."""
-    grace = choice("grace", "The old token stops working", _GRACES, "1d")
+    grace = Fields().choice("grace", "The old token stops working", _GRACES, "1d")
     return html(_CARD, path=path, csrf=csrf, who=who, expires=expires, grace=grace)
 
 
-def renewal(posted: Posted) -> Mapping[str, object]:
+def renewal(posted: MemberPage) -> Mapping[str, object]:
     """The body of the operation that renews the token. Raises Invalid."""
     grace = posted.form.get("grace", "1d")
     if grace not in dict(_GRACES):

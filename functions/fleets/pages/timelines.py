@@ -9,9 +9,7 @@ from fastapi import Query
 from headgate.foundation import errors
 from web.forms import read_minute
 from web.html import NOTHING, Html, html
-from web.parts import After, empty, more, second, text
-
-__all__ = ["After", "AtMinute", "Entry", "timeline"]
+from web.parts import Fields, empty, more, second
 
 ENTRIES: Final = 50
 AtMinute = Annotated[str, Query(max_length=40)]
@@ -37,11 +35,12 @@ def timeline(
             answer = html(_THEN, then=then(read_minute(typed, "at")))
         except (errors.Invalid, errors.NotFound) as refused:
             error = refused.detail
+    fields = Fields({"at": typed}, {"at": error})
     rows = [html(_ENTRY, at=second(at), what=what) for at, what in entries]
     return html(
         _CARD,
         path=path,
-        at=text("at", "What was so at (UTC)", typed[:16], most=40, required=False, kind="datetime-local", error=error),
+        at=fields.text("at", "What was so at (UTC)", most=40, required=False, kind="datetime-local"),
         then=answer,
         list=html(_LIST, entries=rows) if rows else empty("Nothing is recorded yet."),
         more=more(path, position),

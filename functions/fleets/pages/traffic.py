@@ -20,13 +20,13 @@ from headgate.instances.series.model import (
     SENT_BYTES,
     SLOT,
 )
-from headgate.instances.series.service import Range, Series
+from headgate.instances.series.service import Line, Range, Series
 from headgate.instances.timeline import history
 from web import charts
 from web.charts import ChartPart
 from web.html import NOTHING, Html, html
 from web.rates import per_minute
-from web.table import Column, Keys, View, in_order, table
+from web.table import Column, View, in_order, table
 
 _DAY: Final = timedelta(days=1)
 _HOUR: Final = timedelta(hours=1)
@@ -42,22 +42,14 @@ _NOTHING_YET: Final = """\
 <p class="soft last">Nothing was counted in the last day: hosts with a supervisor of this release report what they
 take, send and drop.</p></div>"""
 _COLUMNS: Final = (
-    Column("Pipelines | component", "component"),
+    Column("Pipelines | component", "component", lambda line: line.name),
     Column("Over the day"),
-    Column("Taken", "taken", "number"),
-    Column("Sent", "sent", "number"),
-    Column("Failed", "failed", "number"),
-    Column("Dropped", "dropped", "number"),
-    Column("Bytes", "bytes", "number"),
+    Column("Taken", "taken", lambda line: line.total(ACCEPTED), kind="number"),
+    Column("Sent", "sent", lambda line: line.total(SENT), kind="number"),
+    Column("Failed", "failed", lambda line: line.total(FAILED) + line.total(REFUSED), kind="number"),
+    Column("Dropped", "dropped", lambda line: line.total(DROPPED), kind="number"),
+    Column("Bytes", "bytes", lambda line: _bytes(line), kind="number"),
 )
-_KEYS: Final[Keys] = {
-    "component": lambda line: line.name,
-    "taken": lambda line: line.total(ACCEPTED),
-    "sent": lambda line: line.total(SENT),
-    "failed": lambda line: line.total(FAILED) + line.total(REFUSED),
-    "dropped": lambda line: line.total(DROPPED),
-    "bytes": lambda line: max(line.total(ACCEPTED_BYTES), line.total(SENT_BYTES)),
-}
 _KINDS: Final = {"applied": "good", "idle": "good", "apply_failed": "bad", "applying": "warn", "pending_pickup": "warn"}
 _NOT_HERE: Final = {"silent": "bad", "stale": "bad", "unknown": "bad", "stopped": ""}
 _MOST_EVENTS: Final = 100
@@ -169,11 +161,15 @@ def _rows(series: Series, view: View) -> Html:
             "" if line.kind == "receiver" else charts.short(line.total(SENT)),
             charts.short(line.total(FAILED) + line.total(REFUSED)),
             charts.short(line.total(DROPPED)),
-            charts.short(_KEYS["bytes"](line)) if line.measures_bytes else "not measured",
+            charts.short(_bytes(line)) if line.measures_bytes else "not measured",
         )
-        for line in in_order(view, series.lines, _KEYS)
+        for line in in_order(view, series.lines, _COLUMNS)
     ]
     return table(_COLUMNS, rows, view=view, anchor="traffic") if rows else NOTHING
+
+
+def _bytes(line: Line) -> int:
+    return max(line.total(ACCEPTED_BYTES), line.total(SENT_BYTES))
 
 
 def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:

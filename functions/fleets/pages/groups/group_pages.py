@@ -1,6 +1,7 @@
 """The page of a deployment group: what it is assigned and runs, its rollouts and timeline, and its volume mounts."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -9,20 +10,19 @@ from fastapi import Query, Response
 from fleets.api import groups as api
 from fleets.pages import standing, traffic
 from fleets.pages.fleet_pages import group_tags
-from fleets.pages.groups.mount_card import mount_of, mounts_card
+from fleets.pages.groups.mount_card import MOUNT_FIELDS, mount_of, mounts_card
 from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
 from fleets.pages.rollouts.parts import reach_of, status_tag, summary
 from fleets.pages.timelines import ENTRIES, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
 from headgate.deployments import service as deployments
 from headgate.deployments.events import GroupEvent
-from headgate.deployments.model import Deployment, VolumeMount
+from headgate.deployments.model import Deployment
 from headgate.deployments.versions import NamedVersion
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
-from headgate.http.statuses import status_of
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import Counters
 from headgate.instances.series import costs
@@ -30,14 +30,12 @@ from headgate.instances.state.model import InstanceState
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web import cost_card
-from web.commands import Posted, command
-from web.forms import by_field
+from web.commands import command
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import redirect
+from web.pages import Form, Here, page_router
 from web.parts import action, confirmed, empty, hidden, home, managed, second
-from web.table import View, Viewed
-from web.visitor import Visitor
+from web.table import Viewed
 
 router = page_router()
 
@@ -72,13 +70,11 @@ _DELETE: Final = '<div class="card"><h2>Delete this group</h2>{button}</div>'
 _LOSS: Final = """\
 What is known of its collectors that are gone is deleted with it. A group with a rollout, or with a collector that
 reports, cannot be deleted."""
-_NOBODY: Final = VolumeMount("", "")
 
 
 @router.get(_PATH)
 def show_deployment(
-    who: Visit,
-    caller: Member,
+    here: Here,
     fleet_id: FleetId,
     deployment_id: DeploymentId,
     view: Viewed,
@@ -86,64 +82,15 @@ def show_deployment(
     count: Annotated[str, Query(max_length=10)] = "",
     day: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
-    asked = count == "yes", day == "yes"
-    return _group_page(who, caller, fleet_id, deployment_id, view=view, at=at, count=asked[0], day=asked[1])
-
-
-def _not_deleted(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _group_page(posted.who, posted.caller, refused=error, **posted.ids)
-
-
-command(
-    router,
-    f"{_PATH}/delete",
-    api.delete_deployment,
-    "/fleets/{fleet_id}",
-    refused=_not_deleted,
-    refusals=(errors.Conflict,),
-)
-
-
-@router.post(f"{_PATH}/volume-mounts")
-def add_mount(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    mount = mount_of(form)
-    try:
-        mounts.add(caller, fleet_id, deployment_id, mount)
-    except errors.Invalid as error:
-        return _group_page(who, caller, fleet_id, deployment_id, typed=mount, refused=error)
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
-
-
-@router.post(f"{_PATH}/volume-mounts/remove")
-def remove_mount(caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    mounts.remove(caller, fleet_id, deployment_id, VolumeMount(form.get("host_path", ""), form.get("mount_path", "")))
-    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
-
-
-def _group_page(
-    who: Visitor,
-    caller: Caller,
-    fleet_id: str,
-    deployment_id: str,
-    *,
-    view: View | None = None,
-    at: str = "",
-    count: bool = False,
-    day: bool = False,
-    typed: VolumeMount = _NOBODY,
-    refused: errors.HeadgateError | None = None,
-) -> Response:
     """The group's page; after a refusal, with the typed mount, and the reason beside its field or at the top."""
+    caller, csrf, fields = here.caller, here.csrf, here.fields()
     fleet = fleets.get(caller, fleet_id)
     group = deployments.of_fleet(fleet_id, deployment_id)
-    shown = frame(who, caller, "fleets")
-    path, csrf = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}", csrf_field(shown)
-    view = view or View(path)
-    problems = by_field(refused)
+    path = f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}"
     counters = counting.counters(caller, fleet_id, [group])
     content = html(
         _GROUP,
-        home=home(caller),
+        home=here.home,
         fleet=fleet.id,
         label=fleet.label,
         id=group.id,
@@ -152,30 +99,54 @@ def _group_page(
         path=path,
         selected=_selected(group),
         managed=managed(group.managed_by),
-        **_versions(caller, path, group, counters, count=count),
+        **_versions(caller, path, group, counters, count=count == "yes"),
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         assigned_version=group.assignment.version_number if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
         traffic=traffic.of_group(caller, fleet.id, group.id, view),
         graph=_graph(caller, group),
-        standing=standing.card(caller, path, fleet.id, group.id, asked=day),
+        standing=standing.card(caller, path, fleet.id, group.id, asked=day == "yes"),
         costs=cost_card.card(caller, costs.of_group(caller, fleet.id, group.id, cost_card.DAYS), view),
         rollouts=_rollouts(caller, path, csrf, group, counters.counted(group).instances),
         timeline=_timeline(caller, path, group, view.after, at),
         captures=_captures(caller, path, csrf, group),
-        mounts=mounts_card(
-            f"{path}/volume-mounts", csrf, group, on_kubernetes=fleet.on_kubernetes, typed=typed, problems=problems
-        ),
+        mounts=mounts_card(f"{path}/volume-mounts", csrf, group, fields, on_kubernetes=fleet.on_kubernetes),
         delete=html(_DELETE, button=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, subject=group.name))
         if group.id != fleet.default_deployment_id
         else NOTHING,
     )
-    # Errors of the mount's two fields are shown beside them.
-    problem = next(iter(problems.values()), "The mount was not added") if refused else ""
-    if isinstance(refused, errors.Conflict):
-        problem = refused.detail
-    status = status_of(refused) if refused else 200
-    return page(shown, group.name, content, problem=problem, status=status, script="deployment")
+    problem = None
+    if here.refused and not isinstance(here.refused, errors.Conflict):
+        # Errors of the mount's two fields are shown beside them.
+        others = [reason for name, reason in fields.problems.items() if name not in MOUNT_FIELDS]
+        problem = next(iter(others), "The mount was not added")
+    return here.page("fleets", group.name, content, problem=problem, script="deployment")
+
+
+command(
+    router,
+    f"{_PATH}/delete",
+    api.delete_deployment,
+    "/fleets/{fleet_id}",
+    refused=show_deployment,
+    refusals=(errors.Conflict,),
+)
+
+
+@router.post(f"{_PATH}/volume-mounts")
+def add_mount(here: Here, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+    try:
+        mounts.add(here.caller, fleet_id, deployment_id, mount_of(form))
+    except errors.Invalid as error:
+        ids = {"fleet_id": fleet_id, "deployment_id": deployment_id}
+        return replace(here, ids=ids, form=form).again(show_deployment, error)
+    return redirect(f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}")
+
+
+@router.post(f"{_PATH}/volume-mounts/remove")
+def remove_mount(here: Here, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+    mounts.remove(here.caller, fleet_id, deployment_id, mount_of(form))
+    return redirect(f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}")
 
 
 def _graph(caller: Caller, group: Deployment) -> Html:

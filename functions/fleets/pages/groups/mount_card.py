@@ -1,18 +1,20 @@
 """The card of a deployment group's volume mounts, with the form that adds one."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from headgate.deployments.model import Deployment, VolumeMount
 from headgate.installs.commands import mountable
-from web.html import NOTHING, Html, html
-from web.parts import action, empty, hidden, tag, text
-from web.table import END, table
+from web.html import NOTHING, Html, html, joined
+from web.parts import Fields, action, empty, hidden, tag
+from web.table import END, Columns, table
 
 _MOUNTS: Final = """\
 <div class="card" id="volume-mounts"><h2>Volume mounts</h2>
 <p class="soft">Folders of the host that are mounted into the group's containers. The Docker install command includes
 them; running containers keep the mounts that they were started with.</p>{table}{add}</div>"""
-_COLUMNS: Final = ("Path on the host", "Path in the container", END)
+MOUNT_FIELDS: Final[Mapping[str, str]] = {"host_path": "Path on the host", "mount_path": "Path in the container"}
+_COLUMNS: Final[Columns] = (*MOUNT_FIELDS.values(), END)
 _LEFT_OUT: Final = """\
 <p class="hint">A mount marked <span class="tag bad">left out</span> is not in the install command. Both paths must be
 absolute, must not contain <code>..</code>, and may contain only letters, digits and <code>. _ - /</code>.</p>"""
@@ -23,22 +25,16 @@ _NONE_ON_KUBERNETES: Final = """\
 <div class="card" id="volume-mounts"><h2>Volume mounts</h2>{text}</div>"""
 
 
-def mounts_card(
-    path: str, csrf: Html, group: Deployment, *, on_kubernetes: bool, typed: VolumeMount, problems: dict[str, str]
-) -> Html:
-    """The card. After an error, with the typed mount; the problems of its two fields are taken out of `problems`."""
+def mounts_card(path: str, csrf: Html, group: Deployment, fields: Fields, *, on_kubernetes: bool) -> Html:
+    """The card; after an error, with the typed mount."""
     if on_kubernetes:
         return html(_NONE_ON_KUBERNETES, text=empty("Groups of a Kubernetes fleet have no volume mounts."))
-    host_path = text("host_path", "Path on the host", typed.host_path, most=1_000, error=problems.pop("host_path", ""))
-    mount_path = text(
-        "mount_path", "Path in the container", typed.mount_path, most=1_000, error=problems.pop("mount_path", "")
-    )
-    add = html(_ADD, path=path, csrf=csrf, host_path=host_path, mount_path=mount_path)
-    return html(_MOUNTS, table=_mounts(path, csrf, group), add=add)
+    paths = {name: fields.text(name, label, most=1_000) for name, label in MOUNT_FIELDS.items()}
+    return html(_MOUNTS, table=_mounts(path, csrf, group), add=html(_ADD, path=path, csrf=csrf, **paths))
 
 
-def mount_of(form: dict[str, str]) -> VolumeMount:
-    return VolumeMount(form.get("host_path", "").strip(), form.get("mount_path", "").strip())
+def mount_of(form: Mapping[str, str]) -> VolumeMount:
+    return VolumeMount(*(form.get(name, "").strip() for name in MOUNT_FIELDS))
 
 
 def _mounts(path: str, csrf: Html, group: Deployment) -> Html:
@@ -55,11 +51,7 @@ def _mounts(path: str, csrf: Html, group: Deployment) -> Html:
                 csrf,
                 "Remove",
                 "danger",
-                html(
-                    "{host}{mount}",
-                    host=hidden("host_path", mount.host_path),
-                    mount=hidden("mount_path", mount.mount_path),
-                ),
+                joined(hidden(name, getattr(mount, name)) for name in MOUNT_FIELDS),
                 subject=mount.mount_path,
             ),
         )

@@ -12,22 +12,15 @@ from headgate.configurations import service as configurations
 from headgate.deployments.events import LONGEST_MESSAGE
 from headgate.deployments.model import NameTaken, NotPublished
 from headgate.fleets import service as fleets
-from headgate.foundation import errors
-from headgate.foundation.caller import Caller
 from headgate.http.parameters import FleetId
-from headgate.http.statuses import status_of
-from web.commands import Posted, command
-from web.forms import by_field, filled, number_of
-from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, home, text
-from web.visitor import Visitor
+from web.commands import command
+from web.forms import filled, number_of
+from web.html import NOTHING, html
+from web.pages import Here, MemberPage, page_router
 
 router = page_router()
 
 _PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/new-group"
-_NOTHING_TYPED: Final[Mapping[str, str]] = {}
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
 <h1>New group</h1>
@@ -44,11 +37,36 @@ ROLES: Final = (
 
 
 @router.get(_PATH)
-def show_form(who: Visit, caller: Member, fleet_id: FleetId) -> Response:
-    return _page(who, caller, fleet_id)
+def show_form(here: Here, fleet_id: FleetId) -> Response:
+    """The form; after a refusal, with what was typed, and the reason beside its field or at the top."""
+    fleet, fields = fleets.get(here.caller, fleet_id), here.fields(name=NameTaken)
+    on_kubernetes = NOTHING
+    if fleet.on_kubernetes:
+        hint = "Takes effect for a gateway only"
+        on_kubernetes = html(
+            _ON_KUBERNETES,
+            role=fields.choice("role", "Role", ROLES),
+            replicas=fields.text("replicas", "Replicas", most=4, required=False, hint=hint),
+            namespace=fields.text("namespace", "Namespace", most=63, required=False),
+        )
+    newest, stands = "The newest published one if you leave it out", "Stands in the group's history"
+    content = html(
+        _PAGE,
+        home=here.home,
+        fleet=fleet.id,
+        label=fleet.label,
+        csrf=here.csrf,
+        name=fields.text("name", "Name", most=200),
+        configuration=configuration_field(here.caller, fields),
+        version=fields.text("version_number", "Version", most=8, required=False, hint=newest),
+        on_kubernetes=on_kubernetes,
+        message=fields.text("message", "Why", most=LONGEST_MESSAGE, required=False, hint=stands),
+    )
+    problem = fields.problem(here.refused, "The group was not created")
+    return here.page("fleets", f"New group of {fleet.label}", content, problem=problem)
 
 
-def _asked(posted: Posted) -> Mapping[str, object]:
+def _asked(posted: MemberPage) -> Mapping[str, object]:
     """The version that the form names; the newest published one if it names none. Raises Invalid, naming the fields."""
     caller, form = posted.caller, posted.form
     typed = filled(form, "name", "role", "namespace", "message")
@@ -63,57 +81,11 @@ def _asked(posted: Posted) -> Mapping[str, object]:
     return {**typed, **replicas, "configuration_id": configuration.id, "version_number": version}
 
 
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _page(posted.who, posted.caller, typed=posted.form, refused=error, **posted.ids)
-
-
 command(
     router,
     _PATH,
     api.create_deployment,
     "/fleets/{fleet_id}/deployments/{result.id}",
     body=_asked,
-    refused=_refused,
+    refused=show_form,
 )
-
-
-def _page(
-    who: Visitor,
-    caller: Caller,
-    fleet_id: str,
-    typed: Mapping[str, str] = _NOTHING_TYPED,
-    refused: errors.HeadgateError | None = None,
-) -> Response:
-    """The form; after a refusal, with what was typed, and the reason beside its field or at the top."""
-    fleet, shown = fleets.get(caller, fleet_id), frame(who, caller, "fleets")
-    problems = {"name": refused.detail} if isinstance(refused, NameTaken) else by_field(refused)
-
-    def line(name: str, label: str, most: int, *, required: bool = False, hint: str = "") -> Html:
-        value, problem = typed.get(name, ""), problems.get(name, "")
-        return text(name, label, value, most=most, required=required, hint=hint, error=problem)
-
-    on_kubernetes = NOTHING
-    if fleet.on_kubernetes:
-        role = choice("role", "Role", ROLES, typed.get("role", ""), error=problems.get("role", ""))
-        on_kubernetes = html(
-            _ON_KUBERNETES,
-            role=role,
-            replicas=line("replicas", "Replicas", 4, hint="Takes effect for a gateway only"),
-            namespace=line("namespace", "Namespace", 63),
-        )
-    content = html(
-        _PAGE,
-        home=home(caller),
-        fleet=fleet.id,
-        label=fleet.label,
-        csrf=csrf_field(shown),
-        name=line("name", "Name", 200, required=True),
-        configuration=configuration_field(caller, typed, problems),
-        version=line("version_number", "Version", 8, hint="The newest published one if you leave it out"),
-        on_kubernetes=on_kubernetes,
-        message=line("message", "Why", LONGEST_MESSAGE, hint="Stands in the group's history"),
-    )
-    message = "" if refused is None else "The group was not created" if problems else refused.detail
-    return page(
-        shown, f"New group of {fleet.label}", content, problem=message, status=status_of(refused) if refused else 200
-    )

@@ -18,22 +18,18 @@ from headgate.fleets.model import Fleet
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
-from headgate.http.statuses import status_of
 from headgate.rollouts.upgrading import variable_hosts
-from web.commands import Posted, command
+from web.commands import command
 from web.forms import by_field, number_of
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import confirmed, empty, home, moment, text
-from web.visitor import Visitor
+from web.pages import Here, MemberPage, page_router
+from web.parts import Fields, confirmed, empty, moment
 
 router = page_router()
 
 _GROUP: Final = "/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}"
 _PATH: Final = f"{_GROUP}/settings"
 _THIS: Final = "/fleets/{fleet_id}/deployments/{deployment_id}/settings"
-_NOTHING_TYPED: Final[Mapping[str, str]] = {}
 # 8 labels with keys of 63 characters and values of 255.
 _LONGEST_LABELS: Final = 2_600
 _PAGE: Final = """\
@@ -56,11 +52,53 @@ minute and a heartbeat.</p>
 
 
 @router.get(_PATH)
-def show_settings(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId) -> Response:
-    return _page(who, caller, fleet_id, deployment_id)
+def show_settings(here: Here, fleet_id: FleetId, deployment_id: DeploymentId) -> Response:
+    """The settings; after a refusal, with what was typed, and the reason beside its field or at the top."""
+    caller, csrf = here.caller, here.csrf
+    fleet, group = fleets.get(caller, fleet_id), deployments.of_fleet(fleet_id, deployment_id)
+    group_path = f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}"
+    path, fields = f"{group_path}/settings", _fields(here)
+    content = html(
+        _PAGE,
+        home=here.home,
+        fleet=fleet.id,
+        label=fleet.label,
+        group=group_path,
+        name=group.name,
+        path=path,
+        csrf=csrf,
+        name_field=fields.text("name", "Name", group.name, most=200),
+        on_kubernetes=_of_kubernetes(group, fields) if fleet.on_kubernetes else NOTHING,
+        labels=_labels(fleet, group, path, csrf, fields),
+        variables=variables_card(group_path, csrf, variable_hosts(caller, fleet_id, deployment_id), fields),
+        renewal=_renewal(caller, path, csrf, group),
+        assignment=html(_ASSIGNMENT, clear=_clear(group, path, csrf)) if group.assignment else NOTHING,
+    )
+    problem = fields.problem(here.refused, "Nothing was changed")
+    return here.page("fleets", f"Settings of {group.name}", content, problem=problem)
 
 
-def _changes(posted: Posted) -> Mapping[str, object]:
+def _fields(here: MemberPage) -> Fields:
+    """The fields as typed, without a secret, with the reason of a refusal at the field that it is about."""
+    form, refused, field = here.form, here.refused, ""
+    if refused is None:
+        return Fields(form)
+    if "labels" in form:
+        field = "labels"
+    elif "variable" in form:
+        name = form["variable"].strip()
+        if isinstance(refused, errors.Invalid):
+            # The place of a value ends with the variable's name, that of a name with "[key]".
+            place = refused.errors[0].loc
+            field = "value" if place[-1] == name and len(place) > 2 else "variable"
+        form = {**form, "value": ""} if form.get("secret") == "yes" else form
+    elif isinstance(refused, NameTaken):
+        field = "name"
+    problems = by_field(refused) if isinstance(refused, errors.Invalid) else {}
+    return Fields(form, {field: next(iter(by_field(refused).values()), refused.detail)} if field else problems)
+
+
+def _changes(posted: MemberPage) -> Mapping[str, object]:
     form = posted.form
     changes: dict[str, object] = {"name": form.get("name", "")}
     if "namespace" in form or "replicas" in form:
@@ -70,41 +108,18 @@ def _changes(posted: Posted) -> Mapping[str, object]:
     return changes
 
 
-def _not_changed(posted: Posted, error: errors.HeadgateError) -> Response:
-    field = "name" if isinstance(error, NameTaken) else ""
-    return _page(posted.who, posted.caller, typed=posted.form, refused=error, field=field, **posted.ids)
-
-
-def _not_selected(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _page(posted.who, posted.caller, typed=posted.form, refused=error, field="labels", **posted.ids)
-
-
-def _variable(posted: Posted) -> Mapping[str, object]:
+def _variable(posted: MemberPage) -> Mapping[str, object]:
     name, value = posted.form.get("variable", "").strip(), posted.form.get("value", "")
     return {"secrets" if posted.form.get("secret") == "yes" else "variables": {name: value}}
 
 
-def _not_set(posted: Posted, error: errors.HeadgateError) -> Response:
-    name, field = posted.form.get("variable", "").strip(), ""
-    if isinstance(error, errors.Invalid):
-        # The place of a value ends with the variable's name, that of a name with "[key]".
-        place = error.errors[0].loc
-        field = "value" if place[-1] == name and len(place) > 2 else "variable"
-    typed = {**posted.form, "value": ""} if posted.form.get("secret") == "yes" else posted.form
-    return _page(posted.who, posted.caller, typed=typed, refused=error, field=field, **posted.ids)
-
-
-def _removed_variable(posted: Posted) -> Mapping[str, object] | None:
+def _removed_variable(posted: MemberPage) -> Mapping[str, object] | None:
     name = posted.form.get("variable", "")
     stored = variables.get(posted.caller, posted.ids["fleet_id"], posted.ids["deployment_id"])
     return {"variables": {name: None}} if name in stored.variables else None
 
 
-def _not_renewed(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _page(posted.who, posted.caller, refused=error, **posted.ids)
-
-
-def _labels_typed(posted: Posted) -> Mapping[str, object]:
+def _labels_typed(posted: MemberPage) -> Mapping[str, object]:
     return {"labels": _labels_of(posted.form.get("labels", ""))}
 
 
@@ -114,11 +129,11 @@ command(
     groups.change_deployment,
     _THIS,
     body=_changes,
-    refused=_not_changed,
+    refused=show_settings,
     refusals=(errors.Invalid, NameTaken),
 )
-command(router, f"{_PATH}/labels", groups.put_deployment_selector, _THIS, body=_labels_typed, refused=_not_selected)
-command(router, f"{_PATH}/variables", env.change_deployment_variables, _THIS, body=_variable, refused=_not_set)
+command(router, f"{_PATH}/labels", groups.put_deployment_selector, _THIS, body=_labels_typed, refused=show_settings)
+command(router, f"{_PATH}/variables", env.change_deployment_variables, _THIS, body=_variable, refused=show_settings)
 command(router, f"{_PATH}/variables/remove", env.change_deployment_variables, _THIS, body=_removed_variable)
 command(
     router,
@@ -126,7 +141,7 @@ command(
     env.renew_deployment_token,
     _THIS,
     body=renewal,
-    refused=_not_renewed,
+    refused=show_settings,
     refusals=(errors.Conflict,),
 )
 command(router, f"{_PATH}/clear", groups.change_deployment, _THIS, body=lambda _: {"configuration_id": None})
@@ -149,82 +164,34 @@ def _wrong(message: str) -> errors.Invalid:
     return errors.Invalid(message, [errors.FieldError(("form", "labels"), message)])
 
 
-def _page(
-    who: Visitor,
-    caller: Caller,
-    fleet_id: str,
-    deployment_id: str,
-    typed: Mapping[str, str] = _NOTHING_TYPED,
-    refused: errors.HeadgateError | None = None,
-    *,
-    field: str = "",
-) -> Response:
-    """The settings; after a refusal, with what was typed, and the reason beside `field`, the error's or at the top."""
-    fleet, shown = fleets.get(caller, fleet_id), frame(who, caller, "fleets")
-    group = deployments.of_fleet(fleet_id, deployment_id)
-    group_path = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}"
-    path, csrf = f"{group_path}/settings", csrf_field(shown)
-    problems = by_field(refused) if isinstance(refused, errors.Invalid) and not field else {}
-    if refused and field:
-        problems = {field: next(iter(by_field(refused).values()), refused.detail)}
-    content = html(
-        _PAGE,
-        home=home(caller),
-        fleet=fleet.id,
-        label=fleet.label,
-        group=group_path,
-        name=group.name,
-        path=path,
-        csrf=csrf,
-        name_field=text("name", "Name", typed.get("name", group.name), most=200, error=problems.get("name", "")),
-        on_kubernetes=_of_kubernetes(group, typed, problems) if fleet.on_kubernetes else NOTHING,
-        labels=_labels(fleet, group, path, csrf, typed, problems),
-        variables=variables_card(group_path, csrf, variable_hosts(caller, fleet_id, deployment_id), typed, problems),
-        renewal=_renewal(caller, path, csrf, group),
-        assignment=html(_ASSIGNMENT, clear=_clear(group, path, csrf)) if group.assignment else NOTHING,
-    )
-    message = "" if refused is None else "Nothing was changed" if problems else refused.detail
-    status = status_of(refused) if refused else 200
-    return page(shown, f"Settings of {group.name}", content, problem=message, status=status)
-
-
 def _clear(group: Deployment, path: str, csrf: Html) -> Html:
     loss = f"{_NOTHING_ASSIGNED}{_NOT_BACK if group.adopted else ''}"
     return confirmed(f"{path}/clear", csrf, "End it", loss, subject="the assignment")
 
 
-def _of_kubernetes(group: Deployment, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:
-    def line(name: str, label: str, value: str, most: int, hint: str = "") -> Html:
-        error = problems.get(name, "")
-        return text(name, label, typed.get(name, value), most=most, required=False, hint=hint, error=error)
-
-    replicas = str(group.replicas or "")
+def _of_kubernetes(group: Deployment, fields: Fields) -> Html:
+    replicas, hint = str(group.replicas or ""), "Takes effect for a gateway only"
     return html(
         _ON_KUBERNETES,
-        replicas=line("replicas", "Replicas", replicas, 4, "Takes effect for a gateway only"),
-        namespace=line("namespace", "Namespace", group.namespace or "", 63),
+        replicas=fields.text("replicas", "Replicas", replicas, most=4, required=False, hint=hint),
+        namespace=fields.text("namespace", "Namespace", group.namespace or "", most=63, required=False),
     )
 
 
-def _labels(
-    fleet: Fleet, group: Deployment, path: str, csrf: Html, typed: Mapping[str, str], problems: Mapping[str, str]
-) -> Html:
+def _labels(fleet: Fleet, group: Deployment, path: str, csrf: Html, fields: Fields) -> Html:
     """The form, or why labels cannot select the group's hosts."""
-    if "labels" not in problems:
+    if "labels" not in fields.problems:
         if fleet.on_kubernetes:
             return empty("What a pod runs depends on its group's role: labels move hosts of server fleets only.")
         if group.is_default:
             return empty("The Default group is for hosts that no labels select.")
         if group.token_generation:
             return empty("This group has a token of its own for its variables: only hosts with it belong to the group.")
-    labels = text(
-        "labels",
-        "Labels",
-        typed.get("labels", selectors.in_words(group.selector)),
+    labels = fields.text(
+        *("labels", "Labels", selectors.in_words(group.selector)),
         most=_LONGEST_LABELS,
         required=False,
         hint="For example role=web, zone=a. Without any, hosts belong to the groups that they were installed for.",
-        error=problems.get("labels", ""),
     )
     return html(_LABELS, path=path, csrf=csrf, labels=labels)
 

@@ -1,6 +1,6 @@
 """The card of the variables that are stored with a deployment group, with the form that sets one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from headgate.deployments.environment import Environment, GroupVariable
@@ -8,7 +8,7 @@ from headgate.deployments.model import Deployment
 from headgate.rollouts.upgrading import VariableHosts
 from headgate.storage.sealed import MAX_BYTES
 from web.html import NOTHING, Html, html
-from web.parts import check, confirmed, empty, hidden, moment, nothing_yet, tag, text
+from web.parts import Fields, confirmed, empty, hidden, moment, nothing_yet, tag
 from web.table import END, Cell, Column, table
 
 _CARD: Final = """\
@@ -34,11 +34,7 @@ _ROLL_OUT: Final = '<p><a class="button" href="{group}?variables={newest}#assign
 
 
 def variables_card(
-    group_path: str,
-    csrf: Html,
-    known: tuple[Deployment, Environment, VariableHosts],
-    typed: Mapping[str, str],
-    problems: Mapping[str, str],
+    group_path: str, csrf: Html, known: tuple[Deployment, Environment, VariableHosts], fields: Fields
 ) -> Html:
     """The card; after a refusal, with what was typed."""
     group, stored, hosts = known
@@ -48,26 +44,12 @@ def variables_card(
         _FORM,
         path=path,
         csrf=csrf,
-        name=text(
-            "variable",
-            "Variable",
-            typed.get("variable", ""),
-            most=200,
-            hint="One that is there is replaced",
-            error=problems.get("variable", ""),
-        ),
-        value=text(
-            "value",
-            "Value",
-            typed.get("value", ""),
-            most=MAX_BYTES,
-            required=False,
-            error=problems.get("value", ""),
-        ),
-        secret=check("secret", "Secret: encrypted, and never shown again", checked=typed.get("secret") == "yes"),
+        name=fields.text("variable", "Variable", most=200, hint="One that is there is replaced"),
+        value=fields.text("value", "Value", most=MAX_BYTES, required=False),
+        secret=fields.check("secret", "Secret: encrypted, and never shown again"),
     )
     why_none = _OF_LABELS if group.selector else _OF_OBSERVED if group.observed else ""
-    if why_none and not typed.get("variable"):
+    if why_none and not fields.typed.get("variable"):
         return html(_CARD, stored=table(_COLUMNS, rows) if rows else NOTHING, hosts=NOTHING, form=empty(why_none))
     listed = table(_COLUMNS, rows) if rows else nothing_yet(_FOR, _FIRST)
     return html(_CARD, stored=listed, hosts=_of_hosts(group_path, group, stored, hosts), form=form)

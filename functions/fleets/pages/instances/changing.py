@@ -7,23 +7,24 @@ from typing import Final
 
 from headgate.foundation import errors
 from web.html import Html
-from web.parts import choice, text
+from web.parts import Fields
 
 _BACK: Final = "back"
 _LABEL: Final = "Give a label as key=value, or key= to remove it"
 LONGEST: Final = 319
 
 
-def label_field(typed: str = "", error: str = "") -> Html:
+def label_field(fields: Fields) -> Html:
     """The field of a label to set."""
     hint = "key=value; key= removes it"
-    return text("set_label", "Label", typed, most=LONGEST, required=False, hint=hint, error=error)
+    placed = "labels" if "labels" in fields.problems else "set_label"
+    return fields.text("set_label", "Label", most=LONGEST, required=False, hint=hint, placed=placed)
 
 
-def group_field(groups: Mapping[str, str], chosen: str = "", error: str = "") -> Html:
+def group_field(fields: Fields, groups: Mapping[str, str]) -> Html:
     """The field of the group to move to, by the names of the fleet's groups."""
     places = [("", "Choose a group"), *groups.items(), (_BACK, "Back to where it belongs by install and labels")]
-    return choice("group", "Group", places, chosen, error=error)
+    return fields.choice("group", "Group", places, placed="deployment_id")
 
 
 def change_of(form: Mapping[str, str]) -> Mapping[str, object]:

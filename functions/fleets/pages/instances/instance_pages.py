@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -12,26 +11,24 @@ from fleets.api import instances as api
 from fleets.pages import traffic
 from fleets.pages.instances.cards import happened, health_card, then_shown, truth_card
 from fleets.pages.instances.changing import change_of
-from fleets.pages.instances.order_card import NOTHING_TYPED, order_card, override_of
+from fleets.pages.instances.order_card import order_card, override_of
 from fleets.pages.instances.reported_card import reported_card
 from fleets.pages.parts import state_tag
-from fleets.pages.timelines import ENTRIES, After, AtMinute, Entry, timeline
+from fleets.pages.timelines import ENTRIES, AtMinute, Entry, timeline
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import FleetId, InstanceId
-from headgate.http.statuses import status_of
 from headgate.instances import details, replacing
 from headgate.instances.model import Instance
 from headgate.instances.timeline import history
-from web.commands import Posted, command
+from web.commands import command
 from web.forms import by_field
 from web.html import Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import ago, confirmed, home, second
-from web.visitor import Visitor
+from web.pages import Here, page_router
+from web.parts import Fields, ago, confirmed, home, second
+from web.table import Viewed
 
 router = page_router()
 
@@ -57,74 +54,18 @@ Only one that was stopped, or is gone, can be deleted. If it reports again, it i
 
 
 @router.get(_PATH)
-def show_instance(
-    who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, after: After, at: AtMinute = ""
-) -> Response:
-    return _instance_page(who, caller, fleet_id, instance_id, after=after, at=at)
-
-
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    typed = posted.form if {"until", "set_label"} & posted.form.keys() else NOTHING_TYPED
-    return _instance_page(posted.who, posted.caller, refused=error, typed=typed, **posted.ids)
-
-
-for _act, _order in (
-    ("restart", api.restart_instance),
-    ("retry", api.retry_instance),
-    ("upgrade-supervisor", api.upgrade_supervisor),
-):
-    command(router, f"{_PATH}/{_act}", _order, _THIS, refused=_refused, refusals=(errors.Conflict,))
-command(
-    router,
-    f"{_PATH}/change",
-    api.change_instance,
-    _THIS,
-    body=lambda posted: change_of(posted.form),
-    refused=_refused,
-)
-command(router, f"{_PATH}/override", api.put_instance_override, _THIS, body=override_of, refused=_refused)
-command(router, f"{_PATH}/override/end", api.delete_instance_override, _THIS)
-command(router, f"{_PATH}/allow-move", api.allow_instance_move, _THIS)
-command(router, f"{_PATH}/cut-off", api.cut_off_instance, _THIS)
-command(router, f"{_PATH}/let-in", api.let_in_instance, _THIS)
-command(
-    router,
-    f"{_PATH}/replace",
-    api.replace_instance,
-    "/fleets/{fleet_id}/collectors/{result.id}",
-    body=lambda posted: {"by": posted.form.get("by")},
-    refused=_refused,
-)
-command(router, f"{_PATH}/delete", api.delete_instance, "/fleets/{fleet_id}/collectors", refused=_refused)
-
-
-def _path(caller: Caller, fleet_id: str, instance_id: str) -> str:
-    return f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
-
-
-def _instance_page(
-    who: Visitor,
-    caller: Caller,
-    fleet_id: str,
-    instance_id: str,
-    *,
-    after: str | None = None,
-    at: str = "",
-    refused: errors.HeadgateError | None = None,
-    typed: Mapping[str, str] = NOTHING_TYPED,
-) -> Response:
+def show_instance(here: Here, fleet_id: FleetId, instance_id: InstanceId, view: Viewed, at: AtMinute = "") -> Response:
     """The collector's page; after a refusal, with what was typed, and the reason beside its field or at the top."""
+    caller, csrf = here.caller, here.csrf
     known = details.instance(caller, fleet_id, instance_id)
     instance = known.seen.instance
     fleet = fleets.get(caller, fleet_id)
     group = deployments.of_fleet(fleet_id, instance.deployment_id)
-    shown = frame(who, caller, "fleets")
-    fleet_path, path = f"{home(caller)}/fleets/{fleet_id}", _path(caller, fleet_id, instance_id)
-    csrf = csrf_field(shown)
-    problems = by_field(refused)
+    fleet_path, path = f"{here.home}/fleets/{fleet_id}", _path(caller, fleet_id, instance_id)
+    fields = here.fields() if {"until", "set_label"} & here.form.keys() else Fields({}, by_field(here.refused))
     content = html(
         _PAGE,
-        home=home(caller),
+        home=here.home,
         fleet_path=fleet_path,
         label=fleet.label,
         id=instance.id,
@@ -137,15 +78,47 @@ def _instance_page(
         health=health_card(known),
         reported=reported_card(caller, group, instance),
         traffic=traffic.of_host(caller, fleet_id, instance_id),
-        orders=order_card(caller, path, csrf, known, typed, problems),
-        timeline=_timeline(caller, path, fleet_id, instance_id, after, at),
+        orders=order_card(caller, path, csrf, known, fields),
+        timeline=_timeline(caller, path, fleet_id, instance_id, view.after, at),
         again=[_again(caller, path, csrf, seen.instance) for seen in replacing.successors(fleet, known.seen)],
         delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, subject=instance.called),
     )
-    # What belongs to a field of the form is shown beside it.
-    problem = "" if refused is None else "Nothing was changed" if problems else refused.detail
-    status = status_of(refused) if refused else 200
-    return page(shown, instance.called, content, problem=problem, status=status, script="live")
+    problem = fields.problem(here.refused, "Nothing was changed")
+    return here.page("fleets", instance.called, content, problem=problem, script="live")
+
+
+for _act, _order in (
+    ("restart", api.restart_instance),
+    ("retry", api.retry_instance),
+    ("upgrade-supervisor", api.upgrade_supervisor),
+):
+    command(router, f"{_PATH}/{_act}", _order, _THIS, refused=show_instance, refusals=(errors.Conflict,))
+command(
+    router,
+    f"{_PATH}/change",
+    api.change_instance,
+    _THIS,
+    body=lambda posted: change_of(posted.form),
+    refused=show_instance,
+)
+command(router, f"{_PATH}/override", api.put_instance_override, _THIS, body=override_of, refused=show_instance)
+command(router, f"{_PATH}/override/end", api.delete_instance_override, _THIS)
+command(router, f"{_PATH}/allow-move", api.allow_instance_move, _THIS)
+command(router, f"{_PATH}/cut-off", api.cut_off_instance, _THIS)
+command(router, f"{_PATH}/let-in", api.let_in_instance, _THIS)
+command(
+    router,
+    f"{_PATH}/replace",
+    api.replace_instance,
+    "/fleets/{fleet_id}/collectors/{result.id}",
+    body=lambda posted: {"by": posted.form.get("by")},
+    refused=show_instance,
+)
+command(router, f"{_PATH}/delete", api.delete_instance, "/fleets/{fleet_id}/collectors", refused=show_instance)
+
+
+def _path(caller: Caller, fleet_id: str, instance_id: str) -> str:
+    return f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
 
 
 def _again(caller: Caller, path: str, csrf: Html, instance: Instance) -> Html:

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from typing import Annotated, Final, cast
 from urllib.parse import urlencode
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query, Response
 
 from fleets.api import instances as api
 from fleets.pages import traffic
 from fleets.pages.instances.changing import change_of, group_field, label_field
-from fleets.pages.parts import names_of, no_collectors, state_tag, version
+from fleets.pages.parts import by_version, names_of, no_collectors, state_tag, version
 from headgate.deployments import service as deployments
-from headgate.deployments.versions import Assignment
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
@@ -28,10 +27,9 @@ from web import charts
 from web.commands import Operation, carry_out
 from web.forms import Filters
 from web.html import NOTHING, Html, html
-from web.layout import Frame, csrf_field, page
-from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, ago, choice, empty, hidden, home, tag, text
-from web.table import CHOOSE_ALL, Column, Keys, Listed, Row, View, Viewed, chips, pages, read, table
+from web.pages import Form, Here, MemberPage, page_router
+from web.parts import ENTRIES, Fields, ago, hidden, home, tag
+from web.table import CHOOSE_ALL, Column, Columns, Listed, Row, View, Viewed, chips, listing, read, table
 
 router = page_router()
 
@@ -78,17 +76,6 @@ _LABELS: Final[Mapping[str, str]] = {
     "version": "Version",
     "label": "Label",
 }
-_COLUMNS: Final = (
-    Column("Host", "host"),
-    Column("Group", "group"),
-    Column("State", "state", "tight"),
-    Column("Running", "running"),
-    Column("Assigned", "assigned"),
-    Column("Collector", "collector", "tight"),
-    Column("Records/min", "rate", kind="number"),
-    Column("Failed", "failed", kind="number"),
-    Column("Last seen", "seen", "tight"),
-)
 _NONE_FOUND: Final = "No collector matches: remove a filter."
 
 
@@ -127,19 +114,20 @@ WithFilters = Annotated[Filters[InstanceFilter], Depends(_filters)]
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/collectors")
-def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, view: Viewed, filters: WithFilters) -> Response:
+def list_collectors(here: Here, fleet_id: FleetId, view: Viewed, filters: WithFilters) -> Response:
+    caller = here.caller
     fleet = fleets.get(caller, fleet_id)
     path = f"{home(caller)}/fleets/{fleet_id}/collectors"
     groups = {group.id: group.name for group in deployments.deployments(caller, fleet_id, ENTRIES, None).entries}
+    columns = _columns(groups)
     listed: Listed[SeenInstance] = Listed([])
     if not filters.problems:
         listed = read(
             view,
             lambda limit, after: instances.instances(caller, fleet_id, limit, after, filters.chosen),
-            _keys(groups),
+            columns,
             ENTRIES,
         )
-    shown = frame(who, caller, "fleets")
     content = html(
         _PAGE,
         home=home(caller),
@@ -149,19 +137,16 @@ def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, view: Viewed,
         **_fields(filters, groups),
         sort=hidden("sort", view.sort) if view.sort else NOTHING,
         chips=chips(path, filters.typed, _LABELS, {"deployment_id": groups.get(filters.typed["deployment_id"], "")}),
-        list=_list(caller, shown, view, listed, filters.typed, groups)
-        if listed.entries
-        else empty(_NONE_FOUND)
-        if any(filters.typed.values()) or not view.is_first
-        else no_collectors(f"{home(caller)}/fleets/{fleet_id}", fleet.id),
+        list=_list(here, view, listed, columns, filters.typed, groups),
     )
     status = 422 if filters.problems else 200
-    return page(shown, f"Collectors of {fleet.label}", content, status=status, script="search")
+    return here.page("fleets", f"Collectors of {fleet.label}", content, status=status, script="search")
 
 
 @router.post("/organizations/{organization_id}/fleets/{fleet_id}/collectors/orders")
-def order_collectors(request: Request, who: Visit, caller: Member, fleet_id: FleetId, form: Form) -> Response:
+def order_collectors(here: Here, fleet_id: FleetId, form: Form) -> Response:
     """Give an order to each chosen collector. What is refused for one does not stop the others, and is shown."""
+    caller = here.caller
     fleet = fleets.get(caller, fleet_id)
     path = f"{home(caller)}/fleets/{fleet_id}/collectors"
     chosen = [name for name in form if _CHOICE.fullmatch(name)][:ENTRIES]
@@ -181,7 +166,7 @@ def order_collectors(request: Request, who: Visit, caller: Member, fleet_id: Fle
         try:
             seen = instances.seen(fleet, instance_id, clock.now())
             host = html('<a href="{path}/{id}">{host}</a>', path=path, id=instance_id, host=seen.instance.called)
-            carry_out(request, operation, caller, {"fleet_id": fleet_id, "instance_id": instance_id}, lambda: body)
+            carry_out(here.request, operation, caller, {"fleet_id": fleet_id, "instance_id": instance_id}, lambda: body)
         except errors.Forbidden:
             raise
         except errors.HeadgateError as error:
@@ -190,26 +175,27 @@ def order_collectors(request: Request, who: Visit, caller: Member, fleet_id: Fle
         rows.append(Row((host, outcome)))
     title = f"{label}: {len(rows)} collector{'' if len(rows) == 1 else 's'} of {fleet.label}"
     content = html(_OUTCOMES, path=path, title=title, table=table((Column("Host"), Column("Outcome")), rows))
-    return page(frame(who, caller, "fleets"), title, content)
+    return here.page("fleets", title, content)
 
 
-def _keys(groups: Mapping[str, str]) -> Keys:
-    """By what each column sorts; what a host does not report comes first."""
-    return {
-        "host": lambda seen: seen.instance.called.casefold(),
-        "group": lambda seen: groups.get(seen.instance.deployment_id, ""),
-        "state": lambda seen: INSTANCE_STATES.index(seen.state),
-        "assigned": lambda seen: _by_version(seen.assigned),
-        "running": lambda seen: _by_version(seen.running),
-        "collector": lambda seen: seen.instance.reported.description.collector_version or "",
-        "rate": lambda seen: _rate(seen.instance.reported.host.counters),
-        "failed": lambda seen: _failed(seen.instance.reported.host.counters),
-        "seen": lambda seen: seen.instance.contact.last_seen_at,
-    }
-
-
-def _by_version(assignment: Assignment | None) -> tuple[str, int]:
-    return (assignment.configuration_id, assignment.version_number) if assignment else ("", 0)
+def _columns(groups: Mapping[str, str]) -> Columns:
+    """The columns; what a host does not report comes first."""
+    return (
+        Column("Host", "host", lambda seen: seen.instance.called.casefold()),
+        Column("Group", "group", lambda seen: groups.get(seen.instance.deployment_id, "")),
+        Column("State", "state", lambda seen: INSTANCE_STATES.index(seen.state), kind="tight"),
+        Column("Running", "running", lambda seen: by_version(seen.running)),
+        Column("Assigned", "assigned", lambda seen: by_version(seen.assigned)),
+        Column(
+            "Collector",
+            "collector",
+            lambda seen: seen.instance.reported.description.collector_version or "",
+            kind="tight",
+        ),
+        Column("Records/min", "rate", lambda seen: _rate(seen.instance.reported.host.counters), kind="number"),
+        Column("Failed", "failed", lambda seen: _failed(seen.instance.reported.host.counters), kind="number"),
+        Column("Last seen", "seen", lambda seen: seen.instance.contact.last_seen_at, kind="tight"),
+    )
 
 
 def _rate(counters: HostCounters | None) -> float:
@@ -222,50 +208,28 @@ def _failed(counters: HostCounters | None) -> float:
 
 
 def _fields(filters: Filters[InstanceFilter], groups: Mapping[str, str]) -> dict[str, Html]:
-    typed, problems = filters.typed, filters.problems
+    fields, numbers = filters.fields, "a whole number"
     states = [("", "Any"), *((state, state.replace("_", " ")) for state in INSTANCE_STATES)]
     return {
-        "state": choice("state", "State", states, typed["state"], error=problems.get("state", "")),
-        "group": choice(
-            "deployment_id",
-            "Group",
-            [("", "Any"), *groups.items()],
-            typed["deployment_id"],
-            error=problems.get("deployment_id", ""),
-        ),
-        "host": text("host", "Host", typed["host"], most=255, required=False, kind="search"),
-        "version": text(
-            "version",
-            "Version",
-            typed["version"],
-            most=9,
-            required=False,
-            hint="a whole number",
-            pattern=_NUMBER,
-            error=problems.get("version", ""),
-        ),
-        "with_label": text(
-            "label",
-            "Label",
-            typed["label"],
-            most=319,
-            required=False,
-            kind="search",
-            hint="key=value",
-            pattern=_LABEL,
-            error=problems.get("label", ""),
+        "state": fields.choice("state", "State", states),
+        "group": fields.choice("deployment_id", "Group", [("", "Any"), *groups.items()]),
+        "host": fields.text("host", "Host", most=255, required=False, kind="search"),
+        "version": fields.text("version", "Version", most=9, required=False, hint=numbers, pattern=_NUMBER),
+        "with_label": fields.text(
+            *("label", "Label"), most=319, required=False, kind="search", hint="key=value", pattern=_LABEL
         ),
     }
 
 
 def _list(
-    caller: Caller,
-    shown: Frame,
+    here: MemberPage,
     view: View,
     listed: Listed[SeenInstance],
+    columns: Columns,
     typed: Mapping[str, str],
     groups: Mapping[str, str],
 ) -> Html:
+    caller, fleet_path = here.caller, view.path.removesuffix("/collectors")
     names = names_of(caller, (version for seen in listed.entries for version in (seen.assigned, seen.running)))
     lines = traffic.lines_of_hosts([seen.instance for seen in listed.entries])
     rows = [
@@ -274,17 +238,18 @@ def _list(
     orders = html(
         _CHOSEN,
         path=view.path,
-        csrf=csrf_field(shown),
+        csrf=here.csrf,
         all=CHOOSE_ALL,
-        label=label_field(),
-        group=group_field(groups),
+        label=label_field(Fields()),
+        group=group_field(Fields(), groups),
         buttons=[html(_ORDER, order=order, label=label) for order, (label, _) in _ORDERS.items()],
     )
-    return html(
-        "{pages}{orders}{table}",
-        pages=pages(view, listed, typed, "collector", ENTRIES),
-        orders=orders if caller.can_write else NOTHING,
-        table=table(_COLUMNS, rows, view=view, filters=typed),
+    return listing(
+        *(view, listed, columns, rows, "collector", no_collectors(fleet_path, fleet_path.rpartition("/")[2])),
+        filters=typed,
+        no_match=_NONE_FOUND,
+        above=orders if caller.can_write else NOTHING,
+        most=ENTRIES,
     )
 
 

@@ -14,10 +14,10 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances.details import KnownInstance
 from headgate.instances.orders.acts import LONGEST
-from web.commands import Posted
 from web.forms import number_of, read_minute
 from web.html import NOTHING, Html, html
-from web.parts import ENTRIES, action, choice, empty, second, text
+from web.pages import MemberPage
+from web.parts import ENTRIES, Fields, action, empty, second
 
 _CARD: Final = """\
 <div class="card"><h2>Orders</h2>{pending}{buttons}
@@ -52,10 +52,9 @@ _NAMES: Final = {
     "retry": "Another try",
     "upgrade_supervisor": "Upgrade of its supervisor",
 }
-NOTHING_TYPED: Final[Mapping[str, str]] = {}
 
 
-def override_of(posted: Posted) -> Mapping[str, object]:
+def override_of(posted: MemberPage) -> Mapping[str, object]:
     """The body of an override. Raises Invalid, naming the field."""
     form = posted.form
     return {
@@ -66,14 +65,13 @@ def override_of(posted: Posted) -> Mapping[str, object]:
     }
 
 
-def order_card(
-    caller: Caller, path: str, csrf: Html, known: KnownInstance, typed: Mapping[str, str], problems: Mapping[str, str]
-) -> Html:
+def order_card(caller: Caller, path: str, csrf: Html, known: KnownInstance, fields: Fields) -> Html:
     """The card; after a refusal, with what was typed and the problem at its field."""
     visible = configurations.visible(caller, ENTRIES, None).entries
     published = [(each.id, each.name) for each in visible if each.published_version is not None]
     fleet_id, is_cut_off = known.seen.instance.fleet_id, known.seen.instance.orders.cut_off_at is not None
-    groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
+    groups = {group.id: group.name for group in deployments.deployments(caller, fleet_id, ENTRIES, None).entries}
+    longest = f"{LONGEST.days} days from now at most"
     return html(
         _CARD,
         path=path,
@@ -84,43 +82,14 @@ def order_card(
         override=_override(caller, path, csrf, known),
         move=_move(path, csrf, known),
         cut_off=_cut_off(path, csrf, known),
-        changes=Html(" open") if "set_label" in typed else NOTHING,
-        label=label_field(typed.get("set_label", ""), problems.get("set_label", "") or problems.get("labels", "")),
-        group=group_field(
-            {group.id: group.name for group in groups}, typed.get("group", ""), problems.get("deployment_id", "")
-        ),
-        open=Html(" open") if "until" in typed else NOTHING,
-        configuration=choice(
-            "configuration_id",
-            "Configuration",
-            [("", "The group's"), *published],
-            typed.get("configuration_id", ""),
-            error=problems.get("configuration_id", ""),
-        ),
-        number=text(
-            "version_number",
-            "Version",
-            typed.get("version_number", ""),
-            most=9,
-            error=problems.get("version_number", ""),
-        ),
-        until=text(
-            "until",
-            "Until (UTC)",
-            typed.get("until", "")[:16],
-            most=40,
-            kind="datetime-local",
-            hint=f"{LONGEST.days} days from now at most",
-            error=problems.get("until", ""),
-        ),
-        why=text(
-            "message",
-            "Why",
-            typed.get("message", ""),
-            most=LONGEST_MESSAGE,
-            required=False,
-            error=problems.get("message", ""),
-        ),
+        changes=Html(" open") if "set_label" in fields.typed else NOTHING,
+        label=label_field(fields),
+        group=group_field(fields, groups),
+        open=Html(" open") if "until" in fields.typed else NOTHING,
+        configuration=fields.choice("configuration_id", "Configuration", [("", "The group's"), *published]),
+        number=fields.text("version_number", "Version", most=9),
+        until=fields.text("until", "Until (UTC)", most=40, kind="datetime-local", hint=longest),
+        why=fields.text("message", "Why", most=LONGEST_MESSAGE, required=False),
     )
 
 

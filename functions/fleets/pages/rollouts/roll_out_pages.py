@@ -25,8 +25,8 @@ from web.forms import filled, number_of
 from web.html import NOTHING, Html, html
 from web.layout import Frame, csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import choice, hidden, home, tag, text
-from web.table import CHOOSE_ALL, END, Column, Keys, Row, View, Viewed, in_order, table
+from web.parts import Fields, hidden, home, tag
+from web.table import CHOOSE_ALL, END, Column, Row, View, Viewed, in_order, table
 from web.visitor import Visitor
 
 router = page_router()
@@ -57,19 +57,13 @@ version. Create a fleet of servers, whose page has the command that connects a h
 <a href="{home}/fleets#new-fleet">a fleet of another type</a>.</p>
 <form method="post" action="{home}/fleets">{csrf}{type}{label}<button>Create</button></form></div>"""
 _COLUMNS: Final = (
-    Column("Group", "group"),
-    Column("Fleet", "fleet"),
-    Column("Runs now", "runs"),
-    Column("Hosts", "hosts", "number"),
+    Column("Group", "group", lambda listed: listed.counted.group.name.casefold()),
+    Column("Fleet", "fleet", lambda listed: listed.fleet.label.casefold()),
+    Column("Runs now", "runs", lambda listed: listed.counted.configuration_name or ""),
+    Column("Hosts", "hosts", lambda listed: sum(listed.counted.instances.values()), kind="number"),
     Column("Rollout"),
     END,
 )
-_KEYS: Final[Keys] = {
-    "group": lambda listed: listed.counted.group.name.casefold(),
-    "fleet": lambda listed: listed.fleet.label.casefold(),
-    "runs": lambda listed: listed.counted.configuration_name or "",
-    "hosts": lambda listed: sum(listed.counted.instances.values()),
-}
 _REVIEW: Final = '<a href="{review}" aria-label="Review for {name} of {fleet}">Review</a>'
 _ROLLOUT: Final = '<a href="{path}/rollouts/{id}">{status}</a>'
 _STARTED: Final = """\
@@ -157,12 +151,12 @@ def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> 
 
 def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view: View, problem: str = "") -> Response:
     configuration, _ = configurations.snapshot(caller, configuration_id, n)
-    listed = in_order(view, [*_listed(caller)], _KEYS)
+    listed = in_order(view, [*_listed(caller)], _COLUMNS)
     shown = frame(who, caller, "configurations")
     review = f"review?configuration_id={configuration_id}&version_number={n}"
     open_rollouts = {each.deployment_id: each for each in rollouts.open_in([each.counted.group for each in listed])}
     rows = [_row(caller, each, configuration, n, open_rollouts.get(each.counted.group.id), review) for each in listed]
-    csrf = csrf_field(shown)
+    csrf, fields = csrf_field(shown), Fields()
     if rows:
         ways = html(
             _FORM,
@@ -176,11 +170,11 @@ def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view
                 view=view,
                 filters={"configuration_id": configuration_id, "version_number": str(n)},
             ),
-            way=choice("way", "How", _WAYS, "canary"),
-            message=text("message", "Why", most=500, required=False, hint="Stands in the groups' history"),
+            way=fields.choice("way", "How", _WAYS, "canary"),
+            message=fields.text("message", "Why", most=500, required=False, hint="Stands in the groups' history"),
         )
     else:
-        label = text("label", "Label", most=200)
+        label = fields.text("label", "Label", most=200)
         ways = html(_FIRST_FLEET, home=home(caller), csrf=csrf, type=hidden("type", "server-supervisor"), label=label)
     content = html(
         _PAGE,

@@ -18,19 +18,16 @@ from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId, RolloutId
-from headgate.http.statuses import status_of
 from headgate.instances.counting import fleets as counting
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.hosts import Phase, RolloutHost
 from headgate.rollouts.model import Rollout
 from headgate.rollouts.strategy import Strategy
-from web.commands import Posted, command
+from web.commands import command
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import empty, home, second, tag
-from web.table import Column, Keys, Row, View, Viewed, in_order, table
-from web.visitor import Visitor
+from web.pages import Here, page_router
+from web.parts import empty, second, tag
+from web.table import Column, Row, View, Viewed, in_order, table
 
 router = page_router()
 
@@ -73,7 +70,6 @@ _STEPS: Final = '<div class="card"><h2>Steps</h2>{table}</div>'
 _STEP_COLUMNS: Final = ("Step", "Up to", "Then wait", "")
 _HOSTS: Final = '<div class="card" id="hosts"><h2>Collectors</h2><p class="soft small">{count}</p>{table}</div>'
 _HOST: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
-_HOST_COLUMNS: Final = (Column("Host", "host"), Column("Step", "step"), Column("Status", "status"))
 _MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
 _VARIABLES: Final = "<p>It moves hosts to variables revision {revision}, from {before}. {names}</p>"
 _UPGRADE: Final = "<p>It moves collectors to {version}, from {before}.</p>"
@@ -88,53 +84,19 @@ _FAILURE_COLUMNS: Final = ("Host", "Gate", Column("Reason", kind="reason"))
 
 @router.get(_PATH)
 def show_rollout(
-    who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, view: Viewed
-) -> Response:
-    return _rollout_page(who, caller, fleet_id, deployment_id, rollout_id, view=view)
-
-
-def _refused(posted: Posted, error: errors.HeadgateError) -> Response:
-    return _rollout_page(posted.who, posted.caller, refused=error, **posted.ids)
-
-
-for _act, _operation in (
-    ("pause", api.pause_rollout),
-    ("resume", api.resume_rollout),
-    ("promote", api.promote_rollout),
-    ("approve", api.approve_rollout),
-    ("retry", api.retry_rollout),
-    ("abort", api.abort_rollout),
-):
-    command(
-        router,
-        f"{_PATH}/{_act}",
-        _operation,
-        "/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}",
-        refused=_refused,
-        refusals=(errors.Conflict, errors.Forbidden),
-    )
-
-
-def _rollout_page(
-    who: Visitor,
-    caller: Caller,
-    fleet_id: str,
-    deployment_id: str,
-    rollout_id: str,
-    refused: errors.HeadgateError | None = None,
-    view: View | None = None,
+    here: Here, fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, view: Viewed
 ) -> Response:
     """The rollout's page; after a refusal, with the reason."""
+    caller = here.caller
     rollout, hosts = rollouts.hosts(caller, fleet_id, deployment_id, rollout_id)
     group = deployments.of_fleet(fleet_id, deployment_id)
-    shown = frame(who, caller, "fleets")
-    fleet_path = f"{home(caller)}/fleets/{fleet_id}"
+    fleet_path = f"{here.home}/fleets/{fleet_id}"
     group_path = f"{fleet_path}/deployments/{deployment_id}"
     path, collectors = f"{group_path}/rollouts/{rollout_id}", f"{fleet_path}/collectors"
     title = named(rollout.to)
     content = html(
         _PAGE,
-        home=home(caller),
+        home=here.home,
         fleet_path=fleet_path,
         label=fleets.get(caller, fleet_id).label,
         group_path=group_path,
@@ -176,11 +138,28 @@ def _rollout_page(
         else NOTHING,
         failures=_failures(rollout, hosts, collectors),
         steps=_steps(rollout, rollout.strategy) if rollout.strategy else empty("It was assigned at once."),
-        hosts=_hosts(rollout, hosts, collectors, view or View(path)) if hosts else NOTHING,
-        gates=cockpit.gates(rollout, hosts, collectors, acts(caller, path, csrf_field(shown), rollout)),
+        hosts=_hosts(rollout, hosts, collectors, view) if hosts else NOTHING,
+        gates=cockpit.gates(rollout, hosts, collectors, acts(caller, path, here.csrf, rollout)),
     )
-    problem, status = (refused.detail, status_of(refused)) if refused else ("", 200)
-    return page(shown, f"Rollout of {title}", content, problem=problem, status=status, script="live")
+    return here.page("fleets", f"Rollout of {title}", content, script="live")
+
+
+for _act, _operation in (
+    ("pause", api.pause_rollout),
+    ("resume", api.resume_rollout),
+    ("promote", api.promote_rollout),
+    ("approve", api.approve_rollout),
+    ("retry", api.retry_rollout),
+    ("abort", api.abort_rollout),
+):
+    command(
+        router,
+        f"{_PATH}/{_act}",
+        _operation,
+        "/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}",
+        refused=show_rollout,
+        refusals=(errors.Conflict, errors.Forbidden),
+    )
 
 
 def _status(caller: Caller, group: Deployment, rollout: Rollout) -> Html:
@@ -266,11 +245,11 @@ def _hosts(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str, view
     def step_of(host: RolloutHost) -> int | None:
         return rollout.progress.step_of(host.place) if host.due else None
 
-    keys: Keys = {
-        "host": lambda host: host.instance.called.casefold(),
-        "step": lambda host: step_of(host) or 0,
-        "status": lambda host: _PHASES.index(host.phase),
-    }
+    columns = (
+        Column("Host", "host", lambda host: host.instance.called.casefold()),
+        Column("Step", "step", lambda host: step_of(host) or 0),
+        Column("Status", "status", lambda host: _PHASES.index(host.phase)),
+    )
     rows = [
         Row(
             (
@@ -280,7 +259,7 @@ def _hosts(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str, view
             ),
             below=html(_MESSAGE, message=host.message) if host.message else NOTHING,
         )
-        for host in in_order(view, sorted(hosts, key=rank), keys)[:_SHOWN]
+        for host in in_order(view, sorted(hosts, key=rank), columns)[:_SHOWN]
     ]
     count = f"{len(hosts):,} of the group" + (f"; the first {_SHOWN} of them" if len(hosts) > _SHOWN else "")
-    return html(_HOSTS, count=count, table=table(_HOST_COLUMNS, rows, view=view, anchor="hosts"))
+    return html(_HOSTS, count=count, table=table(columns, rows, view=view, anchor="hosts"))
