@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from headgate_cli.connection import as_json
-from headgate_cli.output import print_json
+from headgate_cli.output import print_outcome
 
 
 @click.command()
@@ -28,7 +28,4 @@ def completion(context: click.Context, shell: str, as_json: bool) -> None:
     completion_class = get_completion_class(shell)
     assert completion_class is not None
     script = completion_class(context.find_root().command, {}, "headgate", "_HEADGATE_COMPLETE").source()
-    if as_json:
-        print_json({"shell": shell, "script": script})
-    else:
-        click.echo(script)
+    print_outcome({"shell": shell, "script": script}, as_json, lambda: click.echo(script))

@@ -57,12 +57,14 @@ def print_json_text(written: str) -> None:
     click.echo(harmless_json(written))
 
 
-def print_outcome(value: object, as_json: bool, message: str) -> None:
-    """Print what a command did: the value for programs, or the message for people."""
+def print_outcome(value: object, as_json: bool, shown: str | Callable[[], object]) -> None:
+    """Print what a command did: the value for programs; a message for people, or what the function prints."""
     if as_json:
         print_json(value)
+    elif isinstance(shown, str):
+        print_result(shown)
     else:
-        print_result(message)
+        shown()
 
 
 def cells(text: str) -> int:

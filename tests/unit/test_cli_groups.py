@@ -36,7 +36,7 @@ def test_an_assignment_says_why_and_tells_of_hosts_that_cannot_run_it(server: Se
             return 200, {}, {"valid": True}
         if asked.startswith("GET"):
             return 200, {}, CONFIGURED | {"latest_version": 2}
-        return 200, {}, DEPLOYMENT | {"warnings": [OLD]}
+        return 200, {}, DEPLOYMENT | VERSION | {"warnings": [OLD]}
 
     server.answering = answer
     code, out, err = run(f"deployment assign {FLEET} {GROUP} {CONFIGURATION} --message because")

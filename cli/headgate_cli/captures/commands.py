@@ -105,7 +105,7 @@ def start(
     say("The host's collector restarts to begin, with its next message, and again to end. It takes no telemetry then.")
     started = api.create(CaptureOut, f"/fleets/{fleet_id}/captures", asked)
     if no_wait:
-        print_json(started) if as_json else print_result(one_line(started["id"]))
+        print_outcome(started, as_json, one_line(started["id"]))
         return
     _finish(_followed(api, _path(api, fleet_id, started["id"]), started), as_json=as_json)
 
@@ -255,10 +255,7 @@ def _followed(api: Api, path: str, detail: CaptureOut) -> CaptureOut:
 
 def _finish(detail: CaptureOut, *, as_json: bool) -> None:
     """Print a capture. Raises Ended(1) if it has failed, or no host has begun it."""
-    if as_json:
-        print_json(detail)
-    else:
-        _show(detail)
+    print_outcome(detail, as_json, lambda: _show(detail))
     if detail["status"] in ("failed", "expired"):
         raise Ended(FAILED)
 

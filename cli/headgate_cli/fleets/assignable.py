@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import click
@@ -19,18 +18,10 @@ from headgate_cli.untrusted import one_line, quoted
 STAND_IN: Final = "stand-in-of-a-secret"
 
 
-@dataclass(frozen=True, slots=True)
-class AssignableVersion:
-    """A version that may be assigned: its configuration's name, and the fields that name it in a request."""
-
-    name: str
-    request: dict[str, object]
-
-
 def validated(
     api: Api, configuration: str, n: int | None, *, undone: str, forced: bool, group: str = ""
-) -> AssignableVersion:
-    """The version, validated. Its number goes into the request, so that what was validated is what is assigned.
+) -> dict[str, object]:
+    """The fields that name the version in a request, once it is valid: what was validated is what is assigned.
 
     `group` is the path of a group whose stored variables count.
     """
@@ -45,7 +36,7 @@ def validated(
     content = configurations.text_of(api, latest, n)
     env = [*env_of(api, group).items()] if group and n else []
     gate.require_valid_version(api, f"{latest.name} v{n}", content, undone=undone, forced=forced, env=env)
-    return AssignableVersion(latest.name, {"configuration_id": latest.id, "version_number": n})
+    return {"configuration_id": latest.id, "version_number": n}
 
 
 def env_of(api: Api, group: str) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_result, table
+from headgate_cli.output import minute, print_outcome, print_result, table
 from headgate_cli.shapes import CostsOut, ExportOut, PriceOut
 from headgate_cli.untrusted import one_line
 
@@ -37,18 +37,16 @@ def costs(api: Api, fleet: str, group: str | None, days: int, as_json: bool) -> 
     """
     path = lookup.group_path(api, fleet, group)
     known = api.get(CostsOut, f"{path}/costs", days=days)
-    if as_json:
-        print_json(known)
-        return
-    if not known["exports"]:
-        print_result("Nothing was sent, or no price is set: see `headgate price set --help`")
-        return
-    show(known)
+    print_outcome(known, as_json, lambda: show(known))
 
 
 def show(known: CostsOut) -> None:
     """The exporters with their costs, those of each day, and where the numbers come from."""
-    currency, exports = known["currency"], known["exports"]
+    exports = known["exports"]
+    if not exports:
+        print_result("Nothing was sent, or no price is set: see `headgate price set --help`")
+        return
+    currency = known["currency"]
     rows = [
         (
             one_line(f"{', '.join(export['pipelines'])} | {export['component']}"),

@@ -10,15 +10,15 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.checks import gate
 from headgate_cli.command_group import CommandGroup
-from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
+from headgate_cli.configurations.names import named_version
 from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.fleets.check import check, say_of_hosts
 from headgate_cli.fleets.env import env
 from headgate_cli.fleets.history import history
 from headgate_cli.fleets.states import states
-from headgate_cli.output import confirm, counted, print_json, print_outcome, print_result, show_list
+from headgate_cli.output import confirm, counted, print_outcome, show_list
 from headgate_cli.shapes import DeploymentChanged, DeploymentOut
 from headgate_cli.untrusted import one_line
 
@@ -53,7 +53,6 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
       headgate deployment list servers
     """
     groups = lookup.groups(api, lookup.fleet(api, fleet))
-    by_id = names.by_id(api, (group["configuration_id"] or "" for group in groups))
     create = f"headgate deployment create {one_line(fleet)} NAME CONFIGURATION --role ROLE"
     show_list(
         groups,
@@ -65,10 +64,9 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
             "ROLE": lambda group: group["role"],
             "REPLICAS": lambda group: group["replicas"],
             "NAMESPACE": lambda group: group["namespace"],
-            "ASSIGNED": lambda group: names.version(group, by_id),
+            "ASSIGNED": lambda group: named_version(group),
             "COLLECTORS": lambda group: states(group["instances"]),
         },
-        answer=[names.named(group, by_id) for group in groups],
     )
 
 
@@ -107,9 +105,9 @@ def create(
     """
     fleet_id = lookup.fleet(api, fleet)
     version = assignable.validated(api, configuration, n, undone="Nothing was created", forced=force)
-    request = {"name": name} | version.request
+    request = {"name": name} | version
     request |= {option: value for option, value in options.items() if value is not None}
-    _show(api.create(DeploymentChanged, f"/fleets/{fleet_id}/deployments", request), version.name, as_json=as_json)
+    _show(api.create(DeploymentChanged, f"/fleets/{fleet_id}/deployments", request), as_json=as_json)
 
 
 @deployment.command()
@@ -134,7 +132,7 @@ def assign(
     """
     path = lookup.group_path(api, fleet, group)
     version = assignable.validated(api, configuration, n, undone="Nothing was assigned", forced=force, group=path)
-    _show(api.patch(DeploymentChanged, path, version.request | _why(message)), version.name, as_json=as_json)
+    _show(api.patch(DeploymentChanged, path, version | _why(message)), as_json=as_json)
 
 
 @deployment.command()
@@ -156,7 +154,7 @@ def clear(api: Api, fleet: str, group: str, message: str | None, yes: bool, as_j
     path = lookup.group_path(api, fleet, group)
     if not yes:
         _confirm_stop(api.get(DeploymentOut, path))
-    _show(api.patch(DeploymentChanged, path, {"configuration_id": None} | _why(message)), "", as_json=as_json)
+    _show(api.patch(DeploymentChanged, path, {"configuration_id": None} | _why(message)), as_json=as_json)
 
 
 deployment.add_command(check)
@@ -212,11 +210,10 @@ def _why(message: str | None) -> dict[str, object]:
     return {"message": message} if message else {}
 
 
-def _show(group: DeploymentChanged, name: str, *, as_json: bool) -> None:
-    """Print the group after a change; `name` is that of its configuration, empty if nothing is assigned."""
-    if as_json:
-        print_json({**group, "configuration_name": name or None})
-        return
-    assigned = f"is assigned {one_line(name)} v{group['version_number']}" if name else "has nothing assigned"
-    print_result(f"{one_line(group['name'])} ({one_line(group['id'])}) {assigned}")
-    say_of_hosts(group["warnings"])
+def _show(group: DeploymentChanged, *, as_json: bool) -> None:
+    """Print the group after a change."""
+    assigned = named_version(group)
+    does = f"is assigned {one_line(assigned)}" if assigned else "has nothing assigned"
+    print_outcome(group, as_json, f"{one_line(group['name'])} ({one_line(group['id'])}) {does}")
+    if not as_json:
+        say_of_hosts(group["warnings"])

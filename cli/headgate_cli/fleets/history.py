@@ -8,7 +8,7 @@ from headgate_cli.api import Api
 from headgate_cli.configurations.names import named_version as _version
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_result, show_list
+from headgate_cli.output import minute, print_outcome, show_list
 from headgate_cli.rollouts.lookup import reached
 from headgate_cli.shapes import AssignedThenOut, GroupEventOut
 from headgate_cli.untrusted import one_line
@@ -51,12 +51,9 @@ def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> 
 
 
 def _print_then(then: AssignedThenOut, *, as_json: bool) -> None:
-    if as_json:
-        print_json(then)
-        return
     who = f", by {then['event']['by']['name']}" if then["event"] else ""
     assigned = _version(then["assigned"]) or "nothing"
-    print_result(one_line(f"{assigned}, since {minute(then['since'])} UTC{who}"))
+    print_outcome(then, as_json, one_line(f"{assigned}, since {minute(then['since'])} UTC{who}"))
 
 
 def _variables(event: GroupEventOut) -> str:

@@ -12,7 +12,7 @@ from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.server import CodeMistyped, LoginFailed
-from headgate_cli.output import print_json, print_outcome, say
+from headgate_cli.output import print_outcome, say
 from headgate_cli.untrusted import one_line, quoted
 
 if TYPE_CHECKING:
@@ -95,10 +95,8 @@ def logout(as_json: bool) -> None:
         deleted = credentials.delete()
     except OSError as error:
         raise Failed(f"cannot delete {credentials.path()}: {error.strerror}") from error
-    if as_json:
-        print_json({"deleted": deleted})
-        return
-    click.echo("Signed out on this machine" if deleted else "Nobody was signed in on this machine")
+    message = "Signed out on this machine" if deleted else "Nobody was signed in on this machine"
+    print_outcome({"deleted": deleted}, as_json, message)
 
 
 @click.command()

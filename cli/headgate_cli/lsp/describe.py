@@ -39,25 +39,15 @@ def described(alternatives: Sequence[Schema]) -> str:
     if standard is not None:
         shown = standard if isinstance(standard, str) else json.dumps(standard, ensure_ascii=False)
         facts.append(f"Default: {code(shown[:300])}")
-    listed = [
-        str(value) if isinstance(value, str) else json.dumps(value)
-        for schema_ in alternatives
-        for value in _enum(schema_)
-    ]
+    listed = [value if isinstance(value, str) else json.dumps(value) for value in schema.listed(alternatives)]
     if listed:
-        facts.append("Values: " + ", ".join(code(value) for value in dict.fromkeys(listed[:40])))
+        facts.append("Values: " + ", ".join(map(code, listed[:40])))
     parts.append("  \n".join(facts))
     if reason := schema.deprecated(alternatives):
         parts.append(f"**Deprecated.** {escaped(reason)}")
     if schema.is_secret(alternatives):
         parts.append("**Secret**: the collector never prints it. Write `${env:NAME}` instead of the value.")
     return "\n\n".join(part for part in parts if part)
-
-
-def _enum(alternative: Schema) -> Sequence[object]:
-    listed = alternative.get("enum")
-    values = [value for value in listed if value not in (None, "")] if isinstance(listed, list) else []
-    return [*values, *([alternative["const"]] if "const" in alternative else [])]
 
 
 def of_component(component: KnownComponent) -> str:

@@ -189,15 +189,18 @@ def types(schemas: Sequence[Schema]) -> set[str]:
     return kinds - {"null"}
 
 
-def values(schemas: Sequence[Schema]) -> list[object]:
-    """The values that are listed (`enum`, `const`), or the two of a boolean."""
+def listed(schemas: Sequence[Schema]) -> list[object]:
+    """The values that are listed (`enum`, `const`), each once."""
     possible: list[object] = []
     for schema in schemas:
-        listed = [*_sequence(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
-        possible += [value for value in listed if value not in (None, "") and value not in possible]
-    if not possible and "boolean" in types(schemas):
-        possible = [True, False]
+        own = [*_sequence(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
+        possible += [value for value in own if value not in (None, "") and value not in possible]
     return possible
+
+
+def values(schemas: Sequence[Schema]) -> list[object]:
+    """The values that are listed, or the two of a boolean."""
+    return listed(schemas) or ([True, False] if "boolean" in types(schemas) else [])
 
 
 def default(schemas: Sequence[Schema]) -> object | None:

@@ -13,7 +13,7 @@ from headgate_cli.api import Api, ServerError
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_result, print_text, table
+from headgate_cli.output import print_json, print_outcome, print_result, print_text, table
 from headgate_cli.policies import files
 from headgate_cli.safe_files import name
 from headgate_cli.shapes import PoliciesOut, PolicyOut, PolicySettingsOut, RuleOut
@@ -98,10 +98,7 @@ def get(api: Api, as_json: bool) -> None:
       headgate policy get > policies.yaml
     """
     settings, etag = _settings(api)
-    if as_json:
-        print_json(settings)
-        return
-    print_text(dump_yaml(files.of_answer(settings, etag)))
+    print_outcome(settings, as_json, lambda: print_text(dump_yaml(files.of_answer(settings, etag))))
 
 
 @policy.command("set")
@@ -149,16 +146,12 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
                 "policy get`, or replace them with --force"
             ) from error
         raise files.refusal(error, file, body) from error
-    if as_json:
-        print_json(answer["settings"])
-        return
     rules = answer["settings"]["rules"]
     severities = [*(policy["severity"] for policy in answer["policies"]), *(rule["severity"] for rule in rules)]
     errors = severities.count("error")
-    print_result(
-        f"{len(severities)} policies, {len(rules)} of them rules of the organization; {errors} "
-        f"count{'s' if errors == 1 else ''} as errors"
-    )
+    counts = f"{len(severities)} policies, {len(rules)} of them rules of the organization"
+    errors_in_words = f"{errors} count{'s' if errors == 1 else ''} as errors"
+    print_outcome(answer["settings"], as_json, f"{counts}; {errors_in_words}")
 
 
 def _settings(api: Api) -> tuple[PolicySettingsOut, str]:

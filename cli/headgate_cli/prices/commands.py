@@ -11,7 +11,7 @@ from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_result, show_list
+from headgate_cli.output import counted, print_outcome, show_list
 from headgate_cli.shapes import PriceOut, PricesOut
 from headgate_cli.untrusted import one_line
 
@@ -126,11 +126,7 @@ def _put(api: Api, prices: Sequence[Entity], currency: str, etag: str, *, as_jso
         if error.code == "prices_changed":
             raise Failed("somebody changed the prices at the same time: repeat the command") from error
         raise
-    if as_json:
-        print_json(answer)
-        return
-    count = len(answer["prices"])
-    print_result(f"{count} price{'' if count == 1 else 's'} in {answer['currency']}")
+    print_outcome(answer, as_json, f"{counted(len(answer['prices']), 'price')} in {answer['currency']}")
 
 
 def _is(price: PriceOut, exporter: str, host: str | None) -> bool:

@@ -14,7 +14,7 @@ from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_json_text, print_result, print_text, show_list, table
+from headgate_cli.output import print_json_text, print_outcome, print_result, print_text, show_list, table
 from headgate_cli.shapes import ComponentDetail, ComponentSummary, FieldOut
 from headgate_cli.untrusted import block, one_line
 
@@ -83,10 +83,7 @@ def show(api: Api, type_: str, kind: str | None, version: str | None, as_json: b
         raise click.UsageError(f"{type_!r} is not a component type, such as otlp")
     path = f"/components/{kind or _kind_of(api, name, version)}/{name}"
     detail = api.get(ComponentDetail, path, version=version)
-    if as_json:
-        print_json(detail)
-        return
-    _print(detail)
+    print_outcome(detail, as_json, lambda: _print(detail))
 
 
 @click.command()

@@ -127,8 +127,7 @@ def start(
     path = lookup.path_of(api, fleet, group)
     label = configuration or _assigned(api, path)
     group_path = path.removesuffix("/rollouts")
-    version = assignable.validated(api, label, n, undone="Nothing was started", forced=force, group=group_path)
-    request = dict(version.request)
+    request = assignable.validated(api, label, n, undone="Nothing was started", forced=force, group=group_path)
     fields: dict[str, object] = {
         "strategy": planned,
         "gates": dict(gates),

@@ -243,10 +243,7 @@ def stderr(api: Api, run_id: str, as_json: bool) -> None:
       headgate test stderr run_01...
     """
     written = api.text(f"/testing/runs/{run_id}/stderr")
-    if as_json:
-        print_json({"id": run_id, "stderr": written})
-    else:
-        print_text(written)
+    print_outcome({"id": run_id, "stderr": written}, as_json, lambda: print_text(written))
 
 
 test.add_command(suite)

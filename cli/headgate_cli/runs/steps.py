@@ -11,7 +11,7 @@ from headgate_cli.api import Api, Entity
 from headgate_cli.connection import connected
 from headgate_cli.errors import Failed
 from headgate_cli.ids import RunId
-from headgate_cli.output import print_json, print_result
+from headgate_cli.output import print_json, print_outcome, print_result
 from headgate_cli.runs import step_views
 from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.shapes import StepOut, StepRecord, StepsOut
@@ -36,10 +36,7 @@ def steps(api: Api, run_id: str, n: int | None, record: int | None, as_json: boo
     """
     trace = trace_of(api, run_id)
     if n is None and record is None:
-        if as_json:
-            print_json(trace)
-        else:
-            step_views.show_steps(trace)
+        print_outcome(trace, as_json, lambda: step_views.show_steps(trace))
         return
     numbers = [step["n"] for step in trace["items"] if n in (None, step["n"])]
     if not trace["available"]:

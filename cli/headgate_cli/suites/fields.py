@@ -22,7 +22,7 @@ IN_API: Final = (
 # What a file has instead of a text of its own.
 FILE_OF: Final = {"sample": "sample_file", "expected": "expected_file"}
 _RULE: Final = ("name", "condition", "context", "expect", "min", "max")
-_CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint", "profiles": "profile"}
+CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint", "profiles": "profile"}
 
 
 def check(document: Mapping[object, object]) -> None:
@@ -85,7 +85,7 @@ def signal_of(fields: Fields) -> str:
 
 def _essential_rule(rule: Mapping[str, object], signal: str) -> dict[str, object]:
     # The server removes white space around a name.
-    defaults = {"expect": "any", "context": _CONTEXTS.get(signal)}
+    defaults = {"expect": "any", "context": CONTEXTS.get(signal)}
     rule = {**rule, "name": str(rule.get("name")).strip()}
     return {field: value for field in _RULE if (value := rule.get(field, defaults.get(field))) is not None}
 

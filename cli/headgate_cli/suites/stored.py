@@ -10,13 +10,12 @@ from headgate_cli.api import Api
 from headgate_cli.errors import Failed
 from headgate_cli.shaped import PlainAnswer
 from headgate_cli.shapes import ListedTestOut, VersionTestsOut
-from headgate_cli.suites.fields import DURATION_SECONDS, Fields, digest, essential, signal_of
+from headgate_cli.suites.fields import CONTEXTS, DURATION_SECONDS, Fields, digest, essential, signal_of
 from headgate_cli.suites.files import NAME, FileTest, beside
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import dump_yaml
 
 _SHORTENED: Final = ("context", "expect")
-_CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint", "profiles": "profile"}
 
 
 def digests(api: Api, configuration_id: str, n: int) -> dict[str, str]:
@@ -77,7 +76,7 @@ def short(fields: Fields) -> dict[str, object]:
     signal = signal_of(said)
     rules = said.get("rules")
     if isinstance(rules, list):
-        defaults: Mapping[str, object] = {"expect": "any", "context": _CONTEXTS.get(str(said["signal_type"]))}
+        defaults: Mapping[str, object] = {"expect": "any", "context": CONTEXTS.get(str(said["signal_type"]))}
         said["rules"] = [
             {name: value for name, value in rule.items() if name not in _SHORTENED or value != defaults[name]}
             for rule in rules

@@ -164,10 +164,7 @@ def secret(api: Api, webhook: str, as_json: bool) -> None:
       headgate webhook secret on-call
     """
     renewed = api.create(WebhookWithSecret, f"{_PATH}/{_find(api, webhook)}/secret")
-    if as_json:
-        print_json(renewed)
-    else:
-        _print_secret(renewed)
+    print_outcome(renewed, as_json, lambda: _print_secret(renewed))
 
 
 @webhook.command()
