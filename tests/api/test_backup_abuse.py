@@ -186,6 +186,7 @@ FORGERIES: dict[str, Callable[[list[Entry]], object]] = {
     "an attribute that nothing reads": setting("identity", "member#", surprise="1"),
     "a number of a billion digits": lambda entries: of(entries, "fleets", "count").update(fleets={"N": "1e999999999"}),
     "a number that is text": lambda entries: of(entries, "fleets", "count").update(fleets={"S": "1"}),
+    "a bool where a number belongs": lambda entries: of(entries, "fleets", "count").update(fleets={"BOOL": True}),
     "two values in one attribute": lambda entries: of(entries, "fleets", "count").update(fleets={"N": "1", "S": "1"}),
     "the same item twice": lambda entries: entries.append(entries[-1]),
     "a table that is not exported": planted({"table": "runs", "item": {"run_id": {"S": new_id("run")}}}),
