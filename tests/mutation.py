@@ -84,6 +84,52 @@ PACKAGES: Final[Mapping[str, Package]] = {
             *("tests/unit/test_stored_items.py", "tests/api/test_opamp_states.py", "tests/api/test_webhooks.py"),
         ],
     ),
+    "fleets": Package(
+        [f"shared/headgate/fleets/{name}.py" for name in ("model", "service", "store", "tokens")],
+        [f"tests/api/test_{name}.py" for name in ("fleets", "fleet_tokens", "fleet_deletion", "token_*")],
+    ),
+    "identity": Package(
+        [
+            f"shared/headgate/identity/{name}.py"
+            for name in ("attempts", "checks", "invitations", "logins", "members", "model", "passwords", "sessions")
+        ],
+        [
+            f"tests/api/test_{name}.py"
+            for name in ("checks", "guessing", "identity_api", "invitations", "logins", "people", "sessions")
+        ],
+    ),
+    "rules": Package(
+        [
+            *(f"shared/headgate/runs/rules/{name}.py" for name in ("model", "service", "store")),
+            *(f"engine/headgate_engine/rules/{name}.py" for name in ("engine", "model", "outputs")),
+        ],
+        [
+            *(f"tests/api/test_{name}.py" for name in ("rules", "runs", "run_steps", "pages_rules", "suites")),
+            "tests/unit/test_suite_results.py",
+        ],
+    ),
+    "runs": Package(
+        [f"shared/headgate/runs/{name}.py" for name in ("lifecycle", "model", "queue", "service", "turns")],
+        [f"tests/api/test_{name}.py" for name in ("runs", "run_*", "jobs")],
+    ),
+    "storage": Package(
+        [
+            *(f"shared/headgate/storage/{name}.py" for name in ("items", "objects", "retry", "sealed", "table")),
+            "shared/headgate/http/pagination.py",
+        ],
+        [
+            *(f"tests/api/test_{name}.py" for name in ("table", "objects", "conditional_saves", "http")),
+            *(f"tests/unit/test_{name}.py" for name in ("items", "pages_table")),
+        ],
+    ),
+    "captures": Package(
+        [f"shared/headgate/captures/{name}.py" for name in ("hosts", "model", "samples", "service", "store")],
+        ["tests/api/test_captures.py", "tests/api/test_pages_captures.py"],
+    ),
+    "archives": Package(
+        [f"shared/headgate/backup/{name}.py" for name in ("checks", "closed", "contents", "places", "seals")],
+        [f"tests/{name}.py" for name in ("api/test_backup*", "unit/test_archive_values")],
+    ),
 }
 
 
