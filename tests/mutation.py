@@ -27,17 +27,26 @@ _FOLDERS: Final = ("cli", "docs", "engine", "functions", "local", "scripts", "sh
 _FILES: Final = ("pyproject.toml", "template.yaml", "layers/collector/versions/DEFAULT")
 # Decorators, and the `|` of types, are no behaviour that a test could see.
 _LEFT_OUT: Final = ("core/RemoveDecorator", "core/ReplaceBinaryOperator_BitOr")
-# What Cosmic Ray's interpreter runs to write each mutant's source, and its difference from today's.
+# What Cosmic Ray's interpreter runs to write sources of mutants, and their differences from today's. Some mutants, such
+# as that of the `*` before named arguments, cannot be compiled.
 _MUTATED: Final = """\
 import difflib, json, sys
 from pathlib import Path
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
+most = int(sys.argv[1])
 for job in json.load(sys.stdin):
     source = Path(job["path"]).read_text()
     mutated = mutate_code(source, get_operator(job["operator"])(**job["arguments"]), job["occurrence"])
+    try:
+        compile(mutated, job["path"], "exec")
+    except SyntaxError:
+        continue
     lines = difflib.unified_diff(source.splitlines(), mutated.splitlines(), job["path"], job["path"], n=0, lineterm="")
     print(json.dumps({**job, "source": mutated, "difference": "\\n".join(lines)}))
+    most -= 1
+    if most == 0:
+        break
 """
 
 
@@ -184,11 +193,10 @@ def _mutants(package: Package, folder: Path, programs: Path, most: int) -> list[
         for row in rows
         if not row[3].startswith(_LEFT_OUT)
     ]
-    chosen = random.Random(1).sample(jobs, most) if 0 < most < len(jobs) else jobs
     done = subprocess.run(
-        [programs / "python", "-c", _MUTATED],
+        [programs / "python", "-c", _MUTATED, str(most)],
         cwd=folder,
-        input=json.dumps(chosen).encode(),
+        input=json.dumps(random.Random(1).sample(jobs, len(jobs))).encode(),
         check=True,
         stdout=subprocess.PIPE,
     )
