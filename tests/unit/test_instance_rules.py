@@ -1,4 +1,4 @@
-"""When an instance is silent, stale and forgotten, and when the text that it runs is looked at."""
+"""When an instance is silent, stale and forgotten, what state its report has, and when its text is looked at."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ import pytest
 from headgate.deployments.versions import Assignment
 from headgate.instances.desired.model import Desired
 from headgate.instances.model import Contact, Instance
-from headgate.instances.reported.model import Health, ReportedConfig
+from headgate.instances.reported.model import AgentReport, Health, ReportedConfig, Status
 from headgate.instances.state import model, transitions
 from tests.support.deciding import SENDER
 
@@ -18,9 +18,11 @@ DESIRED: Final = Desired(Assignment("cfg_1", 1), 1)
 SECOND: Final = timedelta(seconds=1)
 
 
-def reporting(config_hash: str = "", *, accepts: bool = True, health: Health | None = None) -> Instance:
+def reporting(
+    config_hash: str = "", *, status: Status = "applied", accepts: bool = True, health: Health | None = None
+) -> Instance:
     instance = Instance("ins_1", "flt_1", "dep_1", Contact.first(0, AT), SENDER)
-    config = ReportedConfig(config_hash, "applied")
+    config = ReportedConfig(config_hash, status)
     return replace(instance, reported=replace(instance.reported, config=config, accepts_config=accepts, health=health))
 
 
@@ -65,3 +67,44 @@ def test_a_collector_that_takes_no_configuration_is_told_so_only_where_one_is_as
 
     assert (with_one.state, with_one.message) == ("pending_pickup", transitions.TAKES_NO_CONFIGURATION)
     assert (without.state, without.message) == ("running", None)
+
+
+@pytest.mark.parametrize(
+    ("healthy", "error", "state"),
+    [
+        (True, "", "applied"),
+        (True, "late", "applied"),
+        (False, "exited", "apply_failed"),
+        (False, "", "pending_pickup"),
+    ],
+)
+def test_a_version_is_applied_only_in_health_and_has_failed_only_with_an_error(
+    healthy: bool, error: str, state: str
+) -> None:
+    judged = transitions.judged(reporting(DESIRED.config_hash, health=Health(healthy, error)), DESIRED)
+
+    assert (judged.standing.state, judged.standing.message) == (state, error if state == "apply_failed" else None)
+
+
+@pytest.mark.parametrize(("status", "state"), [("applied", "idle"), ("applying", "pending_pickup")])
+def test_an_instance_without_a_version_is_idle_once_it_runs_none(status: Status, state: str) -> None:
+    nothing = Desired(None, 1)
+    instance = reporting(nothing.config_hash, status=status)
+
+    assert transitions.judged(instance, nothing).standing.state == state
+
+
+@pytest.mark.parametrize(("length", "ends"), [(300, "a" * 300), (301, "a" * 299 + "…")])
+def test_the_message_of_a_state_has_three_hundred_characters(length: int, ends: str) -> None:
+    instance = reporting(DESIRED.config_hash, health=Health(healthy=False, error="a" * length))
+
+    assert transitions.judged(instance, DESIRED).standing.message == ends
+
+
+@pytest.mark.parametrize(("number", "stopped"), [(8, True), (9, True), (10, False), (0, False)])
+def test_a_message_from_before_the_end_leaves_a_collector_stopped(number: int, stopped: bool) -> None:
+    before = reporting(DESIRED.config_hash, health=Health(healthy=True))
+    before = replace(before, contact=Contact.first(9, AT), reported=replace(before.reported, stopped=True))
+    report = AgentReport(b"x" * 16, number, accepts_config=True, takes_interval=True, full=True)
+
+    assert transitions.after_report(before, report, DESIRED, AT).reported.stopped is stopped
