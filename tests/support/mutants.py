@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -221,8 +222,12 @@ def _functions(files: set[str]) -> Mapping[CodeType, Sequence[FunctionType]]:
 def _replaced(mutant: Mapping[str, Any]) -> list[tuple[CodeType, CodeType]] | None:
     """The code of each function that a mutant changes, before and after; None if it changes more than functions."""
     path = Path(mutant["path"]).resolve()
-    before = compile(path.read_text(), path, "exec", dont_inherit=True)
-    return _differences(before, compile(mutant["source"], path, "exec", dont_inherit=True))
+    # Mutants compare with `is`, of which Python warns.
+    with warnings.catch_warnings(action="ignore"):
+        before, after = (
+            compile(source, path, "exec", dont_inherit=True) for source in (path.read_text(), mutant["source"])
+        )
+    return _differences(before, after)
 
 
 def _differences(before: CodeType, after: CodeType) -> list[tuple[CodeType, CodeType]] | None:
