@@ -13,7 +13,7 @@ from application import login_pages, oauth, sign_in_pages
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.http.app import create_app, lambda_handler
-from headgate.identity import proofs, sessions
+from headgate.identity import attempts, proofs, sessions
 from headgate_local import user_pool
 from tests.support.in_process import TestClient
 from tests.support.lambda_runtime import http_event
@@ -267,3 +267,25 @@ def test_in_lambda_nobody_chooses_the_address_that_attempts_are_counted_for(name
     headers[name] = "for=203.0.113.9" if name == "forwarded" else "203.0.113.9, 203.0.113.10"
 
     assert lambda_handler(create_app("Test", [router]))(event, None)["body"] == '"192.0.2.1"'
+
+
+@pytest.mark.usefixtures("aws_here")
+def test_a_limit_counts_anew_in_each_window_and_says_when_that_begins() -> None:
+    begins = datetime(2026, 11, 26, 12, tzinfo=UTC)
+    limit, subject = attempts.Limit("test", 2, 900), new_id("usr")
+    late = begins + timedelta(seconds=899)
+    counts = [attempts.take(limit, subject, begins), attempts.take(limit, subject, late)]
+    refused = []
+    for at in (begins, late):
+        with pytest.raises(attempts.TooManyAttempts) as error:
+            attempts.take(limit, subject, at)
+        refused.append((error.value.retry_after, str(error.value)))
+    attempts.give_back(limit, subject)
+    counts.append(attempts.take(limit, subject, late))
+    counts.append(attempts.take(limit, subject, begins + timedelta(seconds=900)))
+
+    assert counts == [1, 2, 2, 1]
+    assert refused == [
+        (900, "Too many attempts; try again in 15 minutes"),
+        (1, "Too many attempts; try again in 1 minute"),
+    ]

@@ -140,3 +140,12 @@ def test_the_link_of_a_mail_is_for_its_address(ada: Browser, mails: list[tuple[s
     assert proofs.known_browser(proofs.of_browser(email), email)
     assert proofs.known_browser(proofs.of_browser(email), "another@example.com") is None
     assert proofs.known_browser("", email) is None
+
+
+@pytest.mark.usefixtures("aws_here")
+@pytest.mark.parametrize("length", [11, 12, 256, 257])
+def test_a_password_has_twelve_to_256_characters(length: int) -> None:
+    refusal = passwords.WrongCode if 12 <= length <= 256 else passwords.WeakPassword
+
+    with pytest.raises(refusal):
+        passwords.reset("nobody@example.com", "000000", "a" * length)
