@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from headgate.deployments.model import Deployment
-from headgate.deployments.running import NOBODY
+from headgate.deployments.running import NOBODY, RunningRollout
+from headgate.deployments.versions import Assignment
 from headgate.instances.counting.watch import Measurements, Sums, Watch
 from headgate.instances.model import Contact
+from headgate.instances.reported.host import HostCounters, HostReport
+from headgate.instances.state.intervals import longest
 from headgate.rollouts import figures
 from headgate.rollouts.figures import Others
 from headgate.rollouts.gates import judge
@@ -112,7 +115,9 @@ def test_shares_may_grow_by_their_limit_and_ten_items_are_the_fewest(since: Sums
     assert failed_gates(host(Sums(), since)) == ([gate] if gate else [])
 
 
-@pytest.mark.parametrize(("before", "seconds", "fails"), [(10, 60, True), (9, 60, False), (10, 59, False)])
+@pytest.mark.parametrize(
+    ("before", "seconds", "fails"), [(10, 60, True), (10, 61, True), (9, 60, False), (10, 59, False)]
+)
 def test_a_host_that_counted_before_and_does_not_any_more_has_a_minute(before: int, seconds: int, fails: bool) -> None:
     assert failed_gates(host(Sums(accepted=before), None, seconds)) == (["not_judged"] if fails else [])
     assert figures.unjudged([host(Sums(sent=before), None, seconds)]) == int(before == 10 and seconds < 60)
@@ -130,3 +135,46 @@ def test_a_host_that_counted_before_and_does_not_any_more_has_a_minute(before: i
 )
 def test_delivery_is_judged_of_ten_items_on_both_sides(before: int, since: Sums, fails: bool) -> None:
     assert failed_gates(host(Sums(sent=before, delivered={"logs": before}), since)) == (["delivery"] if fails else [])
+
+
+def waiting(counters: HostCounters | None, before_seconds: int = 0) -> RolloutHost:
+    """A host that is not due, and reports these counts."""
+    watch = Watch("rol_1", 1, None, None, Sums(), before_seconds)
+    instance = new_instance("ins_1", GROUP, AT, measured=Measurements(watch))
+    reported = replace(instance.reported, host=HostReport(counters=counters))
+    return RolloutHost(replace(instance, reported=reported), NOBODY, False, "waiting")
+
+
+def counts(items: int, seconds: int, **more: Any) -> HostCounters:
+    return HostCounters(seconds, items, 0, items * 2, 0, 0, 0.0, **more)
+
+
+def test_rates_are_medians_of_items_in_a_thousand_seconds() -> None:
+    reports = [
+        counts(30, 10, delivered={"logs": 3}, memory=10 << 20, cpu=2),
+        counts(90, 10, delivered={"logs": 6, "traces": 1}, memory=30 << 20, cpu=4),
+        counts(50, 10, delivered={"logs": 9}, memory=20 << 20, cpu=8),
+        counts(99, 0),
+        None,
+    ]
+
+    assert figures.rates([waiting(counters) for counters in reports]) == Rates(
+        accepted=5_000, sent=10_000, delivered={"logs": 600, "traces": 0}, memory=20, cpu=400
+    )
+    assert figures.rates([waiting(counters) for counters in reports[:2]]) == Rates()
+
+
+@pytest.mark.parametrize(
+    ("counters", "interval_share", "unmeasured"),
+    [
+        (counts(1, 1), 0.5, 0),
+        (counts(1, 1), 0.49, 1),
+        (None, 0, 0),
+    ],
+)
+def test_half_an_interval_of_a_host_that_counts_is_enough_to_compare(
+    counters: HostCounters | None, interval_share: float, unmeasured: int
+) -> None:
+    host = waiting(counters, int(interval_share * longest(quick=False)))
+
+    assert figures.unmeasured([host], RunningRollout("rol_1", Assignment("cfg_1", 1), 1, AT)) == unmeasured
