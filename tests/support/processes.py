@@ -1,6 +1,7 @@
 """Processes of this machine as tests look at them: one that ends meanwhile is gone, not an error."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 import psutil
@@ -31,6 +32,15 @@ def has_ended(pid: int) -> bool:
     with suppress(psutil.NoSuchProcess):
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     return True
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for what comes in well under a second, and a minute at most: a test that waits on hides why it fails."""
+    for _ in range(12_000):
+        if holds():
+            return
+        time.sleep(0.005)
+    raise AssertionError("it did not come to that within a minute")
 
 
 def wait_until_ended(pid: int) -> None:

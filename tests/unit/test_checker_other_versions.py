@@ -1,7 +1,6 @@
 """The processes of versions beside the default one: started by a question, ended when nobody asks any more."""
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,9 +11,9 @@ import pytest
 from headgate.checker import Checker, NoChecker
 from tests.support.askers import ASKER
 from tests.support.faulty import LIMITS, install
+from tests.support.processes import wait_until
 
 MakeChecker = Callable[..., Checker]
-PATIENCE_SECONDS = 30
 OTHERS = ("1.10.0", "1.11.0", "1.12.0", "1.13.0")
 
 
@@ -32,13 +31,6 @@ def checker(others: Path, make_checker: MakeChecker) -> Checker:
 
 def pid(checker: Checker, version: str) -> object:
     return checker.call("any", {}, asker=ASKER, version=version)["pid"]
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_nothing_of_them_runs_before_the_first_question(checker: Checker) -> None:

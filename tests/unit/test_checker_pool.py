@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from headgate.checker import Asker, Checker
+from headgate.checker import Asker, Checker, CheckerFailed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.pool import Pool
-from tests.support.faulty import LIMITS, VERSION
-from tests.unit.test_checker_supervision import wait_until
+from tests.support.faulty import LIMITS, VERSION, install
+from tests.support.processes import wait_until
 
 ANN, BOB = Asker("org_1", "tok_ann"), Asker("org_1", "tok_bob")
 
@@ -66,3 +66,16 @@ def test_the_process_that_was_idle_for_longest_makes_room(make_pool: Callable[[L
 
     assert pids[1] not in pool.pids()
     assert pids[0] in pool.pids()
+
+
+def test_a_collector_that_cannot_start_is_not_started_for_each_question(
+    make_pool: Callable[[Limits], Pool], faulty_collectors: Path
+) -> None:
+    install(faulty_collectors / VERSION, "crashes")
+    pool = make_pool(replace(LIMITS, retry_start_seconds=600))
+    with pytest.raises(CheckerFailed, match=r"exited with status 2: panic$"):
+        pool.ask(ANN, "any", {})
+    install(faulty_collectors / VERSION)
+
+    with pytest.raises(CheckerFailed, match=r"exited with status 2: panic$"):
+        pool.ask(ANN, "any", {})

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,6 +13,7 @@ from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed, NoCheck
 from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 from tests.support.faulty import LIMITS, VERSION, install
+from tests.support.processes import wait_until
 
 MakeChecker = Callable[[Limits], Checker]
 
@@ -25,11 +25,6 @@ def checker(make_checker: MakeChecker) -> Checker:
 
 def pid_of(checker: Checker) -> object:
     return checker.call("any", {}, asker=ASKER)["pid"]
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    while not true():
-        time.sleep(0.005)
 
 
 def is_gone(pid: int) -> bool:

@@ -1,7 +1,6 @@
 """No process that has read one organization's text ever reads another's, and no credential keeps the others waiting."""
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,6 +11,7 @@ from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.turns import Turns
 from tests.support import faulty, sizes
+from tests.support.processes import wait_until
 
 LIMITS = replace(faulty.LIMITS, processes=2, spares=1, queue_length=100)
 ANN = Asker("org_a", "tok_ann")
@@ -26,14 +26,6 @@ MakeChecker = Callable[[Limits], Checker]
 
 def pid_of(checker: Checker, asker: Asker) -> object:
     return checker.call("any", {}, asker=asker)["pid"]
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    for _ in range(4_000):
-        if true():
-            return
-        time.sleep(0.005)
-    raise AssertionError("it did not come to that")
 
 
 def test_each_organization_has_a_process_of_its_own_and_keeps_it(make_checker: MakeChecker) -> None:

@@ -15,11 +15,14 @@ from headgate.deployments.model import Deployment
 from headgate.deployments.versions import Assignment
 from headgate.instances import mapping
 from headgate.instances.desired.model import Desired, config_hash
-from headgate.instances.model import Contact, HostIdentity, Instance
+from headgate.instances.model import Contact, HostIdentity, Instance, Standing
 from headgate.instances.orders.model import KEPT, Orders, PendingOrder
+from headgate.instances.reported.components import AvailableComponents
+from headgate.instances.reported.health_tree import HealthTree, TreeNote
 from headgate.instances.reported.host import HostReport
 from headgate.instances.reported.host_key import HostKey
 from headgate.instances.reported.model import Health, ReportedConfig
+from headgate.instances.state.model import InstanceState
 from headgate.instances.timeline.events import MOST_AN_HOUR, MOST_RARE
 from headgate.opamp.decision import ConfigText, Decision
 from headgate.storage import items
@@ -29,6 +32,7 @@ from tests.support.sizes import either
 BEGIN: Final = datetime(2026, 11, 26, 12, tzinfo=UTC)
 GROUP: Final = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, BEGIN, BEGIN)
 WITHOUT_PIPELINES: Final = 3
+BRIDGE: Final = "io.opentelemetry.operator-opamp-bridge"
 _VERSIONS: Final = st.integers(1, 4) | st.none()
 _REPORTS: Final = st.fixed_dictionaries(
     {},
@@ -249,3 +253,89 @@ def test_full_reports_of_a_fleet_that_started_together_are_spread_over_ten_minut
     ]
 
     assert asked == [False, True]
+
+
+@pytest.mark.parametrize("known", [9, 10])
+@pytest.mark.parametrize(
+    ("state", "more", "asked"),
+    [
+        ("applying", 1, False),
+        ("applying", 2, True),
+        # Heartbeats are not written while nothing is under way.
+        ("applied", 2, False),
+        ("applied", 0, False),
+        ("applied", -1, True),
+    ],
+)
+def test_the_full_state_is_asked_for_after_a_gap_while_a_version_is_under_way(
+    known: int, state: InstanceState, more: int, asked: bool
+) -> None:
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN, standing=Standing(state, None, 1))
+    reported = replace(instance.reported, accepts_config=True)
+    instance = replace(instance, contact=Contact.first(known, BEGIN), reported=reported)
+    message = decided(instance, GROUP, BEGIN, sequence_num=known + more, full=False)
+
+    assert message.asks_full_state is asked
+    assert not decided(instance, GROUP, BEGIN, sequence_num=known + more, full=True).asks_full_state
+
+
+def test_the_third_old_message_is_one_of_a_second_process_with_the_same_uid() -> None:
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
+    told = []
+    for _ in range(4):
+        instance = replace(instance, contact=replace(instance.contact, sequence_num=9))
+        decision = decided(instance, GROUP, BEGIN, sequence_num=3)
+        instance = decision.instance
+        told.append((decision.gets_uid, instance.contact.conflicts))
+
+    assert told == [(False, 1), (False, 2), (True, 0), (False, 1)]
+
+
+@pytest.mark.parametrize(("hours", "conflicts"), [(1, 2), (2, 0)])
+def test_old_messages_are_forgotten_once_a_full_state_is_due(hours: int, conflicts: int) -> None:
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
+    instance = replace(instance, contact=Contact(9, BEGIN, BEGIN, BEGIN, conflicts=2))
+
+    assert decided(instance, GROUP, BEGIN + timedelta(hours=hours)).instance.contact.conflicts == conflicts
+
+
+@pytest.mark.parametrize(
+    ("distribution", "status", "minutes", "asked"),
+    [
+        (BRIDGE, "ok", 5, False),
+        (BRIDGE, "ok", 6, True),
+        (BRIDGE, "failed", 0, True),
+        (BRIDGE, "degraded", 0, True),
+        (None, "failed", 6, False),
+    ],
+)
+def test_a_bridge_is_asked_for_its_full_state_when_its_pods_changed_and_every_five_minutes(
+    distribution: str | None, status: str, minutes: int, asked: bool
+) -> None:
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
+    note = TreeNote(HealthTree("ok", None, None, []).digest, BEGIN)
+    description = replace(instance.reported.description, distribution=distribution)
+    instance = replace(instance, reported=replace(instance.reported, description=description, health_tree=note))
+    tree = HealthTree(status, None, None, [])
+    at = BEGIN + timedelta(minutes=minutes)
+
+    assert decided(instance, GROUP, at, full=False, health_tree=tree).asks_full_state is asked
+
+
+@pytest.mark.parametrize(
+    ("available", "leaves", "asked"),
+    [
+        (AvailableComponents("hash"), False, True),
+        (AvailableComponents("hash"), True, False),
+        (AvailableComponents("hash", ("receiver/otlp",)), False, False),
+        (None, False, False),
+    ],
+)
+def test_an_agent_that_is_not_ours_is_asked_once_for_its_components(
+    available: AvailableComponents | None, leaves: bool, asked: bool
+) -> None:
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
+    first = decided(instance, GROUP, BEGIN, available=available, leaves=leaves)
+    second = decided(first.instance, GROUP, BEGIN + timedelta(minutes=1), available=available, leaves=leaves)
+
+    assert (first.asks_components, second.asks_components) == (asked, False)

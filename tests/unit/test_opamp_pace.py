@@ -3,9 +3,14 @@
 import heapq
 import random
 from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
+from headgate.foundation.settings import settings
 from headgate.opamp import pace
 from headgate.opamp.pace import LONGEST_WAIT, SenderPace
 
@@ -72,3 +77,55 @@ def test_senders_that_were_not_heard_for_longest_are_forgotten(monkeypatch: pyte
         turns.wait(str(sender), RATE, AT_ONCE, 0.0)
 
     assert len(turns._accounts) == 10
+
+
+@pytest.fixture
+def at_noon(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A credential that sent nothing yet, while time stands still."""
+    monkeypatch.setattr(clock, "now", lambda: datetime(2026, 11, 26, 12, tzinfo=UTC))
+    return new_id("tok")
+
+
+def sent_before_refusal(send: Callable[[], None]) -> int:
+    for count in range(100_000):
+        try:
+            send()
+        except pace.TooManyMessages:
+            return count
+    raise AssertionError("it sends without an end")
+
+
+@pytest.mark.parametrize(
+    ("instances", "interval", "at_once"), [(5_000, 30, 3_333), (100, 30, 500), (5_000, 300, 3_333)]
+)
+def test_a_token_sends_ten_seconds_of_twice_the_quick_heartbeats_of_a_full_fleet_at_once(
+    instances: int, interval: int, at_once: int, at_noon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADGATE_INSTANCE_LIMIT", str(instances))
+    monkeypatch.setenv("HEADGATE_FLEET_HEARTBEAT_SECONDS", str(interval))
+    settings.cache_clear()
+
+    assert sent_before_refusal(lambda: pace.require_turn_of_token(at_noon)) == at_once
+
+
+def test_a_message_of_640_kib_counts_as_ten_more(at_noon: str) -> None:
+    pace.charge_size(at_noon, 640 << 10)
+    pace.charge_size(at_noon, (64 << 10) - 1)
+
+    assert sent_before_refusal(lambda: pace.require_turn_of_token(at_noon)) == 3_333 - 10
+
+
+def test_an_instance_sends_sixty_at_once_and_nobody_uses_up_those_of_another_key(at_noon: str) -> None:
+    sent = [
+        sent_before_refusal(lambda name=name: pace.require_turn_of_instance(*name))
+        for name in ((at_noon, b"u"), (at_noon, b"u", b"key"), (at_noon, b"v"), (at_noon + "2", b"u"))
+    ]
+
+    assert sent == [60] * 4
+
+
+def test_a_message_costs_its_sender_a_turn_and_time_gives_turns_back() -> None:
+    turns = SenderPace()
+    waits = [turns.wait("a", 2.0, 3.0, at) for at in (0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 1.0, 99.0, 99.0, 99.0, 99.0)]
+
+    assert [wait > 0 for wait in waits] == [False] * 3 + [True, False, True] + [False] * 4 + [True]
