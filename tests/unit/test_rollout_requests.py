@@ -2,6 +2,7 @@
 
 import zoneinfo
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -21,6 +22,20 @@ def test_defaults_need_no_thought() -> None:
 
     assert order.strategy == Strategy(PRESETS["canary"])
     assert order.gates == Gates()
+
+
+def test_presets_have_the_steps_of_the_page() -> None:
+    soaks = {120: "2 minutes each", 300: "judged for 5 minutes", 600: "10 minutes each", 3_600: "an hour each"}
+    page = (Path(__file__).parents[2] / "docs/rollouts.md").read_text()
+    for name, steps in PRESETS.items():
+        words = [
+            (f"{step.hosts} host" if step.hosts else f"{step.percent} %") + " after an approval" * step.approval
+            for step in steps
+        ]
+        (soak,) = {soaks[step.soak_seconds] for step in steps}
+        title = f"`{name}`" + " (the default)" * (name == "canary")
+
+        assert f"| {title} | {', '.join([*words, soak])} |\n" in page
 
 
 def test_canaries_are_the_first_step_of_a_preset() -> None:
