@@ -57,7 +57,7 @@ def test_a_capture_that_ended_has_the_status_of_its_reason(reason: Reason, statu
     assert CAPTURE.expires_at == BEGINS_BY + timedelta(seconds=60) + timedelta(days=30)
 
 
-def logs(*records: object) -> object:
+def logs(*records: object) -> dict[str, object]:
     return {"resourceLogs": [{"scopeLogs": [{"logRecords": list(records)}]}]}
 
 
@@ -113,7 +113,7 @@ def test_a_sample_has_the_records_that_its_host_counted(sample: bytes, signal: S
         (zlib.compress(b"{"), "logs", 1, "not JSON"),
         (packed([]), "logs", 1, "not a document"),
         (packed(logs({})), "traces", 1, "resourceSpans alone"),
-        (packed({**dict(logs({})), "more": []}), "logs", 1, "resourceLogs alone"),
+        (packed({**logs({}), "more": []}), "logs", 1, "resourceLogs alone"),
         (packed(logs("text")), "logs", 1, "not one of objects"),
         (packed({"resourceLogs": {}}), "logs", 1, "not one of objects"),
         (packed(metrics({**GAUGE, "sum": {}})), "metrics", 2, "not one kind"),

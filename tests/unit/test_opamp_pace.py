@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -116,10 +117,8 @@ def test_a_message_of_640_kib_counts_as_ten_more(at_noon: str) -> None:
 
 
 def test_an_instance_sends_sixty_at_once_and_nobody_uses_up_those_of_another_key(at_noon: str) -> None:
-    sent = [
-        sent_before_refusal(lambda name=name: pace.require_turn_of_instance(*name))
-        for name in ((at_noon, b"u"), (at_noon, b"u", b"key"), (at_noon, b"v"), (at_noon + "2", b"u"))
-    ]
+    senders = [(at_noon, b"u", b""), (at_noon, b"u", b"key"), (at_noon, b"v", b""), (at_noon + "2", b"u", b"")]
+    sent = [sent_before_refusal(partial(pace.require_turn_of_instance, *sender)) for sender in senders]
 
     assert sent == [60] * 4
 

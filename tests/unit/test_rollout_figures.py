@@ -12,7 +12,7 @@ from headgate.deployments.running import NOBODY, RunningRollout
 from headgate.deployments.versions import Assignment
 from headgate.instances.counting.watch import Measurements, Sums, Watch
 from headgate.instances.model import Contact
-from headgate.instances.reported.host import HostCounters, HostReport
+from headgate.instances.reported.host import HostCounters, ReportedHost
 from headgate.instances.state.intervals import longest
 from headgate.rollouts import figures
 from headgate.rollouts.figures import Others
@@ -83,6 +83,8 @@ def test_memory_may_double_and_a_hundred_mebibytes_are_little(before: int, since
         (1, 20, 60, False),
         (1, 21, 60, True),
         (0, 90, 60, False),
+        (100, 300, 60, False),
+        (100, 301, 60, True),
     ],
 )
 def test_a_processor_may_be_used_three_times_as_much_and_a_fifth_of_one_is_little(
@@ -141,7 +143,7 @@ def waiting(counters: HostCounters | None, before_seconds: int = 0) -> RolloutHo
     """A host that is not due, and reports these counts."""
     watch = Watch("rol_1", 1, None, None, Sums(), before_seconds)
     instance = new_instance("ins_1", GROUP, AT, measured=Measurements(watch))
-    reported = replace(instance.reported, host=HostReport(counters=counters))
+    reported = replace(instance.reported, host=ReportedHost(counters=counters))
     return RolloutHost(replace(instance, reported=reported), NOBODY, False, "waiting")
 
 
@@ -178,3 +180,22 @@ def test_half_an_interval_of_a_host_that_counts_is_enough_to_compare(
     host = waiting(counters, int(interval_share * longest(quick=False)))
 
     assert figures.unmeasured([host], RunningRollout("rol_1", Assignment("cfg_1", 1), 1, AT)) == unmeasured
+
+
+def test_what_the_others_lost_or_grew_excuses_no_more_than_that() -> None:
+    now = [waiting(counts(50, 10, delivered={"logs": 9}, memory=20 << 20, cpu=8))] * 3
+    then = figures.rates(now)
+    halved = Others(accepted=50, sent=50, delivered={"logs": 50}, memory=200, cpu=200)
+    less = Rates(then.accepted, then.sent, then.delivered, 10, 400)
+    more = Rates(10_000, 20_000, {"logs": 1_800}, 10, 400)
+
+    assert Others.of(now, then) == Others(0, 0, 0, delivered={"logs": 100})
+    assert Others.of(now, more) == replace(halved, send_failed=0, refused=0, queue=0)
+    assert Others.of(now, replace(less, accepted=1, sent=1, memory=900, cpu=9_000)) == Others.of(now, then)
+
+
+@pytest.mark.parametrize("kind", ["accepted", "refused", "sent", "failed"])
+def test_ten_items_of_any_kind_are_enough_to_be_judged_by(kind: str) -> None:
+    counted = [figures.was_counted(Watch("rol_1", 1, before=Sums(**{kind: items}))) for items in (9, 10)]
+
+    assert counted == [False, True]

@@ -12,6 +12,7 @@ from headgate.deployments.running import EVERYONE, NOBODY, RunningRollout
 from headgate.deployments.versions import Assignment
 from headgate.foundation.principal import Principal
 from headgate.instances.counting.watch import Departure, Measurements, Watch
+from headgate.instances.desired.model import ConfigOutcome, Desired
 from headgate.instances.model import Contact, Instance, Standing
 from headgate.instances.orders.model import PendingOrder
 from headgate.rollouts.gates import judge
@@ -59,6 +60,7 @@ def told(**fields: Any) -> Watch:
 WELL: Final = Watch("rol_1", 2, None, BEGUN)
 RESTARTED: Final = new_instance("ins_1", GROUP, BEGUN).orders.with_order(PendingOrder.new("restart", BEGUN))
 FIVE: Final = timedelta(minutes=5)
+BEFORE: Final = Desired(Assignment("cfg_1", 1), 1)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +119,26 @@ def test_a_host_has_its_time_anew_after_an_interruption() -> None:
 )
 def test_only_what_is_said_of_the_rollouts_own_revision_counts(state: Any, revision: int, expected: Phase) -> None:
     assert phase(instance(told(), standing=Standing(state, None, revision)), timedelta(0)) == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "applied_at", "expected"),
+    [
+        (BEFORE, BEGUN, "absent"),
+        (BEFORE, BEGUN - MOMENT, "going_back"),
+        (replace(BEFORE, assignment=Assignment("cfg_1", 0)), BEGUN, "going_back"),
+        (replace(BEFORE, assignment=Assignment("cfg_1", 7)), BEGUN, "going_back"),
+        (replace(BEFORE, assignment=Assignment("cfg_1", 8)), BEGUN, "going_back"),
+    ],
+)
+def test_a_host_that_stopped_went_back_if_it_ran_the_version_before_since(
+    config: Desired, applied_at: datetime, expected: Phase
+) -> None:
+    stored = instance(replace(told(), taken_back=True), stopped=True)
+    outcome = ConfigOutcome.of(config, "applied", at=applied_at)
+    stored = replace(stored, trials=stored.trials.with_outcome(outcome))
+
+    assert phase(stored, timedelta(0), group=replace(GROUP, rollout=replace(RUNNING, cut=NOBODY))) == expected
 
 
 def test_a_host_that_moved_away_is_judged_as_one_that_stopped() -> None:

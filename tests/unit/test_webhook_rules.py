@@ -24,8 +24,8 @@ def message(fleet_id: str | None = "flt_1", at: datetime = AT) -> Message:
 
 def delivery(number: int) -> Delivery:
     return Delivery(
-        *(encode_id("dlv", number), "whk_1", "org_1", "evt_1", "instance.silent", "waiting", "{}"),
-        *([], 0, 0, AT, AT, None, None, 1),
+        *(encode_id("dlv", number), "whk_1", "org_1", "evt_1", "instance.silent", "waiting", "{}", []),
+        *(0, 0, AT, AT, None, None, 1),
     )
 
 
