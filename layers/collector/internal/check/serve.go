@@ -50,11 +50,13 @@ func Serve(
 		return fmt.Errorf("writing that it is ready: %w", err)
 	}
 	lines := bufio.NewReaderSize(channel, 64<<10)
+	idle, env := newIdle(env)
 	for calls := int64(1); ; calls++ {
 		line, err := readLine(lines)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		idle.asked()
 		reply := answer{Calls: calls}
 		switch {
 		case errors.Is(err, errTooLong):
@@ -78,6 +80,7 @@ func Serve(
 		if err := writeLine(channel, reply); err != nil {
 			return fmt.Errorf("writing an answer: %w", err)
 		}
+		idle.answered()
 	}
 }
 

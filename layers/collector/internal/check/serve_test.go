@@ -6,11 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/otelcol"
 )
 
 type channel struct {
@@ -107,4 +112,66 @@ func (endless) Read(into []byte) (int, error) {
 		into[i] = 'x'
 	}
 	return len(into), nil
+}
+
+func TestGarbageOfAQuestionIsCollectedAfterItsAnswer(t *testing.T) {
+	var left []byte
+	litter := func(context.Context, *operation.Environment, json.RawMessage) (any, error) {
+		for range 64 {
+			left = make([]byte, 4<<20)
+		}
+		return len(left), nil
+	}
+	// As in a check process, the runtime itself would let all of it lie.
+	debug.SetGCPercent(10_000)
+	t.Cleanup(func() { debug.SetGCPercent(100) })
+	requests, asks := io.Pipe()
+	reader, writer := io.Pipe()
+	env := &operation.Environment{BuildInfo: component.BuildInfo{Version: "1.2.3"}}
+	go func() {
+		handlers := map[string]operation.Handler{"litter": litter}
+		_ = Serve(context.Background(), channel{requests, writer}, env, handlers, func() int64 { return 1 })
+	}()
+	lines := bufio.NewScanner(reader)
+	lines.Scan()
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+
+	_, _ = io.WriteString(asks, `{"id": 1, "op": "litter"}`+"\n")
+	lines.Scan()
+
+	for tries := 0; after.NumGC == before.NumGC; tries++ {
+		if tries == 1_000 {
+			t.Fatal("nothing was collected")
+		}
+		time.Sleep(rest)
+		runtime.ReadMemStats(&after)
+	}
+	_ = asks.Close()
+}
+
+func TestFactoriesOfTheNextQuestionAreMadeAhead(t *testing.T) {
+	var made atomic.Int64
+	factories := func() (otelcol.Factories, error) {
+		made.Add(1)
+		return otelcol.Factories{}, nil
+	}
+	idle, env := newIdle(&operation.Environment{Factories: factories})
+	for tries := 0; len(idle.factories) == 0; tries++ {
+		if tries == 1_000 {
+			t.Fatal("nothing was made")
+		}
+		time.Sleep(rest)
+	}
+	idle.work() // nothing to make
+
+	for range 2 {
+		if _, err := env.Factories(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count := made.Load(); count != 2 {
+		t.Errorf("%d were made: each question has its own, and one was ready", count)
+	}
 }
