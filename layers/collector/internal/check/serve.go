@@ -51,6 +51,7 @@ func Serve(
 	}
 	lines := bufio.NewReaderSize(channel, 64<<10)
 	idle, env := newIdle(env)
+	defer idle.asked()
 	for calls := int64(1); ; calls++ {
 		line, err := readLine(lines)
 		if errors.Is(err, io.EOF) {

@@ -8,6 +8,16 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 )
 
+// lacks tells whether the component is known to have no such setting, without writing down the others.
+func (e *entry) lacks(key string) bool {
+	value := reflect.Indirect(reflect.ValueOf(e.read()))
+	if value.Kind() != reflect.Struct || isMarshaler(value) {
+		return false
+	}
+	fields, known := fieldsOf(value, key)
+	return known && len(fields) == 0
+}
+
 // field returns the plain value at a path of a decoded configuration, nil for none. It is not known where the collector
 // writes the configuration down in a way of its own; whoever asks then writes all of it down, which takes as long as to
 // read it.

@@ -30,6 +30,12 @@ func TestAFieldIsWhatTheCollectorWritesDown(t *testing.T) {
 				}
 			}
 		})
+		read := &entry{isRead: true, config: config}
+		for key := range settings {
+			if read.lacks(key) {
+				t.Errorf("%s lacks %s, which the collector writes", factory.Type(), key)
+			}
+		}
 		for _, absent := range []string{"no_such_setting", "tls"} {
 			if found, known := field(reflect.ValueOf(config), []string{absent, "insecure"}); known &&
 				!reflect.DeepEqual(decoded.Simple(found), below(settings, []string{absent, "insecure"})) {

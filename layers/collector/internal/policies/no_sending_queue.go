@@ -43,7 +43,10 @@ service:
 `,
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("exporters") {
-			if one.read() == nil || retriesElsewhere(one) || one.unknown("sending_queue", "enabled") {
+			if one.read() == nil || one.lacks("sending_queue") || retriesElsewhere(one) || one.unknown("sending_queue", "enabled") {
+				continue
+			}
+			if one.number("sending_queue", "num_consumers") > 0 && one.setting("sending_queue", "enabled") != false {
 				continue
 			}
 			queue, hasQueue := one.allSettings()["sending_queue"]
