@@ -141,7 +141,7 @@ PART := scripts/part
 test: ## Set up and run every test, or with SUITES="unit api" those of tests/
 	@$(PART) --begin
 	@$(PART) "set-up of Python and SAM" $(MAKE) --no-print-directory venv $(SAM_VENV)/.ready
-	@$(PART) "console, with its tests" $(MAKE) --no-print-directory test-console
+	@$(PART) "console, with its tests" $(MAKE) --no-print-directory --jobs 2 test-console $(VENV)/.compiled
 	@$(PART) "default collector" $(MAKE) --no-print-directory -C layers/collector default-collectors
 	@$(PART) "supervisor" $(MAKE) --no-print-directory supervisor
 	@$(PART) "helm, actionlint, Chromium, systemd" $(MAKE) --no-print-directory test-programs
@@ -149,6 +149,12 @@ test: ## Set up and run every test, or with SUITES="unit api" those of tests/
 
 test-console: venv console
 	@scripts/console test
+
+# In a fresh clone each worker would compile every module, all of them the same one at a time. What cannot be collected
+# fails in the tests.
+$(VENV)/.compiled: $(VENV)/.ready
+	@$(PY) -m pytest --collect-only -qq -p no:cacheprovider tests >/dev/null 2>&1 || true
+	@touch $@
 
 test-programs:
 	@scripts/ensure_helm >/dev/null

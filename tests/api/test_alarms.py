@@ -35,6 +35,7 @@ from headgate_local import template
 from headgate_local.service import functions
 from run_steps.app import PassingFault, handler
 from tests.support.askers import ASKER
+from tests.support.aws import read_template
 from tests.support.faults.aws_faults import Aws, Fault, Kind, watched
 from tests.support.in_process import TestClient
 from tests.support.lambda_invocations import Answer, running
@@ -164,7 +165,7 @@ def test_a_table_that_denies_counts_and_one_that_does_not_answer_does_not(
 
 @pytest.mark.parametrize(("kind", "blame"), KINDS)
 def test_a_page_and_a_collectors_message_count_alike(kind: Kind, blame: Blame, faulty: Aws, told: Told) -> None:
-    http = TestClient(functions(template.read()), raise_server_exceptions=False)
+    http = TestClient(functions(read_template()), raise_server_exceptions=False)
     sender = {
         "Authorization": f"Bearer {fleet_tokens.value_of(new_id('flt'), 1)}",
         "X-Deployment-Id": new_id("dep"),

@@ -13,7 +13,7 @@ from headgate.http import browser as console
 from headgate.http import credentials
 from headgate.identity import checks, sessions
 from headgate.identity import service as identity
-from headgate_local import template
+from tests.support.aws import read_template
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import Person, ada, browser, csrf, sign_in
 from web import assets
@@ -186,7 +186,7 @@ def test_what_the_console_calls_is_recorded_as_its_person(page: Page, ada: Perso
 
 def test_every_public_route_leads_to_the_same_function_for_the_console() -> None:
     """Except those of the identity group: pages know who is signed in, and nobody needs the API's document there."""
-    functions = {(route.method, route.path): route.function.logical_id for route in template.read().routes()}
+    functions = {(route.method, route.path): route.function.logical_id for route in read_template().routes()}
     public = {at: name for at, name in functions.items() if at[1].startswith(PUBLIC) and name != "IdentityFunction"}
     # It has a route of its own for the sake of its throttling.
     del public["*", f"{PUBLIC}/components/schema.json"]

@@ -207,8 +207,8 @@ def test_those_that_were_stale_for_long_are_found_after_an_outage_of_the_sweep(f
     quiet = fleet.agent()
     quiet.start()
     now.moves(minutes=60)
-    # In the same shard.
-    fleet.agent(uid=bytes(15) + quiet.uid[-1:]).start()
+    # In the same shard; an identifier of zeros alone is refused.
+    fleet.agent(uid=b"\x01" + bytes(14) + quiet.uid[-1:]).start()
 
     assert [one.type for one in found(fleet, since, now.at)] == ["instance.silent", "instance.stale"]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from headgate_local import template
+from tests.support.aws import read_template
 from tests.support.transformed_template import document, of_type, referred, resources
 
 __all__ = ["document", "resources"]
 pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
 
-FUNCTIONS = [function.logical_id for function in template.read().functions()]
+FUNCTIONS = [function.logical_id for function in read_template().functions()]
 ASKING = {f"{name}Function" for name in ("Configurations", "Validation", "Components", "Fleets", "Testing", "RunSteps")}
 ARN = {
     "Fn::Sub": "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-checker:live"
@@ -178,7 +178,7 @@ def test_the_test_runner_has_no_role_and_reaches_the_collectors_for_reading_alon
     ],
 )
 def test_further_versions_are_a_list_of_versions(value: str, is_allowed: bool) -> None:
-    pattern = str(template.read().parameter("CollectorVersions")["AllowedPattern"])
+    pattern = str(read_template().parameter("CollectorVersions")["AllowedPattern"])
 
     assert bool(re.fullmatch(pattern, value)) is is_allowed
 

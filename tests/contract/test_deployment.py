@@ -23,14 +23,15 @@ from headgate.flows import publish
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
 from headgate.storage import aws
-from headgate_local import aws_server, gallery, template
+from headgate_local import aws_server, gallery
 from tests.support import faulty, lambda_invocations, sizes
+from tests.support.aws import read_template
 from tests.support.lambda_invocations import Answer, Invocations, answering
 from tests.support.lambda_runtime import LambdaFunction, http_event, started
 from tests.support.listening import listening
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE = template.read()
+TEMPLATE = read_template()
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
 BASE_PYTHON = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"

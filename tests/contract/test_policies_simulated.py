@@ -20,7 +20,7 @@ from headgate.identity import keys as identity_keys
 from headgate.policies import keys as policy_keys
 from headgate.webhooks import keys as webhook_keys
 from headgate.webhooks.notifications import keys as notification_keys
-from headgate_local import template
+from tests.support.aws import read_template
 from tests.support.iam import Decision, Request, Statement, decide
 from tests.support.policies import CONTEXT_KEYS, LEADING_KEYS, statement
 from tests.support.policy_rows import IDENTITY, SCANS, TABLES
@@ -28,7 +28,7 @@ from tests.support.transformed_template import document, resources, states
 
 __all__ = ["document", "resources", "states"]
 
-OURS = template.read()
+OURS = read_template()
 
 
 # Every action on items that IAM knows, and some on tables.

@@ -19,6 +19,7 @@ from headgate_local import aws_server, template
 from scripts import restore
 from scripts.restore import TablePair
 from scripts.stack import Stop
+from tests.support.aws import read_template
 
 pytestmark = pytest.mark.contract
 
@@ -29,7 +30,7 @@ TIME = f"{AT:%Y-%m-%dT%H:%M:%SZ}"
 
 def table_of(logical_id: str) -> dict[str, Any]:
     """The table's own keys; moto needs no more."""
-    (described,) = [one for one in template.read().tables() if one.logical_id == logical_id]
+    (described,) = [one for one in read_template().tables() if one.logical_id == logical_id]
     names = {key["AttributeName"] for key in described.definition["KeySchema"]}
     types = [one for one in described.definition["AttributeDefinitions"] if one["AttributeName"] in names]
     return {

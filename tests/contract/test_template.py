@@ -13,13 +13,14 @@ from headgate.foundation import yaml_text
 from headgate_local import template
 from scripts import versions
 from tests.support import sizes
+from tests.support.aws import read_template
 from tests.support.transformed_template import document, of_type, referred, resources, transformed
 
 __all__ = ["document", "resources"]
 pytestmark = pytest.mark.contract
 
 ROOT = template.PATH.parent
-FUNCTIONS = [function.logical_id for function in template.read().functions()]
+FUNCTIONS = [function.logical_id for function in read_template().functions()]
 # Why nothing watches over their deployments stands with each in the template. Their faults come out otherwise: as an
 # error of who called, or as one of the stack.
 AT_ONCE = {"MailFunction", "FirstOrganizationFunction", "CheckerAnswersFunction"}
@@ -141,7 +142,7 @@ def test_the_api_may_call_every_path_of_its_routes(resources: dict[str, Any]) ->
         if "Fn::Sub" in one["Properties"]["SourceArn"]
     ]
 
-    assert len(allowed) == len(template.read().routes())
+    assert len(allowed) == len(read_template().routes())
     assert [arn for arn in allowed if "{" in arn.replace("${", "")] == []
 
 
@@ -198,7 +199,7 @@ def test_what_is_denied_by_its_key_is_denied_for_that_key_alone(resources: dict[
 
 def test_logs_outlive_their_stack_but_may_go_with_their_function(resources: dict[str, Any]) -> None:
     groups = of_type(resources, "AWS::Logs::LogGroup")
-    described = template.read()
+    described = read_template()
 
     assert {(one["DeletionPolicy"], one["UpdateReplacePolicy"]) for one in groups.values()} == {
         ("RetainExceptOnCreate", "Retain")

@@ -8,13 +8,14 @@ import pytest
 
 from headgate.foundation import metrics
 from headgate_local import template
+from tests.support.aws import read_template
 from tests.support.transformed_template import document, of_type, referred, resources
 
 __all__ = ["document", "resources"]
 pytestmark = pytest.mark.contract
 
 ROOT = template.PATH.parent
-FUNCTIONS = [function.logical_id for function in template.read().functions()]
+FUNCTIONS = [function.logical_id for function in read_template().functions()]
 AT_ONCE = {"MailFunction", "FirstOrganizationFunction", "CheckerAnswersFunction"}
 # Has an alarm and a name of its own; see test_checker_template.py.
 CHECKER = "CheckerFunction"

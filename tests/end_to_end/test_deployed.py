@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from headgate.storage import aws, table
-from headgate_local import template
 from tests.support import deployed_service
 from tests.support.admin import APP, PUBLIC, Admin
+from tests.support.aws import read_template
 from tests.support.counting_hosts import CountingHost, image
 from tests.support.deployed_service import DeployedService, Functions
 from tests.support.lambda_emulator import runtime
@@ -29,7 +29,7 @@ from tests.support.opamp_agent import Agent
 pytestmark = [pytest.mark.end_to_end, pytest.mark.full]
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE = template.read()
+TEMPLATE = read_template()
 YAML = """\
 receivers: {filelog: {include: [/var/log/app.log]}}
 processors:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from headgate_local import template
 from tests.support import calls
+from tests.support.aws import read_template
 from tests.support.calls import Call
 from tests.support.policies import lacking, roles, unused
 
 pytestmark = pytest.mark.end_to_end
 
-OURS = template.read()
+OURS = read_template()
 
 
 def test_no_function_lacks_a_permission(recorded_calls: Path) -> None:

@@ -19,6 +19,7 @@ from headgate_engine.rules import engine
 from headgate_engine.rules.model import Rule
 from headgate_local import callers, template
 from tests.support import recorded_here
+from tests.support.aws import read_template
 from tests.support.cloudformation import taking_answers
 from tests.support.lambda_invocations import Invocations, answering, running
 from tests.support.recorded_here import API, YAML, People, created
@@ -45,7 +46,7 @@ def in_a_function(people: People, monkeypatch: pytest.MonkeyPatch) -> Iterator[I
     rule = {"name": "any", "condition": "true", "context": "log", "expect": "any", "min": None, "max": None}
     request = {"signals": ["logs"], "rules": [rule], "documents": "", "tallies": None}
     kept = {"op": "evaluate", "request": request, "organization_id": "org", "credential_id": "run"}
-    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{template.read().name_of('CheckerFunction')}:live"
+    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{read_template().name_of('CheckerFunction')}:live"
     with running(answering(lambda event: handler(kept if "url" in event else event, None))) as served:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", served.url)
         monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", arn)

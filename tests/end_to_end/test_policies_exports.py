@@ -11,6 +11,7 @@ from headgate.identity import keys, signing
 from headgate.storage import aws, table
 from headgate_local import callers, template
 from tests.support import calls, recorded_here
+from tests.support.aws import read_template
 from tests.support.backups import alone, ann, fleet_endpoint, furnished, policies_of
 from tests.support.members import Member
 from tests.support.policies import EXPORT_BUCKET, lacking, roles, unused
@@ -19,7 +20,7 @@ from tests.support.webhooks import Admin
 __all__ = ["alone", "ann", "fleet_endpoint", "furnished"]
 pytestmark = [pytest.mark.end_to_end, pytest.mark.usefixtures("fleet_endpoint")]
 
-OURS = template.read()
+OURS = read_template()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -229,8 +229,9 @@ def _main(program: str, listener: int) -> None:
     end = _End()
     _, imports, module = _PROGRAMS[program]
     imports()
-    # What is imported stays, so no run need look at it, nor get a copy of it by doing so.
+    # What is imported stays, so no run need look at it, nor get a copy of it by doing so; few runs leave much garbage.
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     sys.argv = [program, *_serve(socket.socket(fileno=listener))]
     with end.after():
         runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -22,9 +22,10 @@ from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import EmptyResult
 
 from headgate_local import aws_server, template
+from tests.support.aws import read_template
 
 ROOT = template.PATH.parent
-VERSION = str(template.read().resolve({"Ref": "CollectorVersion"}))
+VERSION = str(read_template().resolve({"Ref": "CollectorVersion"}))
 STAND_IN = """\
 #!{python}
 import json, os, pathlib, sys
@@ -91,7 +92,7 @@ elif arguments[0] == "delete":
 
 def stack_of_the_template() -> dict[str, Any]:
     """Parameters, outputs and some resources by the template's own names, which moto can make."""
-    ours = template.read()
+    ours = read_template()
     names = ("Bucket", "ValidationLog", "ApiLog", "RunnerRepository")
     kinds = {"Bucket": "AWS::S3::Bucket", "RunnerRepository": "AWS::ECR::Repository"}
     parameters = {name: {"Type": "String", "Default": str(ours.resolve({"Ref": name}))} for name in ours.parameters()}

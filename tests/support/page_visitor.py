@@ -15,8 +15,9 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
-from headgate_local import template, user_pool
+from headgate_local import user_pool
 from headgate_local.dispatch import Dispatcher, application_of
+from tests.support.aws import read_template
 from tests.support.in_process import TestClient
 
 SITE = "https://testserver"
@@ -46,7 +47,7 @@ def ada(organization_id: str) -> Person:
 @cache
 def site() -> Dispatcher:
     """The functions' pages under the template's routes."""
-    return Dispatcher([(route, application_of(route)) for route in template.read().routes()], nowhere=FastAPI())
+    return Dispatcher([(route, application_of(route)) for route in read_template().routes()], nowhere=FastAPI())
 
 
 def browser(address: str = "") -> TestClient:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from headgate_local import template
 from scripts import bill
 from scripts.bill import MeasuredUse, StackBill
+from tests.support.aws import read_template
 
 ROOT = Path(__file__).parents[2]
-STACK = StackBill.of(template.read())
+STACK = StackBill.of(read_template())
 PRICES = bill.read()
 COMPANY = bill.COLUMNS[1]
 

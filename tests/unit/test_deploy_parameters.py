@@ -2,9 +2,9 @@
 
 import pytest
 
-from headgate_local import template
 from scripts import parameters
 from scripts.stack import Stop
+from tests.support.aws import read_template
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_slip_is_told_with_what_would_do(name: str, value: str, said: str) -> 
 
 
 def test_what_the_template_says_itself_is_taken() -> None:
-    ours = template.read()
+    ours = read_template()
 
     parameters.check({name: str(ours.parameter(name).get("Default", "")) for name in ours.parameters()})
     parameters.check({"FirstAdminEmail": "ada@example.com", "RunnerZone": "eu-central-1b", "RollBackOnAlarms": "no"})

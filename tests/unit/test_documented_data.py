@@ -15,9 +15,9 @@ from headgate.fleets import keys as fleet_keys
 from headgate.storage import table
 from headgate.webhooks import keys as webhook_keys
 from headgate.webhooks.notifications import keys as notification_keys
-from headgate_local import template
 from headgate_local.database import DatabaseChange
 from tests.support import documented_data
+from tests.support.aws import read_template
 from tests.support.documented_data import Stored
 
 # By the key's attributes, in their order.
@@ -72,7 +72,7 @@ def test_every_documented_item_has_a_key() -> None:
 
 def test_keys_and_indexes_are_those_of_the_template() -> None:
     page = documented_data.PAGE.read_text(encoding="utf-8")
-    for described in template.read().tables():
+    for described in read_template().tables():
         section = page.partition(f"\n## `{described.logical_id}`")[2].partition("\n## ")[0]
         indexes = described.definition.get("GlobalSecondaryIndexes", [])
         for schema in (described.definition["KeySchema"], *(index["KeySchema"] for index in indexes)):
@@ -89,8 +89,8 @@ def test_every_module_is_there_and_every_store_is_named() -> None:
 
 
 def test_what_is_not_documented_is_found() -> None:
-    stored = Stored(template.read())
-    (identity,) = [one.name for one in template.read().tables() if one.logical_id == "IdentityTable"]
+    stored = Stored(read_template())
+    (identity,) = [one.name for one in read_template().tables() if one.logical_id == "IdentityTable"]
     key = '{"pk": {"S": "email#ann@example.com"}, "sk": {"S": "email"}}'
     stored.note([DatabaseChange(f"table/{identity}", key, {"pk": {}, "sk": {}, "user_id": {}})])
     assert not stored.undocumented

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from headgate_local import template
 from scripts import stored_resources
+from tests.support.aws import read_template
 
-NOW = stored_resources.described(template.read())
+NOW = stored_resources.described(read_template())
 
 
 def test_the_template_can_be_deployed_over_the_last_release() -> None:
@@ -20,7 +20,7 @@ def test_the_template_can_be_deployed_over_the_last_release() -> None:
 
 
 def test_everything_that_holds_data_is_compared() -> None:
-    missing = {name for name in template.read().holding_data() if name not in NOW and "Repository" not in name}
+    missing = {name for name in read_template().holding_data() if name not in NOW and "Repository" not in name}
 
     assert missing == set()
 
