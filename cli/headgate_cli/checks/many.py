@@ -39,7 +39,9 @@ def verdicts(
         for request, verdict in zip(batch, answers, strict=False):
             # Alone it may be checked; if not, the error says all.
             alone = "problem" in verdict
-            yield answer(api, ValidationResult, path, request) if alone else shaped(ValidationResult, verdict)
+            # No request here names its text.
+            unnamed = {field: part for field, part in verdict.items() if field != "name"}
+            yield answer(api, ValidationResult, path, request) if alone else shaped(ValidationResult, unnamed)
         at += len(answers)
         if not answers:
             yield answer(api, ValidationResult, path, requests[at])
