@@ -9,7 +9,7 @@ import re
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.http import Http, Unanswered
 from headgate_cli.responses import MOST_LINKED_BYTES, HttpAnswer
-from headgate_cli.shaped import listed, shaped
+from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.untrusted import harmless, one_line, quoted
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class ServerError(Failed):
         status: int,
         code: str,
         detail: str,
-        errors: list[Entity],
+        errors: Sequence[Entity],
         way_out: str = "",
         retry_after: float = 0.0,
         request_id: str = "",
@@ -239,13 +239,13 @@ class Api(ABC):
 
     def post(self, shape: type[T], path: str, body: Mapping[str, object] | None = None, *, if_match: str = "") -> T:
         """A POST that changes nothing twice; the path may have a query."""
-        return self._shaped(shape, ApiRequest("POST", path, body, _if_match(if_match)))
+        return self._with_etag(shape, ApiRequest("POST", path, body, _if_match(if_match)))[0]
 
     def put(self, shape: type[T], path: str, body: Mapping[str, object], *, if_match: str = "") -> T:
-        return self._shaped(shape, ApiRequest("PUT", path, body, _if_match(if_match)))
+        return self._with_etag(shape, ApiRequest("PUT", path, body, _if_match(if_match)))[0]
 
     def patch(self, shape: type[T], path: str, body: Mapping[str, object]) -> T:
-        return self._shaped(shape, ApiRequest("PATCH", path, body))
+        return self._with_etag(shape, ApiRequest("PATCH", path, body))[0]
 
     def delete(self, path: str, *, if_match: str = "") -> None:
         self._answer(ApiRequest("DELETE", path, headers=_if_match(if_match)))
@@ -261,9 +261,6 @@ class Api(ABC):
     def _with_etag(self, shape: type[T], request: ApiRequest) -> tuple[T, str]:
         answer = self._answer(request)
         return shaped(shape, self._entity(answer)), answer.headers.get("ETag", "")
-
-    def _shaped(self, shape: type[T], request: ApiRequest) -> T:
-        return self._with_etag(shape, request)[0]
 
     def _entity(self, answer: HttpAnswer) -> Entity:
         entity = answer.entity()
@@ -374,11 +371,6 @@ def _field(answer: HttpAnswer, name: str) -> str:
     return str((answer.entity() or {}).get(name) or "")
 
 
-def _objects(value: object) -> list[Entity]:
-    """The objects of a list; empty for anything else."""
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
 def _unreached(url: str, error: Exception) -> str:
     reason = _ERRNO.sub("", quoted(str(error))) or type(error).__name__
     if "SSL: WRONG_VERSION_NUMBER" in reason:
@@ -402,7 +394,7 @@ def _refusal(url: str, answer: HttpAnswer, source: str, named: Mapping[str, str]
             code=code or "unauthenticated",
             request_id=request_id,
         )
-    errors = _objects(problem.get("errors"))
+    errors = listed(PlainAnswer, problem, "errors")
     of_tests = code == "publish_requirements" and all(error.get("code") in _OF_TESTS for error in errors)
     way_out = _way_out(f"{code}_of_tests" if of_tests else code, named)
     return ServerError(answer.status, code, detail, errors, way_out, _retry_after(answer) or 0.0, request_id)

@@ -11,6 +11,11 @@ import click
 VERSION: Final = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
 
 
+def age(version: str) -> tuple[int, ...]:
+    """For sorting: the newest version is the greatest."""
+    return tuple(int(part) for part in version.split("."))
+
+
 class CollectorVersion(click.ParamType[str]):
     """`0.139.0`, or `v0.139.0` as the releases are tagged."""
 

@@ -1,4 +1,4 @@
-"""Completion of arguments in a shell: names that the server has, and files.
+"""Completion in a shell: the command that prints its script, and arguments, which are names of the server or files.
 
 An argument's metavar says what it takes. Nothing here changes a command that runs: the types are set only while a shell
 asks for completions.
@@ -16,11 +16,13 @@ from types import FrameType
 from typing import Final
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 from headgate_cli.api import Api, Entity
 from headgate_cli.connection import api as connect
+from headgate_cli.connection import as_json
 from headgate_cli.errors import Failed
+from headgate_cli.output import print_outcome
 from headgate_cli.shaped import PlainAnswer
 from headgate_cli.untrusted import one_line
 
@@ -123,3 +125,25 @@ def _at_most(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@as_json
+@click.pass_context
+def completion(context: click.Context, shell: str, as_json: bool) -> None:
+    """Print the script that makes a shell complete headgate's commands, options, files and names.
+
+    Names of configurations, fleets, groups, instances, webhooks and flows are the server's: it is asked at most two
+    seconds, with the credential that commands use.
+
+    \b
+    Examples:
+      headgate completion bash > ~/.local/share/bash-completion/completions/headgate
+      headgate completion zsh > ~/.zfunc/_headgate
+      headgate completion fish > ~/.config/fish/completions/headgate.fish
+    """
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    script = completion_class(context.find_root().command, {}, "headgate", "_HEADGATE_COMPLETE").source()
+    print_outcome({"shell": shell, "script": script}, as_json, lambda: click.echo(script))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
 from headgate_cli.errors import Unreachable
-from headgate_cli.responses import MOST_BYTES, Headers, HttpAnswer
+from headgate_cli.responses import MOST_BYTES, HttpAnswer
 
 if TYPE_CHECKING:
     import ssl
@@ -95,7 +95,7 @@ class Http:
             response = connection.getresponse()
             received = self._read(response, most)
             complete = True
-            return HttpAnswer(response.status, Headers(response.getheaders()), received)
+            return HttpAnswer(response.status, response.headers, received)
         except (OSError, http.client.HTTPException) as error:
             raise Unanswered(str(error), cut=isinstance(error, _CUT)) from error
         finally:

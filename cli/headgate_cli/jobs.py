@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from headgate_cli.api import Api, Entity, ServerError, message_of
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
@@ -44,21 +45,30 @@ class JobKind:
 
 
 @dataclass(slots=True, kw_only=True)
-class Work:
+class Work(ABC):
     """The purpose of jobs. `problem` says why there is no result; `jobs` are the ids of the jobs."""
 
     problem: str = ""
     jobs: list[str] = field(default_factory=list)
+
+    @abstractmethod
+    def take(self, tests: Sequence[FileTest], result: Entity) -> None:
+        """Take the result of a job of these tests."""
+
+    def refuse(self, tests: Sequence[FileTest], reason: str) -> None:
+        """Take the reason why a job of these tests has no result."""
+        del tests
+        self.problem = reason
 
 
 W = TypeVar("W", bound=Work)
 
 
 @dataclass(slots=True, eq=False)
-class TestingJob(Generic[W]):
+class TestingJob:
     """A job: what it is for, the tests of files that its request has, and the request."""
 
-    work: W
+    work: Work
     tests: Sequence[FileTest]
     request: Mapping[str, object]
     id: str = ""
@@ -68,22 +78,19 @@ def run(
     api: Api,
     kind: JobKind,
     work: Sequence[W],
-    jobs: Sequence[TestingJob[W]],
-    *,
-    take: Callable[[TestingJob[W], Entity], None],
-    refuse: Callable[[TestingJob[W], str], None],
+    jobs: Sequence[TestingJob],
     done: Callable[[W], None],
 ) -> None:
-    """Run the jobs of the work. Each ends with `take`, for its result, or with `refuse`, for the reason without one.
+    """Run the jobs of the work, which takes the result of each, or the reason why it has none.
 
     Calls `done` for each work, in their order, once its jobs have ended. Raises NotAuthenticated, Unreachable, Failed
     after an hour, and KeyboardInterrupt after a message.
     """
-    waits, under_way = list(jobs), list[TestingJob[W]]()
+    waits, under_way = list(jobs), list[TestingJob]()
     shown = rounds = 0
     begun = time.monotonic()
 
-    def has_ended(job: TestingJob[W]) -> bool:
+    def has_ended(job: TestingJob) -> bool:
         """Start the job, or ask for it; a collector of this machine has run it when it is started."""
         try:
             if job.id:
@@ -96,13 +103,14 @@ def run(
                 return False
             result = checked(answer["result"])
             if result is None:
-                refuse(job, answer["reason"] or kind.lost)
+                job.work.refuse(job.tests, answer["reason"] or kind.lost)
             else:
-                take(job, result)
+                job.work.take(job.tests, result)
         except (NotAuthenticated, Unreachable):
             raise
         except Failed as error:
-            refuse(job, refusal(error, job.tests) if isinstance(error, ServerError) else error.message)
+            reason = refusal(error, job.tests) if isinstance(error, ServerError) else error.message
+            job.work.refuse(job.tests, reason)
         return True
 
     with waiting(lambda: kind.continues.format(_ids(under_way)) if under_way else "") as show_status:
@@ -167,7 +175,7 @@ def refusal(error: ServerError, tests: Sequence[FileTest]) -> str:
     return "\n".join(lines) if of_tests else error.message
 
 
-def _ids(jobs: Sequence[TestingJob[W]]) -> str:
+def _ids(jobs: Sequence[TestingJob]) -> str:
     return one_line(", ".join(job.id for job in jobs))
 
 

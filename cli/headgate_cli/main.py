@@ -51,7 +51,7 @@ _COMMANDS: Final = {
     "accept": ("headgate_cli.accept.commands:accept", "Check that a server does what the specification promises."),
     "lsp": ("headgate_cli.lsp.commands:lsp", "Run a language server for editors, on standard input and output."),
     "dev": ("headgate_cli.dev:dev", "Run the whole service on this machine."),
-    "completion": ("headgate_cli.completion:completion", "Print the completion script of a shell."),
+    "completion": ("headgate_cli.completing:completion", "Print the completion script of a shell."),
 }
 
 # Set by the script of `headgate completion` when a shell asks what may come next.

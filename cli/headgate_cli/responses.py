@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPMessage
 from typing import Final
 
 # A Lambda function's answer is 6 MB at most.
@@ -14,31 +15,13 @@ MOST_LINKED_BYTES: Final = 64 * 1_048_576
 _MOST_LEVELS: Final = 100
 
 
-class Headers(Mapping[str, str]):
-    """Headers by their name in any case; repeated ones are joined."""
-
-    def __init__(self, headers: Iterable[tuple[str, str]]) -> None:
-        self._values: dict[str, str] = {}
-        for name, value in headers:
-            before = self._values.get(name.lower())
-            self._values[name.lower()] = value if before is None else f"{before}, {value}"
-
-    def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
     """An answer that was received completely."""
 
     status: int
-    headers: Mapping[str, str]
+    # By their names in any case.
+    headers: HTTPMessage | Mapping[str, str]
     content: bytes
 
     @property

@@ -6,7 +6,6 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 import click
 
@@ -80,7 +79,7 @@ def accept(
         _remove(writes, session, as_json=as_json)
         return
     # `make` and CI systems end a program with it, and what it made has to be taken away.
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     inputs = Given(
         writes.url,
@@ -180,7 +179,3 @@ def _remove(writes: Credential, session: Credential | None, *, as_json: bool) ->
     print_outcome({"left": left}, as_json, "\n".join(left) or "What earlier runs made is taken away")
     if left:
         raise Ended(FAILED)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -119,11 +119,13 @@ class Configurations:
             described = {} if desired.description is None else {"description": desired.description}
             body = {"name": step.name, "yaml": desired.text, "managed_by": self._caller.mark}
             created, state = api.create_with_etag(ConfigurationDetail, "/configurations", body | described)
-            self.ids[step.name] = progress.id = created["id"]
+            self.ids[step.name] = created["id"]
+            progress.identify(created["id"])
             progress.saw(created)
             edits = {key: value for key, value in step.edits.items() if created["collector_version"] != value}
         else:
-            progress.id, edits = there.id, dict(step.edits)
+            progress.identify(there.id)
+            edits = dict(step.edits)
         path = f"/configurations/{progress.id}"
         if step.restores:
             progress.saw(api.post(ConfigurationDetail, f"{path}/restore"))
@@ -163,17 +165,12 @@ class _Progress:
         self._created = step.current is None or restores or was_created(recorder, step.name, step.current, caller)
         self._updated_at = step.current.updated_at if step.current else ""
         self._unseen = False
-        self._id = ""
+        self.id = ""
 
-    @property
-    def id(self) -> str:
-        return self._id
-
-    @id.setter
-    def id(self, value: str) -> None:
-        """At once: an interruption must not lose it."""
-        self._id = value
-        self._recorder.set(KIND, self._step.name, StateEntry(value, self._created))
+    def identify(self, configuration_id: str) -> None:
+        """Record the id at once: an interruption must not lose it."""
+        self.id = configuration_id
+        self._recorder.set(KIND, self._step.name, StateEntry(configuration_id, self._created))
 
     def begins(self) -> None:
         """Record that it is about to be created: after a crash, a configuration of that name is this one."""
@@ -202,7 +199,7 @@ class _Progress:
             "" if digests is None else digest_of_tests(digests),
             collector_version,
         )
-        self._recorder.set(KIND, step.name, StateEntry(self._id, self._created, seen))
+        self._recorder.set(KIND, step.name, StateEntry(self.id, self._created, seen))
 
 
 def was_created(recorder: Recorder, name: str, there: FoundConfiguration, caller: CredentialOwner) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from headgate_cli.api import Api, ServerError
 from headgate_cli.apply import found as server
 from headgate_cli.apply.carry_configurations import CHANGED_MEANWHILE
-from headgate_cli.apply.found import FoundGroup, ServerContent
+from headgate_cli.apply.found import FoundFleet, FoundGroup, ServerContent
 from headgate_cli.apply.state import Recorder, StateEntry
 from headgate_cli.apply.steps import (
     Assign,
@@ -23,7 +23,6 @@ from headgate_cli.apply.steps import (
 from headgate_cli.apply.wanted import FolderContent
 from headgate_cli.errors import Failed
 from headgate_cli.shaped import PlainAnswer
-from headgate_cli.shapes import DeploymentOut, FleetOut
 
 _FLEETS: Final = "fleets"
 _GROUPS: Final = "groups"
@@ -56,15 +55,8 @@ class Fleets:
 
     def create(self, step: FleetCreation) -> None:
         lifetime = {"expires_in": step.desired.expires_in} if step.desired.expires_in else {}
-        self._recorder.set(_FLEETS, step.name, StateEntry("", created=True))
-        try:
-            body = {"label": step.name, "type": step.desired.type} | self._mark
-            fleet_id = self._api.create(FleetOut, "/fleets", body | lifetime)["id"]
-        except ServerError:
-            self._recorder.set(_FLEETS, step.name, None)
-            raise
-        self._ids[step.name] = fleet_id
-        self._recorder.set(_FLEETS, step.name, StateEntry(fleet_id, created=True))
+        body = {"label": step.name, "type": step.desired.type} | self._mark | lifetime
+        self._ids[step.name] = self._create(_FLEETS, step.name, "/fleets", body)
 
     def create_group(self, step: CreateGroup) -> None:
         fleet_id = self._ids[step.fleet]
@@ -74,15 +66,19 @@ class Fleets:
         body = {"name": name} | self._version(step.target) | dict(step.group.fields) | self._message | self._mark
         if step.group.role:
             body["role"] = step.group.role
-        key = f"{fleet_id}/{name}"
-        self._recorder.set(_GROUPS, key, StateEntry("", created=True))
-        try:
-            group_id = self._api.create(DeploymentOut, f"/fleets/{fleet_id}/deployments", body)["id"]
-        except ServerError:
-            self._recorder.set(_GROUPS, key, None)
-            raise
-        self._recorder.set(_GROUPS, key, StateEntry(group_id, created=True))
+        self._create(_GROUPS, f"{fleet_id}/{name}", f"/fleets/{fleet_id}/deployments", body)
         self._groups[step.fleet] = server.groups(self._api, fleet_id)
+
+    def _create(self, kind: str, key: str, path: str, body: Mapping[str, object]) -> str:
+        """Create a fleet or a group, and record it before and after; returns its id."""
+        self._recorder.set(kind, key, StateEntry("", created=True))
+        try:
+            created_id = str(self._api.create(PlainAnswer, path, body)["id"])
+        except ServerError:
+            self._recorder.set(kind, key, None)
+            raise
+        self._recorder.set(kind, key, StateEntry(created_id, created=True))
+        return created_id
 
     def change_group(self, step: ChangeGroup) -> None:
         path = self._path(step)
@@ -135,23 +131,17 @@ def remember(recorder: Recorder, desired: FolderContent, current: ServerContent)
 
     Something of that name which the server does not say an apply created is somebody else's.
     """
-    for label, entry in list(recorder.state.fleets.items()):
-        fleet = current.fleets.get(label)
-        if fleet and not entry.id:
-            recorder.set(
-                _FLEETS, label, StateEntry(fleet.id, created=True) if fleet.managed_by == current.caller.mark else None
-            )
-        elif fleet is None and label not in desired.fleets:
-            recorder.set(_FLEETS, label, None)
     groups = {f"{fleet.id}/{name}": group for fleet in current.fleets.values() for name, group in fleet.groups.items()}
-    for key, entry in list(recorder.state.groups.items()):
-        if key not in groups:
-            recorder.set(_GROUPS, key, None)
-        elif not entry.id:
-            group = groups[key]
-            recorder.set(
-                _GROUPS, key, StateEntry(group.id, created=True) if group.managed_by == current.caller.mark else None
-            )
+    there: dict[str, Mapping[str, FoundFleet | FoundGroup]] = {_FLEETS: current.fleets, _GROUPS: groups}
+    for kind, known in there.items():
+        entries: Mapping[str, StateEntry] = getattr(recorder.state, kind)
+        for key, entry in list(entries.items()):
+            created = known.get(key)
+            if created is None and key not in desired.fleets:
+                recorder.set(kind, key, None)
+            elif created and not entry.id:
+                ours = created.managed_by == current.caller.mark
+                recorder.set(kind, key, StateEntry(created.id, created=True) if ours else None)
 
 
 def _compared(group: FoundGroup) -> tuple[object, ...]:

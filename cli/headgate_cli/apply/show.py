@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, get_args
 
 from headgate_cli.api import Api
 from headgate_cli.apply.carry_out import StepOutcome
@@ -13,21 +13,8 @@ from headgate_cli.apply.steps import IDLE, Action, ApplyPlan, ApplyStep
 from headgate_cli.output import diff, print_result, say, unified
 from headgate_cli.untrusted import one_line, quoted
 
-_VERBS: Final[Mapping[Action, str]] = {
-    "create": "create",
-    "change": "change",
-    "publish": "publish",
-    "assign": "assign",
-    "roll_out": "roll out",
-    "clear": "clear",
-    "archive": "archive",
-    "delete": "delete",
-    "left_out": "left out",
-    "kept": "kept",
-    "refused": "refused",
-}
+_VERBS: Final[Mapping[Action, str]] = {action: action.replace("_", " ") for action in get_args(Action)}
 _WIDTH: Final = max(map(len, _VERBS.values()))
-_UNDONE: Final = {"failed": "failed", "skipped": "skipped", "left_out": "left out", "not_begun": "not begun"}
 
 
 def show(plan: ApplyPlan) -> None:
@@ -51,7 +38,7 @@ def tell(outcome: StepOutcome) -> None:
     if outcome.result == "done":
         print_result(_line("done", step, f"{_VERBS[step.action]}, {', '.join(step.changes)}".rstrip(", ")))
     else:
-        print_result(_line(_UNDONE[outcome.result], step, quoted(outcome.message)))
+        print_result(_line(outcome.result.replace("_", " "), step, quoted(outcome.message)))
 
 
 def summarize(plan: ApplyPlan, outcomes: Sequence[StepOutcome], api: Api) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote
 
-import click
-
 from headgate_cli.api import Api, Entity
 from headgate_cli.configurations import lookup
 from headgate_cli.errors import Failed
@@ -21,12 +19,10 @@ _SECONDS: Final = 5
 
 def target(api: Api, capture: CaptureOut, configuration: str, n: int | None, *, new_version: bool) -> tuple[str, int]:
     """The configuration and the version that the test is to belong to; with `new_version`, a draft that is made now."""
-    asked, named = lookup.with_version(configuration) if configuration else ("", 0)
-    if n and named and n != named:
-        raise click.UsageError(f"{configuration!r} and --version {n} name two versions: leave one out")
+    asked, n = lookup.one_version(configuration, n)
     configuration_id = lookup.find(api, asked) if asked else capture["configuration_id"]
     latest = lookup.latest(api, configuration_id)
-    version = n or named or latest.version
+    version = n or latest.version
     if not new_version:
         return configuration_id, version
     content = lookup.text_of(api, latest, version).text

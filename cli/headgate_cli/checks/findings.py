@@ -20,6 +20,8 @@ from headgate_cli.untrusted import one_line, printable, quoted
 Severity = Literal["error", "warning", "note"]
 Entry = shapes.Finding | shapes.ListedFinding | shapes.PolicyFinding
 
+# A policy's `info`, and what a newer server may say, are notes.
+_SEVERITIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning"}
 _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 # GitHub calls a note a notice.
 _GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
@@ -126,7 +128,7 @@ def of_check(file: str, answer: shapes.ValidationResult) -> list[Finding]:
     """
     reported = [
         replace(
-            finding_of(file, _SEVERITY.get(entry["severity"], "note"), entry),
+            finding_of(file, _SEVERITIES.get(entry["severity"], "note"), entry),
             way_out=entry.get("way_out") or "",
             source=entry["source"],
         )
@@ -136,7 +138,7 @@ def of_check(file: str, answer: shapes.ValidationResult) -> list[Finding]:
     policies = policies_of(answer)
     for broken in policies["findings"] if policies else ():
         if broken["suppressed"]:
-            finding = finding_of(file, _OF_POLICIES.get(broken["severity"], "note"), broken)
+            finding = finding_of(file, _SEVERITIES.get(broken["severity"], "note"), broken)
             way_out, reason = broken["way_out"], broken["suppressed"]["reason"]
             reported.append(replace(finding, way_out=way_out, suppressed=reason))
     return reported
@@ -163,10 +165,6 @@ class Linted:
 def shown(findings: Iterable[Finding]) -> list[Finding]:
     """Those that people and annotations show; the others are for code scanning."""
     return [finding for finding in findings if finding.suppressed is None]
-
-
-_SEVERITY: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "note": "note"}
-_OF_POLICIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def as_text(findings: Iterable[Finding], sources: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from headgate_cli.safe_files import STDIN, read, rewrite
 from headgate_cli.untrusted import one_line
 
 # A mended error may have hidden further ones.
-_MOST_ROUNDS: Final = 20
+MOST_ROUNDS: Final = 20
 
 option = click.option("--fix", is_flag=True, help="First mend the errors whose fix is known, in the files themselves.")
 
@@ -52,7 +52,7 @@ def mend(api: Api, files: Sequence[str], request: Mapping[str, object]) -> None:
 def _mended(api: Api, content: str, request: Mapping[str, object]) -> tuple[str, set[int]]:
     """The text, and its lines that were changed. Fixes keep the number of lines."""
     lines: set[int] = set()
-    for _ in range(_MOST_ROUNDS if content else 0):
+    for _ in range(MOST_ROUNDS if content else 0):
         answer = many.answer(api, shapes.ValidationResult, "/validate", {"yaml": content, **request})
         # The check that follows says why there is no answer.
         edits = [] if isinstance(answer, Failed) else of_errors(content, answer)

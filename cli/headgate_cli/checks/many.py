@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from headgate_cli.api import Api, Entity, ServerError
-from headgate_cli.checks.findings import Linted, problem_of
+from headgate_cli.checks.findings import NOT_CHECKED, Linted, problem_of
 from headgate_cli.errors import Failed, NotAuthenticated
 from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.shapes import LintResult, ValidationResult
@@ -17,7 +17,6 @@ T = TypeVar("T")
 # What a server takes in one request.
 _MOST_TEXTS: Final = 50
 _MOST_BYTES: Final = 1_000_000
-_NOT_CHECKED: Final = "not_checked"
 # A reduced build gives no verdict on a text with a component that it lacks, and lints what it has.
 _NO_VERDICT: Final = "component_not_in_build"
 _SYNTAX: Final = "yaml_syntax"
@@ -51,14 +50,9 @@ def verdicts(
 def _in_time(answers: Sequence[Entity]) -> Sequence[Entity]:
     """Leave out the last answers if they are that nothing was checked: those before them took the time of a request."""
     count = len(answers)
-    while count and _problem_code(answers[count - 1]) == _NOT_CHECKED:
+    while count and (problem := problem_of(answers[count - 1])) and problem["code"] == NOT_CHECKED:
         count -= 1
     return answers[:count]
-
-
-def _problem_code(verdict: Entity) -> object:
-    problem = verdict.get("problem")
-    return problem.get("code") if isinstance(problem, dict) else None
 
 
 def answer(api: Api, shape: type[T], path: str, request: Mapping[str, object]) -> T | Failed:

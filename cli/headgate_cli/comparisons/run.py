@@ -33,6 +33,10 @@ class Compared(Work):
     pair: Pair
     results: list[ComparisonResult] = field(default_factory=list)
 
+    def take(self, tests: Sequence[FileTest], result: Entity) -> None:
+        del tests
+        self.results.append(shaped(ComparisonResult, result))
+
     @property
     def tests(self) -> list[ComparedTest]:
         return [test for result in self.results for test in result["tests"]]
@@ -56,7 +60,7 @@ def run(api: Api, pairs: Sequence[Pair], ignore: Sequence[str]) -> list[Compared
         if not compared.problem and not compared.pair.note
         for tests, request in requests(compared.pair, ignore)
     ]
-    jobs.run(api, _KIND, all_compared, started, take=_take, refuse=_refuse, done=lambda _: None)
+    jobs.run(api, _KIND, all_compared, started, lambda _: None)
     return all_compared
 
 
@@ -68,11 +72,3 @@ def requests(pair: Pair, ignore: Sequence[str]) -> Iterator[tuple[Sequence[FileT
         yield (), {**base, **({"test_names": list(pair.names)} if pair.names else {})}
     for part in jobs.in_parts(pair.tests, base, body_of):
         yield part, {**base, "tests": [body_of(test) for test in part]}
-
-
-def _take(job: TestingJob[Compared], result: Entity) -> None:
-    job.work.results.append(shaped(ComparisonResult, result))
-
-
-def _refuse(job: TestingJob[Compared], reason: str) -> None:
-    job.work.problem = reason

@@ -191,18 +191,17 @@ def diff(
     for before_test, after_test, test_name in _tests(api, latest.id, older, newer, file, after_text):
         sides.append((before_test, after_test, (f"{before_name}, {test_name}", f"{after_name}, {test_name}")))
     differing = [(old, new, _named(old, new, names)) for old, new, names in sides if old != new]
-    differs = bool(differing)
     if as_json:
         differences = [
             {"from": names[0], "to": names[1], "diff": unified(old, new, names)} for old, new, names in differing
         ]
-        print_json({"configuration_id": latest.id, "equal": not differs, "differences": differences})
+        print_json({"configuration_id": latest.id, "equal": not differing, "differences": differences})
     else:
         for old, new, names in differing:
             show_diff(old, new, names)
-    if not differs and not as_json:
-        say(f"No difference between {before_name} and {after_name}")
-    if differs and exit_code:
+        if not differing:
+            say(f"No difference between {before_name} and {after_name}")
+    if differing and exit_code:
         raise Ended(FAILED)
 
 

@@ -30,8 +30,6 @@ from headgate_cli.untrusted import one_line, quoted
 
 _MOST_FILES: Final = 50
 _MOST_BYTES: Final = 1_000_000
-# A mended error may have hidden further ones.
-_MOST_ROUNDS: Final = 20
 _MOST_QUESTIONS: Final = 20
 _MOST_VERSIONS: Final = 5
 _SEVERITIES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -303,7 +301,7 @@ def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tup
 
 
 def _mended(api: Api, checked: _Checked, request: Mapping[str, object]) -> _Checked:
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(fixing.MOST_ROUNDS):
         texts = [_fixed(source, answer) for source, answer in zip(checked.texts, checked.answers, strict=True)]
         if texts == list(checked.texts):
             break

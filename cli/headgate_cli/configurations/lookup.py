@@ -88,10 +88,7 @@ def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
 
 
 def latest(api: Api, configuration_id: str) -> Latest:
-    return of_detail(*api.get_with_etag(ConfigurationDetail, f"/configurations/{configuration_id}"))
-
-
-def of_detail(detail: ConfigurationDetail, etag: str = "") -> Latest:
+    detail, etag = api.get_with_etag(ConfigurationDetail, f"/configurations/{configuration_id}")
     return Latest(
         id=detail["id"],
         name=detail["name"],

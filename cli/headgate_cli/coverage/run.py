@@ -11,6 +11,7 @@ from headgate_cli.api import Api, Entity
 from headgate_cli.jobs import JobKind, TestingJob, Work
 from headgate_cli.shaped import shaped
 from headgate_cli.shapes import CoverageOut, CoverageResult, Mutant
+from headgate_cli.suites.files import FileTest
 from headgate_cli.suites.run import parts, request
 from headgate_cli.suites.select import Suite
 
@@ -33,6 +34,10 @@ class CoverageRun(Work):
 
     suite: Suite
     result: CoverageResult | None = None
+
+    def take(self, tests: Sequence[FileTest], result: Entity) -> None:
+        del tests
+        self.result = shaped(CoverageResult, result)
 
     @property
     def score(self) -> float | None:
@@ -64,13 +69,5 @@ def run(
             coverage.problem = _TOO_LARGE
         elif tests:
             started.append(TestingJob(coverage, tests[0], {**request(coverage.suite, tests[0]), **more}))
-    jobs.run(api, _KIND, measured, started, take=_take, refuse=_refuse, done=done)
+    jobs.run(api, _KIND, measured, started, done)
     return measured
-
-
-def _take(job: TestingJob[CoverageRun], result: Entity) -> None:
-    job.work.result = shaped(CoverageResult, result)
-
-
-def _refuse(job: TestingJob[CoverageRun], reason: str) -> None:
-    job.work.problem = reason

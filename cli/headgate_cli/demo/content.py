@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -18,6 +19,10 @@ DEFAULT_GROUP: Final = "Default"
 SECOND_GROUP: Final = "batch"
 
 
+def _text(file: str) -> str:
+    return (resources.files(__package__) / "examples" / file).read_text(encoding="utf-8")
+
+
 @dataclass(frozen=True, slots=True)
 class DemoConfiguration:
     """A configuration: its versions by their files, and whether they are published."""
@@ -27,29 +32,31 @@ class DemoConfiguration:
     published: bool = True
 
     def texts(self) -> list[str]:
-        folder = resources.files(__package__) / "examples"
-        return [(folder / file).read_text(encoding="utf-8") for file in self.files]
+        return [_text(file) for file in self.files]
 
 
 @dataclass(frozen=True, slots=True)
 class DemoTest:
-    """A named test, which is also run once; `saved` is whether it is stored with the configuration's first version."""
+    """A named test, which is also run once; `saved` is whether it is stored with the configuration's first version.
+
+    `sample` is log lines, or the name of a file of OTLP/JSON.
+    """
 
     name: str
     example: DemoConfiguration
     pipeline: str
     signal: str
-    sample: object
+    sample: str
     rule: Mapping[str, object]
     saved: bool = True
 
     def body(self) -> dict[str, object]:
-        form = "raw" if isinstance(self.sample, str) else "otlp"
+        is_otlp = self.sample.endswith(".json")
         return {
             "target_pipeline": self.pipeline,
             "signal_type": self.signal,
-            "sample": self.sample,
-            "sample_format": form,
+            "sample": json.loads(_text(self.sample)) if is_otlp else self.sample,
+            "sample_format": "otlp" if is_otlp else "raw",
             "duration_seconds": 2,
             "rules": [self.rule],
         }
@@ -69,30 +76,6 @@ GATEWAY: Final = DemoConfiguration("demo: trace gateway", ("trace-gateway.yaml",
 DRAFT: Final = DemoConfiguration("demo: host metrics", ("host-metrics.yaml",), published=False)
 EXAMPLES: Final = (SHOP, GATEWAY, DRAFT)
 
-_SPANS: Final = {
-    "resourceSpans": [
-        {
-            "scopeSpans": [
-                {
-                    "spans": [
-                        {
-                            "traceId": "5b8efff798038103d269b633813fc60c",
-                            "spanId": "eee19b7ec3c1b174",
-                            "name": "GET /orders",
-                            "kind": 2,
-                            "startTimeUnixNano": "1763842020000000000",
-                            "endTimeUnixNano": "1763842020250000000",
-                            "attributes": [
-                                {"key": "http.route", "value": {"stringValue": "/orders"}},
-                                {"key": "user.email", "value": {"stringValue": "ada@example.com"}},
-                            ],
-                        }
-                    ]
-                }
-            ]
-        }
-    ]
-}
 TRIALS: Final = (
     DemoTest(
         "failed-orders-are-errors",
@@ -111,7 +94,7 @@ TRIALS: Final = (
         GATEWAY,
         "traces",
         "traces",
-        _SPANS,
+        "order-spans.json",
         {"name": "no address is left", "condition": 'span.attributes["user.email"] == nil', "expect": "all"},
     ),
     DemoTest(
@@ -119,7 +102,7 @@ TRIALS: Final = (
         GATEWAY,
         "traces",
         "traces",
-        _SPANS,
+        "order-spans.json",
         {
             "name": "no route is left (this rule fails on purpose)",
             "condition": 'span.attributes["http.route"] == nil',

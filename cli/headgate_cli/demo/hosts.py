@@ -121,7 +121,7 @@ def report(agents: Sequence[Agent], *, address: str = "") -> None:
     """
     import httpx
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     due, heard_at = 0.0, time.monotonic()
     try:
         if address:
@@ -210,10 +210,6 @@ def _place(fleet_id: str) -> Path:
         raise Failed(f"the server sent {quoted(fleet_id)} as a fleet's id: is it a Headgate server?")
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "headgate" / f"{fleet_id}.demo"
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _main() -> None:

@@ -10,12 +10,25 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.checks import gate
 from headgate_cli.configurations import lookup as configurations
+from headgate_cli.configurations.lookup import Latest
 from headgate_cli.errors import Failed
 from headgate_cli.shapes import EnvOut
 from headgate_cli.untrusted import one_line, quoted
 
 # Stands for the value of a secret: as long as a key or a token.
 STAND_IN: Final = "stand-in-of-a-secret"
+
+
+def chosen(api: Api, configuration: str, n: int | None) -> tuple[Latest, int]:
+    """The configuration that is named, and the number of its version: the newest published one if it is not named."""
+    configuration, n = configurations.one_version(configuration, n)
+    latest = configurations.latest(api, configurations.find(api, configuration))
+    if not n and not latest.published:
+        raise Failed(
+            f"{one_line(latest.name)} has no published version: publish one with "
+            f"`headgate config publish {one_line(latest.id)}`"
+        )
+    return latest, n or latest.published
 
 
 def validated(
@@ -25,16 +38,9 @@ def validated(
 
     `group` is the path of a group whose stored variables count.
     """
-    configuration, n = configurations.one_version(configuration, n)
-    latest = configurations.latest(api, configurations.find(api, configuration))
-    if not n and not latest.published:
-        raise Failed(
-            f"{one_line(latest.name)} has no published version: publish one with "
-            f"`headgate config publish {one_line(latest.id)}`"
-        )
-    n = n or latest.published
+    latest, n = chosen(api, configuration, n)
     content = configurations.text_of(api, latest, n)
-    env = [*env_of(api, group).items()] if group and n else []
+    env = [*env_of(api, group).items()] if group else []
     gate.require_valid_version(api, f"{latest.name} v{n}", content, undone=undone, forced=forced, env=env)
     return {"configuration_id": latest.id, "version_number": n}
 

@@ -8,11 +8,9 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import connected
-from headgate_cli.errors import Failed
-from headgate_cli.fleets import lookup
+from headgate_cli.fleets import assignable, lookup
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.shapes import AssignmentCheck, WarningOut
 from headgate_cli.untrusted import one_line, quoted
@@ -41,11 +39,8 @@ def check(api: Api, fleet: str, group: str, configuration: str, n: int | None, a
       headgate deployment check servers Default shop@3
     """
     path = f"{lookup.group_path(api, fleet, group)}/assignment-check"
-    configuration, n = configurations.one_version(configuration, n)
-    latest = configurations.latest(api, configurations.find(api, configuration))
-    if not n and not latest.published:
-        raise Failed(f"{one_line(latest.name)} has no published version")
-    request = {"configuration_id": latest.id, "version_number": n or latest.published}
+    latest, n = assignable.chosen(api, configuration, n)
+    request = {"configuration_id": latest.id, "version_number": n}
     answer = api.post(AssignmentCheck, path, request)
     if as_json:
         print_json(answer)

@@ -249,18 +249,9 @@ def observe(api: Api, fleet: str, client: str, websocket: bool, show_token: bool
         say(f"The token: {one_line(answer['token'])}")
 
 
-fleet.add_command(listing.of_fleet)
-fleet.add_command(traffic.traffic)
-fleet.add_command(last_day.last_day)
-fleet.add_command(costs.costs)
 for _command in (
-    observed.inventory,
-    observed.configurations,
-    observed.configuration,
-    observed.findings,
-    observed.adopt,
-    tokens.token,
-    tokens.mode,
+    *(listing.of_fleet, traffic.traffic, last_day.last_day, costs.costs, tokens.token, tokens.mode),
+    *(observed.inventory, observed.configurations, observed.configuration, observed.findings, observed.adopt),
 ):
     fleet.add_command(_command)
 

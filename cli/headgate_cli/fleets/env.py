@@ -13,7 +13,7 @@ from headgate_cli.api import Api
 from headgate_cli.connection import connected
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_json, print_result, show_list, table
-from headgate_cli.shapes import EnvHostsOut, EnvOut, VariableOut
+from headgate_cli.shapes import EnvHostsOut, EnvOut
 from headgate_cli.untrusted import one_line
 
 
@@ -76,7 +76,7 @@ def env(
         "No variables are stored with this group",
         {
             "NAME": lambda variable: variable["name"],
-            "VALUE": _shown,
+            "VALUE": lambda variable: "(secret)" if variable["secret"] else variable["value"],
             "SET (UTC)": lambda variable: minute(variable["set_at"]),
         },
         answer=stored,
@@ -92,7 +92,8 @@ def _show_hosts(hosts: EnvHostsOut, *, as_json: bool) -> None:
     rolled_out = hosts["rolled_out"]
     rolled = f"revision {rolled_out} was rolled out" if rolled_out else "none was rolled out"
     print_result(f"Stored is revision {hosts['newest']}; {rolled}")
-    rows = [(_revision(row["revision"]), str(row["hosts"])) for row in hosts["running"]]
+    revisions = [(row["revision"], str(row["hosts"])) for row in hosts["running"]]
+    rows = [("of the install" if revision is None else str(revision), count) for revision, count in revisions]
     if hosts["unknown"]:
         rows.append(("not known", str(hosts["unknown"])))
     table(("REVISION", "HOSTS"), rows, nothing="No host of this group reports")
@@ -100,10 +101,6 @@ def _show_hosts(hosts: EnvHostsOut, *, as_json: bool) -> None:
         print_result(f"gets none: {one_line(host['name'])}: {one_line(host['message'])}")
     if hosts["unreached"] > len(hosts["not_moved"]):
         print_result(f"gets none: {hosts['unreached'] - len(hosts['not_moved'])} more")
-
-
-def _revision(revision: int | None) -> str:
-    return "of the install" if revision is None else str(revision)
 
 
 def _secret(name: str) -> str:
@@ -118,7 +115,3 @@ def _secret(name: str) -> str:
     if not value and not sys.stdin.isatty():
         raise click.UsageError(f"no terminal to ask for the secret {one_line(name)}: set its variable for this command")
     return value if value else str(click.prompt(f"Value of {one_line(name)}", hide_input=True, err=True))
-
-
-def _shown(variable: VariableOut) -> str:
-    return "(secret)" if variable["secret"] else variable["value"] or ""

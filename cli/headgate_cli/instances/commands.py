@@ -22,7 +22,7 @@ from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host
 from headgate_cli.output import minute, print_json, print_outcome, print_result, say, show_list
 from headgate_cli.rollouts.options import Duration
-from headgate_cli.shaped import PlainAnswer
+from headgate_cli.shaped import PlainAnswer, shaped
 from headgate_cli.untrusted import one_line, quoted
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -240,54 +240,36 @@ def change(
         print_result(one_line(f"{host(detail)}: {shown}{moves}"))
 
 
-@instance.command("allow-move")
-@_fleet
-@_instance
-@connected
-def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-    """Let another host take a host's place within the hour, once: one that lost its key, or came by another token.
+def _admitting(name: str, help_text: str, done: str) -> None:
+    """Add a command that decides whether messages of a host are taken; `done` says so of the host, with its times."""
 
-    It takes a person's session (`headgate login`). Whoever has a token of the fleet can use it first.
-
-    \b
-    Examples:
-      headgate instance allow-move servers web-1
-    """
-    allowed = api.post(shapes.MoveOut, f"{lookup.instance_path(api, fleet, instance)}/allow-move")
-    until = minute(allowed["move_allowed_until"])
-    print_outcome(allowed, as_json, f"another host may take the place of {one_line(instance)} until {until} (UTC)")
+    @instance.command(name, help=f"{help_text}\n\n\b\nExamples:\n  headgate instance {name} servers web-1\n")
+    @_fleet
+    @_instance
+    @connected
+    def admit(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+        seen = api.post(PlainAnswer, f"{lookup.instance_path(api, fleet, instance)}/{name}")
+        until = shaped(shapes.MoveOut, seen)["move_allowed_until"] if "{until}" in done else ""
+        print_outcome(seen, as_json, done.format(host=one_line(instance), until=one_line(minute(until))))
 
 
-@instance.command("cut-off")
-@_fleet
-@_instance
-@connected
-def cut_off(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-    """Refuse every message of a host, and send it nothing, also no renewed token. Its collector runs on as it is.
-
-    It takes a person's session (`headgate login`). Renew the token too: whoever has it can report as another host.
-
-    \b
-    Examples:
-      headgate instance cut-off servers web-1
-    """
-    seen = api.post(shapes.InstanceDetail, f"{lookup.instance_path(api, fleet, instance)}/cut-off")
-    print_outcome(seen, as_json, f"messages of {one_line(instance)} are refused; `headgate instance let-in` ends that")
-
-
-@instance.command("let-in")
-@_fleet
-@_instance
-@connected
-def let_in(api: Api, fleet: str, instance: str, as_json: bool) -> None:
-    """Take the messages of a host again that was cut off. It takes a person's session.
-
-    \b
-    Examples:
-      headgate instance let-in servers web-1
-    """
-    seen = api.post(shapes.InstanceDetail, f"{lookup.instance_path(api, fleet, instance)}/let-in")
-    print_outcome(seen, as_json, f"messages of {one_line(instance)} are taken again")
+_admitting(
+    "allow-move",
+    "Let another host take a host's place within the hour, once: one that lost its key, or came by another token.\n\n"
+    "It takes a person's session (`headgate login`). Whoever has a token of the fleet can use it first.",
+    "another host may take the place of {host} until {until} (UTC)",
+)
+_admitting(
+    "cut-off",
+    "Refuse every message of a host, and send it nothing, also no renewed token. Its collector runs on as it is.\n\n"
+    "It takes a person's session (`headgate login`). Renew the token too: whoever has it can report as another host.",
+    "messages of {host} are refused; `headgate instance let-in` ends that",
+)
+_admitting(
+    "let-in",
+    "Take the messages of a host again that was cut off. It takes a person's session.",
+    "messages of {host} are taken again",
+)
 
 
 @instance.command("replace")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
-from headgate_cli.api import Api, ApiRequest, Entity, ServerError
+from headgate_cli.api import Api, ApiRequest, ServerError
 from headgate_cli.local import collectors
 from headgate_cli.responses import HttpAnswer
 from headgate_cli.untrusted import one_line
@@ -16,6 +16,7 @@ from headgate_cli.untrusted import one_line
 if TYPE_CHECKING:
     from headgate_engine.checker.asker import Asker
     from headgate_engine.checker.supervisor import Checker
+    from headgate_engine.errors import FieldError
 
 _NOT_INSTALLED: Final = "collector_version_not_installed"
 
@@ -61,7 +62,7 @@ class LocalApi(Api):
 
         body = request.body or {}
         with _refusals(self._named, asker.default_version, body):
-            answer = requests.answer(request.method, path, parameters, body, asker, self._stored)
+            answer = requests.answer(request.method, path, requests.LocalRequest(parameters, body, asker, self._stored))
         if answer is None:
             raise ServerError(404, "not_found", "this needs a server: leave out --local", [])
         return HttpAnswer(200, {}, answer)
@@ -104,12 +105,8 @@ def _refusals(named: str, version: str, body: Mapping[str, object]) -> Iterator[
         raise _problem(422, "unworkable", str(unworkable)) from unworkable
 
 
-def _problem(status: int, code: str, detail: str, entries: object = (), way_out: str = "") -> ServerError:
-    from headgate_engine.errors import FieldError
-
-    places: list[Entity] = []
-    for entry in entries if isinstance(entries, list | tuple) else ():
-        assert isinstance(entry, FieldError)
-        facts = {name: getattr(entry, name) for name in ("message", "component_path", "line", "column", "code")}
-        places.append({"loc": list(entry.loc), **{name: value for name, value in facts.items() if value is not None}})
+def _problem(status: int, code: str, detail: str, entries: Sequence[FieldError] = (), way_out: str = "") -> ServerError:
+    names = "message", "component_path", "line", "column", "code"
+    facts = [{"loc": list(entry.loc), **{name: getattr(entry, name) for name in names}} for entry in entries]
+    places = [{name: value for name, value in place.items() if value is not None} for place in facts]
     return ServerError(status, code, detail, places, way_out)

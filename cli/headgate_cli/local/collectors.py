@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from headgate_cli import collector_wheel
-from headgate_cli.collector_version import VERSION
+from headgate_cli.collector_version import VERSION, age
 from headgate_cli.errors import Unreachable
 from headgate_cli.untrusted import one_line
 
@@ -41,7 +41,7 @@ def installed() -> list[str]:
         names = set()
     built = {name for name in names if (folder() / name / BINARY).is_file()}
     wheel = collector_wheel.installed()
-    return sorted(built | ({wheel.collector_version()} if wheel else set()), key=_age)
+    return sorted(built | ({wheel.collector_version()} if wheel else set()), key=age)
 
 
 def default() -> str:
@@ -99,7 +99,3 @@ def _version_of(binary: Path, limits: object) -> str:
         raise NoCollector(f"{shown} is an official release, which has no `check` command: {_WAY_OUT}") from error
     except Unusable as error:
         raise NoCollector(f"{shown} cannot be used: {one_line(error.detail)}; {_WAY_OUT}") from error
-
-
-def _age(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))

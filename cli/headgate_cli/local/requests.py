@@ -40,7 +40,7 @@ _RECORDED: Final = f"{_STEPS}#recorded"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class LocalRequest:
     """A request. `stored` has the answers to later ones by their paths."""
 
     parameters: Mapping[str, str]
@@ -49,19 +49,12 @@ class _Asked:
     stored: MutableMapping[str, bytes]
 
 
-def answer(
-    method: str,
-    path: str,
-    parameters: Mapping[str, str],
-    body: Mapping[str, object],
-    asker: Asker,
-    stored: MutableMapping[str, bytes],
-) -> bytes | None:
+def answer(method: str, path: str, asked: LocalRequest) -> bytes | None:
     """The answer; None if this needs a server. Raises what the engine raises, and ValidationError for the body."""
     if method == "GET" and path.startswith(f"{_STEPS}/"):
-        return _step(stored, int(path.removeprefix(f"{_STEPS}/")), parameters.get("record"))
+        return _step(asked.stored, int(path.removeprefix(f"{_STEPS}/")), asked.parameters.get("record"))
     respond = _ANSWERS.get((method, path))
-    return None if respond is None else respond(_Asked(parameters, body, asker, stored))
+    return None if respond is None else respond(asked)
 
 
 def _json(model: BaseModel) -> bytes:
@@ -72,40 +65,40 @@ def _document(document: object) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def _validate(asked: _Asked) -> bytes:
+def _validate(asked: LocalRequest) -> bytes:
     parts = Parts(*(asked.parameters.get(name) == "true" for name in ("lint", "policies", "graph", "start")))
     request = CheckedText.model_validate(asked.body).request()
     checked = checking.check(request, parts, PolicyChoices(), asker=asked.asker)
     return ValidationResult.of(checked).model_dump_json(exclude_unset=True).encode()
 
 
-def _lint(asked: _Asked) -> bytes:
+def _lint(asked: LocalRequest) -> bytes:
     body = LintedText.model_validate(asked.body)
     return to_json(validation.lint_yaml(body.yaml, body.version, asker=asked.asker.gated(body.feature_gates)))
 
 
-def _upgrade(asked: _Asked) -> bytes:
+def _upgrade(asked: LocalRequest) -> bytes:
     body = CheckTextUpgrade.model_validate(asked.body)
     return _json(upgrades.check(body.text(), body.to, body.source, asker=asked.asker))
 
 
-def _versions(asked: _Asked) -> bytes:
+def _versions(asked: LocalRequest) -> bytes:
     versions = [collector.version for collector in collectors.installed(asker=asked.asker)]
     return _document({"items": [{"version": version} for version in versions], "next_cursor": None})
 
 
-def _schema(asked: _Asked) -> bytes:
+def _schema(asked: LocalRequest) -> bytes:
     version = asked.parameters.get("version") or asked.asker.default_version
     return documents.unpacked(documents.asked("reference", {"form": "document"}, version, asker=asked.asker))[2]
 
 
-def _ottl(asked: _Asked) -> bytes:
+def _ottl(asked: LocalRequest) -> bytes:
     names = {name: asked.parameters[name] for name in ("component", "context") if name in asked.parameters}
     version = asked.parameters.get("version") or asked.asker.default_version
     return _document(documents.asked("ottl_reference", names, version, asker=asked.asker))
 
 
-def _run(asked: _Asked) -> bytes:
+def _run(asked: LocalRequest) -> bytes:
     body = RunOfText.model_validate(asked.body)
     asker = asked.asker
     sample = body.as_sample()
@@ -176,7 +169,7 @@ def _run(asked: _Asked) -> bytes:
     return asked.stored[path]
 
 
-def _trace(asked: _Asked, case: Case, left: Left) -> str:
+def _trace(asked: LocalRequest, case: Case, left: Left) -> str:
     """Store the steps of a run. Returns the note about it, empty if there are some, or could be none."""
     if not left.outcome.executed:
         return ""
@@ -185,7 +178,7 @@ def _trace(asked: _Asked, case: Case, left: Left) -> str:
     return "" if trace.available else notes.note(f"this run has no steps: {trace.reason}")
 
 
-def _store_trace(asked: _Asked, trace: RecordedTrace) -> None:
+def _store_trace(asked: LocalRequest, trace: RecordedTrace) -> None:
     asked.stored[_RECORDED] = _json(trace)
     asked.stored[_STEPS] = trace.model_dump_json(exclude={"items": {"__all__": {"records"}}}).encode()
 
@@ -200,7 +193,7 @@ def _step(stored: Mapping[str, bytes], n: int, record: str | None) -> bytes | No
     return _document({**step, "records": entries, "next_cursor": None})
 
 
-def _suite(asked: _Asked) -> bytes:
+def _suite(asked: LocalRequest) -> bytes:
     body = SuiteOfText.model_validate(asked.body)
     version = body.collector_version or asked.asker.default_version
     request = suite.request_of(body.yaml, body.named(), collector_version=version, with_output=body.output)
@@ -209,7 +202,7 @@ def _suite(asked: _Asked) -> bytes:
     return _job(asked, "/testing/suites", result, "Success" if passed else "Fail")
 
 
-def _coverage(asked: _Asked) -> bytes:
+def _coverage(asked: LocalRequest) -> bytes:
     body = CoverageOfText.model_validate(asked.body)
     version = body.collector_version or asked.asker.default_version
     collectors.require_installed(version, "collector_version", asker=asked.asker)
@@ -217,7 +210,7 @@ def _coverage(asked: _Asked) -> bytes:
     return _job(asked, "/testing/coverage", _concluded(asked, coverage, request), "Done")
 
 
-def _comparison(asked: _Asked) -> bytes:
+def _comparison(asked: LocalRequest) -> bytes:
     body = ComparisonOfTexts.model_validate(asked.body)
     sides = {}
     for name, text in (("left", body.left), ("right", body.right)):
@@ -242,13 +235,13 @@ class _Kind(Protocol):
     ) -> JsonValue: ...
 
 
-def _concluded(asked: _Asked, kind: _Kind, request: JsonValue) -> JsonValue:
+def _concluded(asked: LocalRequest, kind: _Kind, request: JsonValue) -> JsonValue:
     begun = datetime.now(UTC)
     results = sandbox.results(kind.cases(request, asked.asker), _binary(asked), asker=asked.asker)
     return kind.conclude(begun, request, results, asked.asker)
 
 
-def _job(asked: _Asked, path: str, result: JsonValue, status: str) -> bytes:
+def _job(asked: LocalRequest, path: str, result: JsonValue, status: str) -> bytes:
     """A job that has ended, as the API has it at its own path."""
     job_id = f"{_ID}-{len(asked.stored) + 1}"
     named = {"reason": "", "configuration_id": None, "version_number": None}
@@ -258,13 +251,13 @@ def _job(asked: _Asked, path: str, result: JsonValue, status: str) -> bytes:
     return asked.stored[f"{path}/{job_id}"]
 
 
-def _binary(asked: _Asked) -> Callable[[str], Path]:
+def _binary(asked: LocalRequest) -> Callable[[str], Path]:
     collectors_here = asked.asker.collectors
     assert isinstance(collectors_here, Checker)
     return collectors_here.collectors.binary
 
 
-_ANSWERS: Final[Mapping[tuple[str, str], Callable[[_Asked], bytes]]] = {
+_ANSWERS: Final[Mapping[tuple[str, str], Callable[[LocalRequest], bytes]]] = {
     ("POST", "/validate"): _validate,
     ("POST", "/validate/upgrade-check"): _upgrade,
     ("POST", "/ottl/lint"): _lint,

@@ -33,12 +33,6 @@ _SYMBOL_KINDS: Final = {
     "pipeline": types.SymbolKind.Module,
     "list": types.SymbolKind.Array,
 }
-_SEVERITIES: Final = {
-    "error": types.DiagnosticSeverity.Error,
-    "warning": types.DiagnosticSeverity.Warning,
-    "information": types.DiagnosticSeverity.Information,
-    "hint": types.DiagnosticSeverity.Hint,
-}
 SOURCE: Final = "headgate"
 
 
@@ -51,7 +45,7 @@ def diagnostic(text: DocumentText, finding: Diagnostic) -> types.Diagnostic:
     return types.Diagnostic(
         range_of(text, finding.start, finding.end),
         finding.message,
-        severity=_SEVERITIES[finding.severity],
+        severity=types.DiagnosticSeverity[finding.severity.capitalize()],
         code=finding.code or None,
         source=SOURCE,
         tags=[types.DiagnosticTag.Unnecessary] if finding.unnecessary else None,

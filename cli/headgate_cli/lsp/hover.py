@@ -32,7 +32,7 @@ def hover(document: OpenDocument, offset: int, reference: ServedSchema | None, l
         return None
     if node is None:
         return _by_indentation(document, offset, reference)
-    text = _of_id(document, node, reference) or _of_setting(document, node, reference)
+    text = _of_id(document, node, reference) or _of_path(document, node.path, reference)
     return Hover(text, node.start, node.end) if text else None
 
 
@@ -67,19 +67,12 @@ def _of_id(document: OpenDocument, node: Node, reference: ServedSchema) -> str:
     return ""
 
 
-def _of_setting(document: OpenDocument, node: Node, reference: ServedSchema) -> str:
-    path = node.path
-    if len(path) > 1 and path[0] in KINDS and isinstance(path[1], str):
-        component = reference.component(path[0], path[1])
-        if component is not None and len(path) == 2:
-            return of_component(component)
-    return _setting(document, path, reference)
-
-
-def _setting(document: OpenDocument, path: Path, reference: ServedSchema) -> str:
-    if not path:
-        return ""
-    text = described(reference.at(path, document.known))
+def _of_path(document: OpenDocument, path: Path, reference: ServedSchema) -> str:
+    """A component's type at its own key, and elsewhere the setting."""
+    if len(path) == 2 and path[0] in KINDS:
+        component = reference.component(str(path[0]), str(path[1]))
+        return of_component(component) if component is not None else ""
+    text = described(reference.at(path, document.known)) if path else ""
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     return f"**{escaped(name)}**\n\n{text}" if text else ""
 
@@ -92,10 +85,5 @@ def _by_indentation(document: OpenDocument, offset: int, reference: ServedSchema
     word = document.text.content[place.start : place.end].rstrip(":")
     if place.role != "key" or not word:
         return None
-    path: Path = (*place.path, word)
-    if len(path) == 2 and path[0] in KINDS:
-        component = reference.component(str(path[0]), word)
-        text = of_component(component) if component else ""
-    else:
-        text = _setting(document, path, reference)
+    text = _of_path(document, (*place.path, word), reference)
     return Hover(text, place.start, place.end) if text else None

@@ -120,20 +120,12 @@ def symbols(document: OpenDocument, reference: ServedSchema | None) -> list[Symb
     configuration = document.configuration(reference)
     sections = []
     for key, body in tree.root.pairs:
-        if key.text in KINDS:
-            inner = [
-                _symbol(document, declared) for declared in configuration.declarations if declared.section == key.text
-            ]
-        elif key.text == "service":
-            inner = [
-                _symbol(document, declared) for declared in configuration.declarations if declared.section == PIPELINES
-            ]
-            extensions = get(body, "extensions")
-            if extensions is not None and extensions.items:
-                span = extensions.start, extensions.end
-                inner.insert(0, Symbol("extensions", "", "list", span, span))
-        else:
-            inner = []
+        section = PIPELINES if key.text == "service" else key.text if key.text in KINDS else ""
+        inner = [_symbol(document, declared) for declared in configuration.declarations if declared.section == section]
+        extensions = get(body, "extensions") if section == PIPELINES else None
+        if extensions is not None and extensions.items:
+            span = extensions.start, extensions.end
+            inner.insert(0, Symbol("extensions", "", "list", span, span))
         end = _trimmed(document, body)
         # The children have to be within their parent; a merged one stands elsewhere.
         inner = [child for child in inner if key.start <= child.span[0] and child.span[1] <= end]

@@ -253,17 +253,12 @@ def siblings_above(text: DocumentText, offset: int, name: str) -> str:
             continue
         left, levels = upper.first, levels + 1
         column = upper.column
-        for key, value in [*_own(upper), *_siblings(text, above, column, upper)]:
+        for key, value in [*filter(None, [upper.key()]), *_siblings(text, above, column, upper)]:
             if key == name:
                 return unquoted(re.sub(r"[ \t]#.*", "", value))
         if left == 0 or levels == _MOST_LEVELS:
             break
     return ""
-
-
-def _own(line: _Line) -> list[tuple[str, str]]:
-    key = line.key()
-    return [key] if key is not None else []
 
 
 def _flow_place(text: DocumentText, number: int, offset: int) -> CursorPlace | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import cached_property
 from typing import Final
 
 from lsprotocol import types
@@ -53,22 +54,16 @@ class EditorServer(LanguageServer):
         self.backend = backend
         self._documents: dict[str, OpenDocument] = {}
         self._findings: dict[str, list[Diagnostic]] = {}
-        self._checks: Checks | None = None
-        self._references: ReferenceStore | None = None
         self._outage = ""
         self._parsing: dict[str, asyncio.Future[None]] = {}
 
-    @property
+    @cached_property
     def checks(self) -> Checks:
-        if self._checks is None:
-            self._checks = Checks(self.backend.check, is_limited=self.backend.is_limited, publish=self._publish)
-        return self._checks
+        return Checks(self.backend.check, is_limited=self.backend.is_limited, publish=self._publish)
 
-    @property
+    @cached_property
     def references(self) -> ReferenceStore:
-        if self._references is None:
-            self._references = ReferenceStore(self.backend, self._lacks)
-        return self._references
+        return ReferenceStore(self.backend, self._lacks)
 
     def opened(self, item: types.TextDocumentItem) -> None:
         chosen = self.workspace.position_encoding
@@ -125,10 +120,10 @@ class EditorServer(LanguageServer):
 
     def end(self) -> None:
         """Give up what is under way, and end the backend."""
-        if self._checks is not None:
-            self._checks.close()
-        if self._references is not None:
-            self._references.close()
+        if "checks" in self.__dict__:
+            self.checks.close()
+        if "references" in self.__dict__:
+            self.references.close()
         self.backend.close()
 
     def _recheck(self, document: OpenDocument, *, pause: float) -> None:

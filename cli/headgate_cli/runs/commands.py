@@ -246,12 +246,6 @@ def stderr(api: Api, run_id: str, as_json: bool) -> None:
     print_outcome({"id": run_id, "stderr": written}, as_json, lambda: print_text(written))
 
 
-test.add_command(suite)
-test.add_command(list_)
-test.add_command(runs)
-test.add_command(coverage)
-
-
 def _finish(api: Api, started: RunOut, *, as_json: bool, trace: bool = False, record: int | None = None) -> None:
     ended = started if started["status"] in FINAL else follow(api, started["id"])
     traced = steps.traced(api, ended["id"], record) if trace else None
@@ -269,10 +263,6 @@ def _present(api: Api, run: RunOut, *, as_json: bool, further: Entity = _NOTHING
     print_json({**names.named(run, by_id), **further})
     if run["status"] in ("Fail", "Error"):
         raise Ended(FAILED)
-
-
-test.add_command(steps.steps)
-test.add_command(diff)
 
 
 def _require_local(configuration: str, **asked: bool) -> None:
@@ -368,3 +358,7 @@ def _state(files: Sequence[str]) -> list[tuple[int, int]]:
         else:
             states.append((stat.st_mtime_ns, stat.st_size))
     return states
+
+
+for _command in (suite, list_, runs, coverage, steps.steps, diff):
+    test.add_command(_command)

@@ -113,12 +113,8 @@ def _rule(place: Place, value: object) -> object:
     return _RULE_CHECK(place, value)
 
 
-def _anything(_place: Place, value: object) -> object:
-    return value
-
-
 _RULE_CHECK: Final = keys(
-    {**dict.fromkeys(_RULE, _anything), "name": text, "condition": text},
+    {**dict.fromkeys(_RULE, lambda _, value: value), "name": text, "condition": text},
     ("name", "condition"),
     noun="a field of a rule",
 )

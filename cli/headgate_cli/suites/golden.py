@@ -102,13 +102,9 @@ def write(renewal: Renewal) -> None:
         document = None
     before = parse(content, test.file)
     # The rest of the file has to be what it was.
-    if not isinstance(document, dict) or document != {**_mapping(before), "expected": renewal.output}:
+    if not isinstance(before, dict) or document != {**before, "expected": renewal.output}:
         raise Failed(
             f"{one_line(test.file)}: the expected output cannot be replaced in this file: move it into a file of its "
             "own, and name that as expected_file"
         )
     safe_files.write(test.file, replaced)
-
-
-def _mapping(document: object) -> dict[object, object]:
-    return document if isinstance(document, dict) else {}

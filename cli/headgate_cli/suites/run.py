@@ -54,6 +54,19 @@ class SuiteRun(Work):
     def passed(self) -> bool:
         return not self.problem and bool(self.outcomes) and all(outcome.passed for outcome in self.outcomes)
 
+    def take(self, tests: Sequence[FileTest], result: Entity) -> None:
+        suite = shaped(SuiteResult, result)
+        self.collector_version = suite["collector_version"]
+        files = {test.name: test for test in tests}
+        answers = {outcome["name"]: outcome for outcome in suite["tests"]}
+        for name in [*files, *(name for name in answers if name not in files)]:
+            missing = "" if name in answers else "the server's answer has no result of this test"
+            self.outcomes.append(SuiteOutcome(name, files.get(name), answers.get(name), missing))
+
+    def refuse(self, tests: Sequence[FileTest], reason: str) -> None:
+        self.outcomes += [SuiteOutcome(test.name, test, problem=reason) for test in tests]
+        self.problem = reason
+
 
 def run(
     api: Api, suites: Sequence[Suite], more: Mapping[str, object], done: Callable[[SuiteRun], None]
@@ -76,7 +89,7 @@ def run(
         ran.outcomes.sort(key=lambda outcome: places.get(outcome.name, len(places)))
         done(ran)
 
-    jobs.run(api, _KIND, runs, started, take=_take, refuse=_refuse, done=finish)
+    jobs.run(api, _KIND, runs, started, finish)
     return runs
 
 
@@ -95,18 +108,3 @@ def request(suite: Suite, tests: Sequence[FileTest]) -> dict[str, object]:
 def body_of(test: FileTest) -> dict[str, object]:
     # An output that is written by this run: what is expected so far is nothing.
     return {"name": test.name, **test.fields} | ({"expected": ""} if test.awaits_expected else {})
-
-
-def _take(job: TestingJob[SuiteRun], result: Entity) -> None:
-    suite = shaped(SuiteResult, result)
-    job.work.collector_version = suite["collector_version"]
-    files = {test.name: test for test in job.tests}
-    answers = {outcome["name"]: outcome for outcome in suite["tests"]}
-    for name in [*files, *(name for name in answers if name not in files)]:
-        missing = "" if name in answers else "the server's answer has no result of this test"
-        job.work.outcomes.append(SuiteOutcome(name, files.get(name), answers.get(name), missing))
-
-
-def _refuse(job: TestingJob[SuiteRun], reason: str) -> None:
-    job.work.outcomes += [SuiteOutcome(test.name, test, problem=reason) for test in job.tests]
-    job.work.problem = reason

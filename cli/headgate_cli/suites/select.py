@@ -41,10 +41,6 @@ class Suite:
     def is_stored(self) -> bool:
         return "configuration_id" in self.request
 
-    def with_env(self, env: Mapping[str, str]) -> Suite:
-        """The suite with these variables in each test, instead of its own ones of the same names."""
-        return replace(self, tests=[test.with_env(env) for test in self.tests])
-
 
 class NoTestsHere(Failed):
     """A folder or file without tests."""
@@ -83,7 +79,9 @@ def suites(
     if env and stored:
         raise click.UsageError(f"--env is for the tests of files: those of {one_line(stored)} have their own `env`")
     chosen_suites = [suite for suite in selected if suite.tests or suite.is_stored or suite.problem]
-    return [suite.with_env(dict(env)) for suite in chosen_suites] if env else chosen_suites
+    if not env:
+        return chosen_suites
+    return [replace(suite, tests=[test.with_env(dict(env)) for test in suite.tests]) for suite in chosen_suites]
 
 
 def _named(api: Api, argument: str, *, may_await: bool) -> Iterator[Suite]:

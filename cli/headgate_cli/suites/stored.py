@@ -29,13 +29,8 @@ def get(api: Api, configuration_id: str, n: int, name: str) -> dict[str, object]
     return essential(api.get(PlainAnswer, f"{_path(configuration_id, n)}/{name}"))
 
 
-def put(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> str:
-    """Save a test; `known` is the SHA-256 of what it replaces, empty for a new one. Returns that of what it says."""
-    return saved(api, configuration_id, n, test, known)["sha256"]
-
-
 def saved(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> ListedTestOut:
-    """Save a test, and return it as it is listed."""
+    """Save a test, and return it as it is listed; `known` is the SHA-256 of what it replaces, empty for a new one."""
     path = f"{_path(configuration_id, n)}/{test.name}"
     return api.put(ListedTestOut, path, test.fields, if_match=_etag(known))
 

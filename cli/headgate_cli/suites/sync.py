@@ -81,7 +81,7 @@ def apply(api: Api, plan: TestChanges, configuration_id: str, n: int, now: dict[
     saved = f"version {n} of {one_line(configuration_id)} is saved as a draft"
     for test in plan.put:
         try:
-            now[test.name] = stored.put(api, configuration_id, n, test, now.get(test.name, ""))
+            now[test.name] = stored.saved(api, configuration_id, n, test, now.get(test.name, ""))["sha256"]
         except Failed as error:
             reason = f"but not its test {one_line(test.file)}: {error.message}"
             raise Failed(f"{saved}, {reason}. Correct it, and push again") from error

@@ -11,7 +11,7 @@ import click
 from headgate_cli import variables
 from headgate_cli.api import INSTALL_ANOTHER, Api, ServerError
 from headgate_cli.checks import findings
-from headgate_cli.collector_version import VERSION, CollectorVersion
+from headgate_cli.collector_version import VERSION, CollectorVersion, age
 from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local.options import connected_or_local
@@ -106,7 +106,7 @@ def bisect(
 
 def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:
     """The installed versions from `good` to `bad`, oldest first. Raises Failed."""
-    installed = sorted(map(_version, api.items(InstalledVersionOut, "/collector-versions")), key=_age)
+    installed = sorted(map(_version, api.items(InstalledVersionOut, "/collector-versions")), key=age)
     for version in (good, bad):
         if version and version not in installed:
             listed = ", ".join(installed)
@@ -114,7 +114,7 @@ def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:
     chosen = [
         version
         for version in installed
-        if (not good or _age(version) >= _age(good)) and (not bad or _age(version) <= _age(bad))
+        if (not good or age(version) >= age(good)) and (not bad or age(version) <= age(bad))
     ]
     if len(chosen) < 2:
         raise Failed(f"there are not two installed versions to search; installed: {one_line(', '.join(installed))}")
@@ -152,7 +152,3 @@ def _version(installed: InstalledVersionOut) -> str:
     if not VERSION.fullmatch(version):
         raise Failed(f"the server lists {version!r}, which is not a collector version: is it a Headgate server?")
     return version
-
-
-def _age(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]

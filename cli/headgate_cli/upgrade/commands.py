@@ -170,8 +170,7 @@ def _check(
             say(line)
             continue
         print_result(line)
-        shown = report.findings(target.label, answer)
-        if shown:
+        if shown := [*report.findings(target.label, answer)]:
             print_result(findings.as_text(shown, {target.label: target.content}))
         if answer["incomplete"]:
             say("  the text is so large that not everything was compared or is listed")

@@ -51,12 +51,8 @@ def headline(report: shapes.UpgradeReport) -> str:
     return f"works on {target}" + (f" as on {source}" if source != target else ", with nothing to rename")
 
 
-def findings(label: str, report: shapes.UpgradeReport) -> list[Finding]:
+def findings(label: str, report: shapes.UpgradeReport) -> Iterator[Finding]:
     """Everything to see at a place of the text, the worst first."""
-    return list(_findings(label, report))
-
-
-def _findings(label: str, report: shapes.UpgradeReport) -> Iterator[Finding]:
     source, target = report["from"], report["to"]
     new, known = report["new_errors"], report["verdict"]["to"]["errors"]
     yield from (finding_of(label, "error", entry) for entry in new)

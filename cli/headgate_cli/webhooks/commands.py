@@ -65,7 +65,7 @@ def list_(api: Api, as_json: bool) -> None:
             "HOST": lambda webhook: webhook["host"],
             "FORMAT": lambda webhook: webhook["format"],
             "STATE": lambda webhook: "on" if webhook["enabled"] else "off",
-            "EVENTS": lambda webhook: _types(webhook),
+            "EVENTS": lambda webhook: ", ".join(webhook["types"]) or "all",
         },
     )
 
@@ -277,10 +277,6 @@ def _print_secret(webhook: WebhookWithSecret) -> None:
     else:
         # The answer that had it was lost on the way.
         say(f"Its secret was lost with the connection: `headgate webhook secret {webhook['id']}` makes another one")
-
-
-def _types(webhook: WebhookOut) -> str:
-    return ", ".join(webhook["types"]) or "all"
 
 
 def _last(delivery: DeliveryOut) -> str:

@@ -7,11 +7,6 @@ from urllib.parse import urlsplit
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.model import check
-from headgate_cli.api import Entity
-
-
-def _groups(bench: Bench, fleet_id: str) -> list[Entity]:
-    return expect.items(expect.entity(bench.write.get(f"/fleets/{fleet_id}/deployments")))
 
 
 @check("fleets.create", "A fleet is created with an unassigned Default group, its label is unique, no token is shown.")
@@ -20,7 +15,8 @@ def create(bench: Bench) -> None:
     fleet = expect.entity(answer, 201)
     expect.equal("`expires_in`", fleet.get("expires_in"), "never")
     expect.that("token" not in fleet and b"ft_" not in answer.content, "the answer holds a token")
-    (group,) = _groups(bench, expect.text(fleet, "id"))
+    path = f"/fleets/{expect.text(fleet, 'id')}/deployments"
+    (group,) = expect.items(expect.entity(bench.write.get(path)))
     facts = (group.get("name"), group.get("is_default"), group.get("configuration_id"))
     expect.equal("the group", facts, ("Default", True, None))
     again = {"label": bench.name("fleet"), "type": "server-supervisor"}
