@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from headgate_cli.local.api import LocalApi
+from headgate_cli.shaped import PlainAnswer
 from headgate_local.options import read_options
 from tests.support import sizes
 from tests.support.cli_support import BROKEN, EDGE, Cli, Done
@@ -293,7 +294,7 @@ def both(cli: Cli, path: str, body: Any) -> tuple[Any, Any]:
     with cli.api() as api, closing(LocalApi()) as local, pytest.MonkeyPatch.context() as environment:
         environment.setenv("HEADGATE_COLLECTORS_DIR", COLLECTORS["HEADGATE_COLLECTORS_DIR"])
         started = api.post(path, json=body).raise_for_status().json()
-        here = local.create(path, body)
+        here = local.create(PlainAnswer, path, body)
         while (ended := api.get(f"{path}/{started['id']}").json())["status"] in ("Queued", "Running"):
             time.sleep(0.2)
     assert ended["result"], ended
