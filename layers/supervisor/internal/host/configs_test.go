@@ -66,6 +66,29 @@ func TestTheConfigurationBeforeIsPutBackWhereTheNewOneAlreadyRan(t *testing.T) {
 	}
 }
 
+func TestWhatIsAssignedIsSettledOnceItRunsAndNothingIsUnderWay(t *testing.T) {
+	const applying = protobufs.RemoteConfigStatuses_RemoteConfigStatuses_APPLYING
+	for name, row := range map[string]struct {
+		change  func(b *bench)
+		settled bool
+	}{
+		"it runs":                           {func(*bench) {}, true},
+		"another one is offered":            {func(b *bench) { b.exchange(&protobufs.AgentToServer{}, offer("h2", "a: 2\n")) }, false},
+		"another one is tried":              {func(b *bench) { b.exchange(status("h2", applying), nil) }, false},
+		"another one is tried for too long": {func(b *bench) { b.exchange(status("h2", applying), nil); b.clock = b.clock.Add(longestApply) }, true},
+		"it ends again and again":           {func(b *bench) { b.exits(3, 1); b.exchange(&protobufs.AgentToServer{}, nil) }, false},
+		"it runs, and was not called so":    {func(b *bench) { b.tries("h2", "a: 2\n") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := quiet(t)
+			row.change(b)
+			if settled := b.host.Settled(); (settled != nil) != row.settled || row.settled && string(settled.ConfigHash) != "h1" {
+				t.Errorf("%v", settled)
+			}
+		})
+	}
+}
+
 func TestADamagedFileOfConfigurationsBeginsAnew(t *testing.T) {
 	for _, content := range []string{"{", `{"running":{"text_hash":"x"},"offered":3}`, strings.Repeat(" ", largestConfigs+1)} {
 		b := newBench(t)

@@ -177,6 +177,10 @@ func TestWhatCannotBeInstalledChangesNothing(t *testing.T) {
 			_ = os.MkdirAll(order.Root, 0o700)
 			_ = os.WriteFile(filepath.Join(order.Root, "theirs"), nil, 0o600)
 		}, "contains files that no install created"},
+		"a copy of another install's folder": {func(h *host, order *Order) {
+			_ = os.MkdirAll(order.Root, 0o700)
+			_ = os.WriteFile(filepath.Join(order.Root, marker), []byte("/opt/another"), 0o600)
+		}, "contains files that no install created"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := aHost(t)
@@ -292,7 +296,21 @@ func TestAnInstallTakesTheFolderOfAPackageAndNoOther(t *testing.T) {
 	if err := h.install(t, map[string]string{}); err == nil || !strings.Contains(err.Error(), "no install created") {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(bin, "another")); err != nil {
+	for _, place := range []func() error{
+		func() error { return os.WriteFile(filepath.Join(bin, "another"), nil, 0o755) },
+		func() error { return os.Symlink("/bin/true", filepath.Join(bin, "headgate-supervisor")) },
+	} {
+		_ = os.RemoveAll(bin)
+		_ = os.MkdirAll(bin, 0o755)
+		if err := place(); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.install(t, map[string]string{}); err == nil || !strings.Contains(err.Error(), "no install created") {
+			t.Fatal(err)
+		}
+	}
+	_ = os.Remove(filepath.Join(bin, "headgate-supervisor"))
+	if err := os.WriteFile(filepath.Join(bin, "headgate-supervisor"), []byte("of the package"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.install(t, map[string]string{}); err != nil {
@@ -329,7 +347,7 @@ func TestAFolderThatNoInstallMadeIsNotRemoved(t *testing.T) {
 	if err := uninstall(h.root, h.daemon); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
 		t.Error(err)
 	}
-	for _, root := range []string{"", "/", "/opt", "relative", "/opt/../etc/x"} {
+	for _, root := range []string{"", "/", "/opt", "relative", "a/relative/path", "/opt/../etc/x"} {
 		if err := uninstall(root, h.daemon); err == nil {
 			t.Errorf("%q", root)
 		}

@@ -28,6 +28,10 @@ func TestMetricsAreAskedOfThisMachineOnly(t *testing.T) {
 		served(`host: "${env:NOT_SET:-0.0.0.0}", port: "${METRICS_PORT:-1}"`): "127.0.0.1:9999",
 		served(`host: localhost, port: "${env:NOT_SET}"`):                     "",
 		served(`host: "${env:ELSEWHERE}", port: 80`):                          "",
+		served("host: localhost, port: 0"):                                    "",
+		served("host: localhost, port: 1"):                                    "127.0.0.1:1",
+		served("host: localhost, port: 65535"):                                "127.0.0.1:65535",
+		served("host: localhost, port: 65536"):                                "",
 	} {
 		root := map[string]any{}
 		if err := yaml.Unmarshal([]byte(text), &root); err != nil {
