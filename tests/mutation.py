@@ -62,7 +62,7 @@ PACKAGES: Final[Mapping[str, Package]] = {
         ["tests/unit/test_rollout*.py", "tests/unit/test_going_back.py"],
     ),
     "opamp": Package(
-        [f"shared/headgate/opamp/{name}.py" for name in ("decision", "pace", "intervals", "reasons")],
+        [f"shared/headgate/opamp/{name}.py" for name in ("decision", "pace", "reasons")],
         [
             *("tests/unit/test_opamp*.py", "tests/unit/test_healthy_versions.py", "tests/api/test_opamp_intervals.py"),
             *("tests/api/test_opamp_states.py", "tests/api/test_opamp_order.py", "tests/api/test_opamp_limit.py"),

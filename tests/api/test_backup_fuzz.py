@@ -54,6 +54,13 @@ def test_kinds_of_records_have_the_attributes_of_the_page() -> None:
     } == {}
 
 
+def test_a_removed_variable_may_have_any_name() -> None:
+    kinds = [kind for kind in KINDS if "removed" in kind.optional]
+
+    assert len(kinds) == 2
+    assert all(kind.optional["removed"](["A" * 300]) for kind in kinds)
+
+
 def test_an_archive_that_is_changed_at_random_reaches_nothing_of_others(
     alone: template.Template, ann: Member, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ again each time. Baseline: the interval at rest and the time to apply, the most 
 import heapq
 import random
 
-from headgate.opamp import intervals
+from headgate.opamp import decision
 
 A_SECOND = 4_000
 AT_ONCE = 4_000
@@ -35,7 +35,7 @@ def main() -> None:
 
 def applied(hosts: int, at_rest: int, chance: random.Random) -> tuple[list[float], int]:
     """When each host reported that it runs the version, in order, and how many messages were refused."""
-    shortest = 1 - intervals._JITTER
+    shortest = 1 - decision._JITTER
     # Time of a message, its host, which of the host's messages it is (-1 the one that learns), and earlier attempts.
     coming = [
         (chance.random() * at_rest * (shortest + (1 - shortest) * chance.random()), host, -1, 0)

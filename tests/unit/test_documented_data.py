@@ -46,7 +46,9 @@ def _built() -> Iterator[tuple[str, tuple[str, ...]]]:
     """An example of every key that a module of keys builds, and the table that it is of."""
     for module in _modules():
         for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__ and inspect.signature(function).return_annotation in (
+            # Some are built by functions of the table.
+            here = function.__module__ in (module.__name__, table.__name__)
+            if here and inspect.signature(function).return_annotation in (
                 table.Key,
                 "Key",
             ):

@@ -13,7 +13,7 @@ from headgate.foundation.settings import settings
 from headgate.instances.counting.watch import Watch
 from headgate.instances.model import Contact, Instance, Standing
 from headgate.instances.orders.model import PendingOrder
-from headgate.opamp.intervals import to_tell
+from headgate.opamp.decision import interval_of
 from tests.support.deciding import SENDER
 
 AT: Final = datetime(2026, 11, 26, 12, tzinfo=UTC)
@@ -66,14 +66,14 @@ def ordered(at: datetime) -> Callable[[Instance], Instance]:
 def test_an_instance_reports_quickly_while_something_is_on_its_way_to_it(
     change: Callable[[Instance], Instance], rollout: RunningRollout | None, interval: range
 ) -> None:
-    assert to_tell(change(instance()), rollout, AT) in interval
+    assert interval_of(change(instance()), rollout, AT) in interval
 
 
 @pytest.mark.parametrize(("change", "interval"), [(lambda resting: resting, REST), (stands("applying"), QUICK)])
 def test_hosts_that_started_together_have_intervals_over_the_whole_range(
     change: Callable[[Instance], Instance], interval: range
 ) -> None:
-    told = {to_tell(change(instance(number)), None, AT) for number in range(300)}
+    told = {interval_of(change(instance(number)), None, AT) for number in range(300)}
 
     assert told <= {*interval}
     assert min(told) < interval[3]

@@ -13,7 +13,7 @@ from headgate.instances.model import Contact, Instance
 from headgate.instances.reported.host import Ability, ReportedHost
 from headgate.instances.reported.model import HostDescription, Reported
 from headgate.instances.state.intervals import QUICK_SECONDS
-from headgate.opamp.intervals import to_tell
+from headgate.opamp.decision import interval_of
 from headgate.rollouts import acts
 from tests.support.rolling_in_memory import NEW, OLD, Group
 
@@ -62,7 +62,7 @@ def test_a_host_that_needs_a_person_to_move_its_collector_rests(monkeypatch: pyt
     group.beats()
 
     assert [host.instance.standing.state for host in group.hosts] == ["pending_pickup", "applied"]
-    assert [to_tell(host.instance, None, group.at) > QUICK_SECONDS for host in group.hosts] == [True, True]
+    assert [interval_of(host.instance, None, group.at) > QUICK_SECONDS for host in group.hosts] == [True, True]
     settings.cache_clear()
 
 

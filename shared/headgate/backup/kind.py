@@ -51,6 +51,8 @@ NAMED: Final[Mapping[str, Check]] = {
     "patterns": checks.entries,
     "principal_id": an_id("usr", "sva"),
     "published_of": an_id("cfg"),
+    # Names of variables have no bound.
+    "removed": checks.entries,
     "revision": checks.counted,
     "rules": checks.entries,
     "scope": an_id("flt", "dep"),

@@ -56,7 +56,7 @@ class CaptureInvalid(errors.Invalid):
     code = "capture_invalid"
 
     def __init__(self, name: str, message: str) -> None:
-        super().__init__(message, [errors.FieldError(("body", name), message)])
+        super().__init__(message, at=("body", name))
 
 
 class Asked(Protocol):
@@ -206,8 +206,7 @@ def allow(caller: Caller, fleet_id: str, deployment_id: str, *, allowed: bool) -
     Raises AdminRequired, FleetNotFound, DeploymentNotFound.
     """
     caller.require_admin()
-    fleets.get(caller, fleet_id)
-    before = deployments.of_fleet(fleet_id, deployment_id)
+    before = deployments.get(caller, fleet_id, deployment_id)
     after = replace(before, captures_allowed=allowed, updated_at=clock.now(), revision=before.revision + 1)
     target = f"fleets/{fleet_id}/deployments/{deployment_id}"
     record = audit.entry(caller, "deployment.captures_changed", target, allowed="yes" if allowed else "no")

@@ -16,6 +16,7 @@ from headgate.storage.table import fleets as table
 _CAPTURES: Final = Stored(Capture, names={"id": "capture_id"}, flat=["version", "target"])
 _REDACTIONS: Final = Stored(Redaction)
 _FOLDER: Final = "captures"
+read_sample = objects.read_unless_missing
 
 
 def capture(fleet_id: str, capture_id: str) -> Capture | None:
@@ -49,11 +50,6 @@ def write_sample(capture_id: str, sha256: str, packed: bytes) -> str:
     key = f"{_FOLDER}/{capture_id}/{sha256}"
     objects.write(key, packed)
     return key
-
-
-def read_sample(key: str) -> bytes | None:
-    """One GET; None if it has expired."""
-    return objects.read_unless_missing(key)
 
 
 def delete_samples(capture_id: str) -> None:

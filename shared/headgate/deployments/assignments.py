@@ -16,7 +16,7 @@ from headgate.deployments import history, references, store, variables
 from headgate.deployments.environment import Environment
 from headgate.deployments.events import EventKind, GroupEvent, Versions
 from headgate.deployments.model import Deployment, FieldRefused, FirstByRollout, NotPublished, Role
-from headgate.deployments.service import of_fleet
+from headgate.deployments.service import get, of_fleet
 from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet, FleetNotFound, FleetObserved
@@ -190,8 +190,7 @@ def check(
     caller: Caller, fleet_id: str, deployment_id: str, configuration_id: str | None, version_number: int
 ) -> tuple[Deployment, Version, CheckedAssignment]:
     """Check a version before it is assigned to the group. Raises what `target` does."""
-    fleets.get(caller, fleet_id)
-    group = of_fleet(fleet_id, deployment_id)
+    group = get(caller, fleet_id, deployment_id)
     version = target(caller, group, configuration_id, version_number).version
     return group, version, checked(caller, version, group)
 

@@ -35,9 +35,7 @@ class TimeRefused(errors.Invalid):
     """The time is not one that the history covers."""
 
     code = "time_not_covered"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, [errors.FieldError(("query", "at"), message)])
+    at = ("query", "at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,14 @@ class AssignedThen:
     assigned: NamedVersion | None
     since: datetime
     event: GroupEvent | None
+
+
+def require_covered(at: datetime, now: datetime) -> None:
+    """Raises TimeRefused for a time that the history does not cover, also that of an instance."""
+    if at > now:
+        raise TimeRefused("This time lies in the future")
+    if at <= now - KEPT:
+        raise TimeRefused(f"History is kept for {KEPT.days} days; ask for a later time")
 
 
 def events(caller: Caller, fleet_id: str, deployment_id: str, limit: int, after: str | None) -> Slice[GroupEvent]:
@@ -68,10 +74,7 @@ def assigned_at(caller: Caller, fleet_id: str, deployment_id: str, at: datetime)
     """
     fleets.get(caller, fleet_id)
     now = clock.now()
-    if at > now:
-        raise TimeRefused("This time lies in the future")
-    if at <= now - KEPT:
-        raise TimeRefused(f"History is kept for {KEPT.days} days; ask for a later time")
+    require_covered(at, now)
     until = store.last_until(fleet_id, deployment_id, at)
     if until is not None:
         if until.kind == "deleted":

@@ -38,7 +38,7 @@ class FieldRefused(errors.Invalid):
     code = "deployment_invalid"
 
     def __init__(self, name: str, message: str) -> None:
-        super().__init__(message, [errors.FieldError(("body", name), message)])
+        super().__init__(message, at=("body", name))
 
 
 class NotPublished(errors.Invalid):
@@ -47,7 +47,7 @@ class NotPublished(errors.Invalid):
     code = "version_not_published"
 
     def __init__(self, message: str, name: str = "version_number") -> None:
-        super().__init__(message, [errors.FieldError(("body", name), message)])
+        super().__init__(message, at=("body", name))
 
 
 class NothingAssigned(errors.Conflict):

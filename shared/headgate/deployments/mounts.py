@@ -67,7 +67,7 @@ def _require_valid(mounts: Sequence[VolumeMount]) -> None:
     """Raises MountsRefused, naming every field that is wrong."""
     if len(mounts) > MAX_MOUNTS:
         message = f"A group has at most {MAX_MOUNTS} volume mounts; these are {len(mounts)}"
-        raise MountsRefused(message, [errors.FieldError(("body", "volume_mounts"), message)])
+        raise MountsRefused(message, at=("body", "volume_mounts"))
     problems: list[errors.FieldError] = []
     for index, mount in enumerate(mounts):
         for name, path in (("host_path", mount.host_path), ("mount_path", mount.mount_path)):

@@ -77,7 +77,9 @@ def deleting(caller: Caller, group: Deployment) -> list[Write]:
     """The writes that delete a group, with the event of it. Its history stays."""
     ended = replace(group, assignment=None, updated_at=clock.now(), revision=group.revision + 1)
     event = history_store.put(GroupEvent.of("deleted", caller.principal, group, ended))
-    tokens = [fleets.token_ends(group.id, n, None) for n in _valid_generations(group)]
+    # Those of its own tokens that may be valid: the present one, and the one before.
+    generations = range(max(1, group.token_generation - 1), group.token_generation + 1)
+    tokens = [fleets.token_ends(group.id, n, None) for n in generations]
     selected = [selector_store.without(group.fleet_id, group.id)] if group.selector else []
     return [*store.deleting(group), *variable_store.deleting(group), *tokens, *selected, event]
 
@@ -85,8 +87,3 @@ def deleting(caller: Caller, group: Deployment) -> list[Write]:
 def groups(ids: Iterable[tuple[str, str]]) -> dict[str, Deployment]:
     """Groups by id, each named by its fleet's id and its own; one batch read for each hundred."""
     return {group.id: group for group in store.groups(ids)}
-
-
-def _valid_generations(group: Deployment) -> range:
-    """Those of its own tokens that may be valid: the present one, and the one before."""
-    return range(max(1, group.token_generation - 1), group.token_generation + 1)

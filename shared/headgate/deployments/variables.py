@@ -54,14 +54,14 @@ class RevisionNotStored(errors.Invalid):
     """Hosts can be moved to the newest revision, and to the last ones that hosts were moved to."""
 
     code = "variables_revision_not_stored"
+    at = ("body", "variables_revision")
 
     def __init__(self, n: int, newest: int) -> None:
-        message = (
+        super().__init__(
             f"Revision {n} of the group's variables is not stored; the newest is {newest}"
             if newest
             else "No variables are stored with this group: store some first, or leave this out"
         )
-        super().__init__(message, [errors.FieldError(("body", "variables_revision"), message)])
 
 
 class SelectedByLabels(errors.Conflict):
@@ -217,4 +217,4 @@ def opened(deployment_id: str, environment: Environment) -> dict[str, str]:
 def _require_few(what: str, n: int, most: int, way_out: str = "") -> None:
     if n > most:
         message = f"A group has at most {most} stored {what}; these would be {n}{way_out}"
-        raise TooManyVariables(message, [errors.FieldError(("body", what), message)])
+        raise TooManyVariables(message, at=("body", what))

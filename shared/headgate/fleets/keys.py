@@ -5,6 +5,7 @@ its deployment groups, the markers of their names, and its instances; the instan
 own, and so have the executions of open rollouts and what happened in the fleet. docs/data.md has the attributes.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from headgate.storage.table import Key, TableIndex, key_of_each, key_of_one
@@ -116,18 +117,20 @@ def series_of(deployment_id: str) -> str:
     return f"series#{deployment_id}"
 
 
-def series_slot(deployment_id: str, start: int) -> Key:
-    """A group's numbers of five minutes, from a time in seconds since 1970 on."""
-    return {"pk": series_of(deployment_id), "sk": f"slot#{start:010d}"}
+def _from(prefix: str) -> Callable[[str, int], Key]:
+    """The key of a group's numbers from a time in seconds since 1970 on."""
+
+    def key(deployment_id: str, start: int) -> Key:
+        return {"pk": series_of(deployment_id), "sk": f"{prefix}{start:010d}"}
+
+    return key
 
 
-def series_hour(deployment_id: str, start: int) -> Key:
-    return {"pk": series_of(deployment_id), "sk": f"hour#{start:010d}"}
-
-
-def series_hosts(deployment_id: str, start: int) -> Key:
-    """The numbers of hosts in five minutes, all of them or the first part of them."""
-    return {"pk": series_of(deployment_id), "sk": f"hosts#{start:010d}"}
+series_slot = _from("slot#")
+"""A group's numbers of five minutes."""
+series_hour = _from("hour#")
+series_hosts = _from("hosts#")
+"""The numbers of hosts in five minutes, all of them or the first part of them."""
 
 
 def series_hosts_part(deployment_id: str, start: int, number: int) -> Key:

@@ -43,7 +43,7 @@ class NotInstallable(errors.Invalid):
     code = "not_installable"
 
     def __init__(self, name: str, message: str) -> None:
-        super().__init__(message, [errors.FieldError(("body", name), message)])
+        super().__init__(message, at=("body", name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from headgate.fleets.model import Fleet
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.instances import service, store
-from headgate.instances.counting.census import CensusEntry, Shard, shard_of
+from headgate.instances.counting.census import CensusEntry, shard_of
 from headgate.instances.model import Instance, InstanceNotFound
 from headgate.instances.service import SeenInstance
 from headgate.instances.state import transitions
@@ -91,7 +91,7 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
     first = store.shard(fleet_id, shard_of(former.id))
     shards = {first.number: (first, first.moved(CensusEntry.of(former), None, at))}
     number = shard_of(before.id)
-    counted, moved = shards.get(number) or _twice(store.shard(fleet_id, number))
+    counted, moved = shards.get(number) or (store.shard(fleet_id, number),) * 2
     shards[number] = (counted, moved.moved(CensusEntry.of(before), CensusEntry.of(after), at))
     store.replace(former, before, after, list(shards.values()), events)
     return replace(seen, instance=after)
@@ -100,10 +100,6 @@ def replace_by(caller: Caller, fleet_id: str, instance_id: str, by: str | None) 
 def _has_key_of(former: Instance, instance: Instance) -> bool:
     was, now = former.identity.key, instance.identity.key
     return was is not None and now is not None and was.public == now.public
-
-
-def _twice(shard: Shard) -> tuple[Shard, Shard]:
-    return shard, shard
 
 
 def _follows(instance: Instance, former: Instance) -> bool:

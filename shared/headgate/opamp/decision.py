@@ -6,6 +6,8 @@ The parts of an instance are replaced here, each by its own rules: `reported` an
 
 from __future__ import annotations
 
+import math
+import zlib
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Protocol
@@ -18,16 +20,16 @@ from headgate.instances.desired import offers, trials
 from headgate.instances.model import Contact, HostIdentity, Instance
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.state import transitions
-from headgate.instances.state.intervals import unwritten
+from headgate.instances.state.intervals import QUICK_SECONDS, longest, unwritten
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
-from headgate.opamp import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headgate.captures.model import Capture
     from headgate.deployments.model import Deployment
+    from headgate.deployments.running import RunningRollout
     from headgate.instances.counting.watch import Measurements
     from headgate.instances.desired.model import Desired
     from headgate.instances.reported.model import AgentReport
@@ -41,6 +43,8 @@ _OF_BRIDGE_EVERY: Final = timedelta(minutes=5)
 _CONFLICTS: Final = 3
 # A fleet that started together spreads its full reports over ten minutes.
 _SPREAD_SECONDS: Final = 600
+_QUICKEST_SECONDS: Final = 10
+_JITTER: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,10 +251,25 @@ def _interval(
     before: Instance, after: Instance, report: AgentReport, place: _Place, group: Deployment, at: datetime
 ) -> int | None:
     """The heartbeat to tell the agent; None if it knows it."""
-    interval = intervals.to_tell(after, group.rollout, at)
+    interval = interval_of(after, group.rollout, at)
     # A message with the number of the last one repeats it: the answer was lost.
     unsure = report.sequence_num in (0, before.contact.sequence_num) or place.asks_full_state
     return interval if report.takes_interval and (unsure or before.contact.told_seconds != interval) else None
+
+
+def interval_of(after: Instance, rollout: RunningRollout | None, at: datetime) -> int:
+    """The interval for an instance after a message; `rollout` is that of its group.
+
+    Each has its own, so that hosts that started together spread. One that a person has to help is not expected.
+    """
+    spread = zlib.crc32(after.id.encode()) / (1 << 32)
+    at_rest = math.ceil(longest(quick=False) * (1 - _JITTER * spread))
+    is_stuck = after.standing.state == "pending_pickup" and after.standing.message is not None
+    is_judged = after.measured.watch is not None and not (rollout and rollout.rests)
+    expects = (after.under_way and not is_stuck) or is_judged or after.orders.capture is not None
+    if expects or any(order.waits(at) for order in after.orders.pending):
+        return min(at_rest, _QUICKEST_SECONDS + round((QUICK_SECONDS - _QUICKEST_SECONDS) * spread))
+    return at_rest
 
 
 def _identified(before: HostIdentity, sender: HostIdentity, at: datetime) -> HostIdentity:

@@ -168,7 +168,7 @@ def decode(body: bytes) -> AgentReport:
         raise NotOpamp("The body is not an OpAMP message of an agent") from error
     if len(message.instance_uid) != _UID_BYTES or not any(message.instance_uid):
         raise NotOpamp("instance_uid must be 16 bytes, not all zero")
-    config = _config(message)
+    config, health = _config(message), message.health
     description, files, said = _description(message), _files(message), _host(message)
     reports_config = bool(message.capabilities & wire.AgentCapabilities_ReportsRemoteConfig)
     return AgentReport(
@@ -182,7 +182,8 @@ def decode(body: bytes) -> AgentReport:
         ),
         description=description,
         health=_health(message),
-        health_tree=health_reports.tree(message.health) if _has_parts(message.health) else None,
+        # If it says more than whether the collector is healthy.
+        health_tree=health_reports.tree(health) if health.status or health.component_health_map else None,
         config=config,
         cause=cause(message.remote_config_status.error_message) if config and config.status == "failed" else None,
         full=description is not None and (config is not None or not reports_config),
@@ -243,11 +244,6 @@ def _config(message: wire.AgentToServer) -> ReportedConfig | None:
     reported = message.remote_config_status
     status = _STATUSES.get(reported.status, "unset")
     return ReportedConfig(reported.last_remote_config_hash[:_HASH_BYTES].hex(), status, _reason(reported.error_message))
-
-
-def _has_parts(health: wire.ComponentHealth) -> bool:
-    """True if the report says more than whether the collector is healthy."""
-    return bool(health.status or health.component_health_map)
 
 
 def _reason(message: str) -> str:

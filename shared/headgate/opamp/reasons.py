@@ -55,11 +55,8 @@ def reason(message: str) -> str:
     for line in text.splitlines():
         words = line.strip()
         # One after the other: both may be there.
-        words = _WRAPPED.sub("", _AGAIN.sub("", words, count=1), count=1) if _begins(words) else words
+        if _WRAPPED.match(words) or _AGAIN.match(words):
+            words = _WRAPPED.sub("", _AGAIN.sub("", words, count=1), count=1)
         if words:
             lines.setdefault(words)
     return "\n".join(lines)[:LONGEST].rstrip() or message.strip()[:LONGEST]
-
-
-def _begins(line: str) -> bool:
-    return _WRAPPED.match(line) is not None or _AGAIN.match(line) is not None

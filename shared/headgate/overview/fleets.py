@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from headgate.instances import service as instances
@@ -21,7 +22,6 @@ MOST_FLEETS: Final = 3
 """Fleets whose failed collectors are told by name, those with the most first."""
 _HOSTS: Final = 3
 _UNHEARD: Final[Sequence[InstanceState]] = ("silent", "stale")
-_KEPT: Final = timedelta(minutes=1)
 _STANDING: Final[dict[Status, NoticeKind]] = {"halted": "rollout_halted", "waiting_for_approval": "rollout_waiting"}
 _SAID: Final = {
     "rollback_failed": "Collectors did not go back to the version before",
@@ -36,8 +36,8 @@ _GROUPS: Final = 20
 
 # By group and its revision: a rollout that begins or ends changes the group.
 _newest: Recent[tuple[str, int], Rollout | None] = Recent(1_000)
-# By fleet, with the number of its failed collectors: to find these is to read up to a megabyte.
-_failed: Recent[tuple[str, int], tuple[datetime, Sequence[SeenInstance]]] = Recent(200)
+# By fleet, the number of its failed collectors, and the minute: to find these is to read up to a megabyte.
+_failed: Recent[tuple[str, int, int], Sequence[SeenInstance]] = Recent(200)
 
 
 def notices(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
@@ -88,8 +88,7 @@ def _rolled_back(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
     )
     notices = []
     for group in changed[:_GROUPS]:
-        key = (group.id, group.revision)
-        rollout = _newest.get(key) if _newest.has(key) else _newest.put(key, rollouts.newest_of(group))
+        rollout = _newest.known((group.id, group.revision), partial(rollouts.newest_of, group))
         if rollout is None or at - rollout.updated_at >= _ROLLED_BACK_FOR:
             continue
         if rollout.not_back or rollout.status == "rolled_back":
@@ -123,12 +122,11 @@ def _failures(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> 
 
 def _failures_in(caller: Caller, counted: CountedFleet, at: datetime) -> list[Notice]:
     number = counted.instances["apply_failed"]
-    found_at, failed = _failed.get((counted.fleet.id, number)) or (None, ())
-    if found_at is None or at - found_at > _KEPT:
-        failed = instances.instances(
-            caller, counted.fleet.id, _HOSTS, None, InstanceFilter(state="apply_failed")
-        ).entries
-        _failed.put((counted.fleet.id, number), (at, failed))
+    filters = InstanceFilter(state="apply_failed")
+    failed = _failed.known(
+        (counted.fleet.id, number, int(at.timestamp()) // 60),
+        lambda: instances.instances(caller, counted.fleet.id, _HOSTS, None, filters).entries,
+    )
     notices = [_of_host(counted, seen) for seen in failed]
     return notices if number <= len(notices) else [*notices, _only_counted(counted)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -86,18 +86,14 @@ class Recent(Generic[_Key, _Value]):
         self._entries: OrderedDict[_Key, _Value] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: _Key) -> _Value | None:
+    def known(self, key: _Key, read: Callable[[], _Value]) -> _Value:
+        """Returns the result for the key, which is read if this process has none."""
         with self._lock:
-            return self._entries.get(key)
-
-    def has(self, key: _Key) -> bool:
-        with self._lock:
-            return key in self._entries
-
-    def put(self, key: _Key, value: _Value) -> _Value:
+            if key in self._entries:
+                return self._entries[key]
+        value = read()
         with self._lock:
             self._entries[key] = value
-            self._entries.move_to_end(key)
             while len(self._entries) > self._most:
                 self._entries.popitem(last=False)
         return value

@@ -56,14 +56,17 @@ def may_tick(execution: RolloutExecution) -> bool:
     return store.postpone(execution, clock.now() + TICKS_WITHIN)
 
 
-def end(execution: RolloutExecution) -> None:
-    """The rollout needs no execution any more; one write."""
-    store.delete(execution)
+end = store.delete
+"""The rollout needs no execution any more; one write."""
 
 
-def succeed(execution: RolloutExecution) -> None:
-    """Start another one in its place: a write, and StartExecution."""
-    _replace(execution)
+def succeed(lost: RolloutExecution) -> bool:
+    """Start another one in its place: a write, and StartExecution. False if another process was first."""
+    execution = new(lost.fleet_id, lost.deployment_id, lost.rollout_id)
+    if not store.take_over(lost, execution, clock.now() + _STARTED_WITHIN):
+        return False
+    _start(execution)
+    return True
 
 
 def sweep() -> int:
@@ -85,21 +88,12 @@ def _replace_all(lost: Iterable[RolloutExecution]) -> int:
     started = 0
     for execution in lost:
         try:
-            started += _replace(execution)
+            started += succeed(execution)
         except (BotoCoreError, ClientError) as error:
             faults.append(error)
     if faults:
         raise faults[0]
     return started
-
-
-def _replace(lost: RolloutExecution) -> bool:
-    """False if another process was first."""
-    execution = new(lost.fleet_id, lost.deployment_id, lost.rollout_id)
-    if not store.take_over(lost, execution, clock.now() + _STARTED_WITHIN):
-        return False
-    _start(execution)
-    return True
 
 
 def _start(execution: RolloutExecution) -> None:

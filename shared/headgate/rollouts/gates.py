@@ -39,7 +39,11 @@ def judge(
     leavers = sum(1 for host in members if host.phase == "left")
     if gates.left is None or leavers <= gates.left:
         members = [host for host in members if host.phase != "left"]
-    failures = [failure for host in members for failure in _failures(host, gates, others)]
+    failures = [
+        HostFailure(host.instance.id, gate, message[:_LONGEST_MESSAGE])
+        for host in members
+        for gate, message in _problems(host, gates, others)
+    ]
     failed = {failure.instance_id for failure in failures}
     tolerated = len(members) * gates.tolerated_percent // 100
     reason = None
@@ -49,11 +53,6 @@ def judge(
         failing = f"{len(failed)} of {len(members)} collectors failed gates"
         reason = f"Step {step}: {failing}, {tolerated} {'is' if tolerated == 1 else 'are'} tolerated: {listed}"
     return GateVerdict(reason, failures[:_MOST_FAILURES], [*_not_judged(members, gates)])
-
-
-def _failures(host: RolloutHost, gates: Gates, others: Others) -> Iterator[HostFailure]:
-    for gate, message in _problems(host, gates, others):
-        yield HostFailure(host.instance.id, gate, message[:_LONGEST_MESSAGE])
 
 
 def _problems(host: RolloutHost, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:

@@ -36,7 +36,7 @@ from headgate.rollouts.progress import advance, wait
 from headgate.rollouts.state import RolloutState
 from headgate.storage.retry import LostRace, retried
 from headgate.storage.retry import retry as again
-from headgate.storage.table import Write
+from headgate.storage.table import Write, transact
 
 _EVENTS: Final[Mapping[Status, EventType]] = {
     "halted": "rollout.halted",
@@ -99,7 +99,7 @@ def start(
         )
         after = replace(before.with_rollout(running), updated_at=at, revision=revision)
         execution = executions.new(fleet_id, deployment_id, rollout.id)
-        store.save(
+        writes = [
             *store.created(rollout),
             deployments.changed(before, after),
             target.assigned(),
@@ -107,7 +107,8 @@ def start(
             _event("rollout.started", rollout, at),
             *superseding(before, f"The rollout {rollout.id}", at),
             *(variables.pinning(before, environment) if environment else ()),
-        )
+        ]
+        transact(writes)
         executions.begin(execution)
         return rollout, target, after, differing
 
@@ -183,8 +184,7 @@ def hosts(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) ->
 @retried
 def change(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str, act: Act, *beside: Write) -> Rollout:
     """Apply an act of `acts`; one transaction, with `beside` in it. Raises as `get` and the act do."""
-    fleets.get(caller, fleet_id)
-    group = deployments.of_fleet(fleet_id, deployment_id)
+    group = deployments.get(caller, fleet_id, deployment_id)
     rollout = _of_group(deployment_id, rollout_id)
     if not rollout.is_final and (group.rollout is None or group.rollout.id != rollout_id):
         # Another one took its place between the two reads.
@@ -287,7 +287,7 @@ def _save(before: RolloutState, after: RolloutState, *writes: Write) -> Rollout:
         changes.append(_event(_EVENTS[rollout.status], rollout, after.at))
     if rollout.not_back and not before.rollout.not_back:
         changes.append(_event("rollout.rollback_failed", rollout, after.at))
-    store.save(*changes)
+    transact(changes)
     return rollout
 
 

@@ -14,7 +14,7 @@ from headgate.foundation.page import Slice
 from headgate.rollouts.model import Rollout
 from headgate.storage import idempotent_create, items
 from headgate.storage.items import Item
-from headgate.storage.table import Write, transact
+from headgate.storage.table import Write
 from headgate.storage.table import fleets as table
 
 KEPT: Final = timedelta(days=400)
@@ -38,7 +38,7 @@ def rollouts(deployment_id: str, limit: int, after: str | None) -> Slice[Rollout
 
 def created(rollout: Rollout) -> list[Write]:
     """The writes that store a new rollout, for the transaction that changes its group."""
-    return [table.put_new(to_item(rollout)), *noted(rollout)]
+    return [recorded(rollout), *noted(rollout)]
 
 
 def noted(rollout: Rollout) -> list[Write]:
@@ -55,11 +55,6 @@ def recorded(rollout: Rollout) -> Write:
 def changed(before: Rollout, after: Rollout) -> Write:
     """The write that changes a rollout. Its condition is that nobody changed it since `before` was read."""
     return table.put_if(to_item(after), *table.at_revision(before.revision))
-
-
-def save(*writes: Write) -> None:
-    """One transaction. Raises LostRace if something was changed since it was read."""
-    transact(writes)
 
 
 def to_item(rollout: Rollout) -> Item:

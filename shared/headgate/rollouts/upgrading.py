@@ -29,14 +29,14 @@ class CollectorNotPublished(errors.Invalid):
     """Hosts cannot fetch the collector that the version is for."""
 
     code = "collector_not_published"
+    at = ("body", "upgrade_collector")
 
     def __init__(self, version: str, published: Iterable[str]) -> None:
-        message = (
+        super().__init__(
             f"The version is for collector {version}, which hosts cannot fetch; published are "
             f"{', '.join(sorted(published)) or 'none'}. The operator publishes it with "
             f'`make publish-install COLLECTORS="{version}"`'
         )
-        super().__init__(message, [errors.FieldError(("body", "upgrade_collector"), message)])
 
 
 class NoHostToUpgrade(errors.Conflict):

@@ -55,12 +55,20 @@ class ConditionFailed(ClientError):
 
 def key_of_one(partition: Callable[[str], str], sort: str) -> Callable[[str], Key]:
     """The key, by an owner's id, of the one item with that sort key in the owner's partition."""
-    return lambda owner: {"pk": partition(owner), "sk": sort}
+
+    def key(owner: str) -> Key:
+        return {"pk": partition(owner), "sk": sort}
+
+    return key
 
 
 def key_of_each(partition: Callable[[str], str], prefix: str) -> Callable[[str, str], Key]:
     """The key, by an owner's id and its own id, of an item whose sort key is the prefix and that id."""
-    return lambda owner, each: {"pk": partition(owner), "sk": f"{prefix}{each}"}
+
+    def key(owner: str, each: str) -> Key:
+        return {"pk": partition(owner), "sk": f"{prefix}{each}"}
+
+    return key
 
 
 @dataclass(frozen=True, slots=True)

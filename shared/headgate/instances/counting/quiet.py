@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
 from headgate.instances import store
 from headgate.instances.counting.census import Census
@@ -12,12 +12,10 @@ from headgate.instances.model import Instance
 from headgate.instances.state.model import COUNTED_FOR, mark_of, quiet_from
 
 Quiet = Literal["silent", "stale"]
-_PAGE: Final = 1_000
 
 
-def census(fleet_id: str) -> Census:
-    """One query of at most 32 small items."""
-    return store.census(fleet_id)
+census = store.census
+"""The counters of a fleet; one query of at most 32 small items."""
 
 
 def became_quiet(
@@ -33,20 +31,11 @@ def became_quiet(
     # Counters do not name who has been stale for longer.
     if not some and until - since < COUNTED_FOR:
         return
-    after: str | None = None
-    while True:
-        page = store.instances(fleet_id, _PAGE, after)
-        for instance in page.entries:
-            if instance.standing.state != "stopped":
-                for quiet, at in _of_instance(instance, since, until):
-                    yield instance, quiet, at
-        if page.position is None:
-            return
-        after = page.position
-
-
-def _of_instance(instance: Instance, since: datetime, until: datetime) -> list[tuple[Quiet, datetime]]:
-    return _crossings(mark_of(instance.contact.last_seen_at), since, until, quick=instance.is_quick)
+    for instance in store.each(fleet_id):
+        if instance.standing.state != "stopped":
+            mark = mark_of(instance.contact.last_seen_at)
+            for quiet, at in _crossings(mark, since, until, quick=instance.is_quick):
+                yield instance, quiet, at
 
 
 def _crossings(mark: int, since: datetime, until: datetime, *, quick: bool) -> list[tuple[Quiet, datetime]]:

@@ -157,8 +157,8 @@ def _back(instance: Instance, desired: Desired) -> Desired | None:
     known = _known(instance, desired)
     failures: list[tuple[Desired, ConfigOutcome]] = []
     for config in known:
-        failure = _failure(instance, config)
-        if failure is None or failure.returned_in_vain:
+        failure = instance.trials.outcome_of(config.config_hash)
+        if failure is None or failure.status != "failed" or failure.returned_in_vain:
             # One that was only killed gives way to none that is older.
             return config
         failures.append((config, failure))
@@ -174,11 +174,6 @@ def _back(instance: Instance, desired: Desired) -> Desired | None:
     tries_another = reported.status == "failed" and reported.config_hash != desired.config_hash
     stays = known or ran_before or tries_another or desired.assignment is None or desired.adopted
     return None if stays else Desired(None, desired.revision)
-
-
-def _failure(instance: Instance, config: Desired) -> ConfigOutcome | None:
-    outcome = instance.trials.outcome_of(config.config_hash)
-    return outcome if outcome is not None and outcome.status == "failed" else None
 
 
 def _runs_on(instance: Instance) -> ConfigOutcome | None:

@@ -84,7 +84,8 @@ def proved(before: Instance, after: Instance, report: AgentReport, desired: Desi
     if running is None or running.assignment is None:
         return replace(trials, healthy=healthy, well_since=None)
     was_well = before.trials.well_since
-    steady = was_well is not None and before.reported.config == config and not _ended(before, after)
+    ended = (after.reported.host.exits or 0) > (before.reported.host.exits or 0)
+    steady = was_well is not None and before.reported.config == config and not ended
     well_since = was_well if steady and was_well else at
     if at - well_since < healthy_for() or not _passes_on(report):
         return replace(trials, healthy=healthy, well_since=well_since)
@@ -146,10 +147,6 @@ def _runs_well(instance: Instance) -> ConfigOutcome | None:
     config, running = instance.reported.config, instance.running()
     well = instance.reported.is_healthy and config.status == "applied"
     return running if well and running is not None and running.config_hash == config.config_hash else None
-
-
-def _ended(before: Instance, after: Instance) -> bool:
-    return (after.reported.host.exits or 0) > (before.reported.host.exits or 0)
 
 
 def _passes_on(report: AgentReport) -> bool:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, Literal, get_args
 
 from headgate.instances.series.model import Totals
@@ -136,7 +136,4 @@ class HostReport:
         return replace(known, **news)
 
 
-_KEPT: Final = (
-    *("supervisor_version", "text_hash", "drifted", "exits", "last_exits"),
-    *("crash_loop", "can", "platform", "components", "counters", "variables"),
-)
+_KEPT: Final = [each.name for each in fields(ReportedHost) if each.name not in ("name", "labels")]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
@@ -151,8 +150,7 @@ def of_group(caller: Caller, fleet_id: str, deployment_id: str, days: int) -> Co
 
     Raises FleetNotFound, DeploymentNotFound.
     """
-    fleets.get(caller, fleet_id)
-    group = deployments.of_fleet(fleet_id, deployment_id)
+    group = deployments.get(caller, fleet_id, deployment_id)
     return _of_groups(caller, lambda: [group], days)
 
 
@@ -221,7 +219,7 @@ def _destinations(caller: Caller, group: Deployment, begin: int) -> _Destination
         if oldest is None:
             since.append((0, group.assignment))
         elif oldest.before is not None and len(events) < _MOST_EVENTS:
-            since.append((_seconds(oldest.before_since), oldest.before.assignment))
+            since.append((oldest.before_since.timestamp() if oldest.before_since else 0, oldest.before.assignment))
     known = variables.of_group(group).plain
     under_way = [group.rollout.to] if group.rollout else []
     versions = dict.fromkeys([*under_way, *(version for _, version in since if version is not None)])
@@ -236,10 +234,6 @@ def _text(caller: Caller, version: Assignment) -> str:
         return configurations.get_version(caller, version.configuration_id, version.version_number).yaml or ""
     except (ConfigurationNotFound, VersionNotFound):
         return ""
-
-
-def _seconds(at: datetime | None) -> float:
-    return at.timestamp() if at else 0
 
 
 def _cost(prices: Sequence[Price], day: ExportDay) -> Decimal | None:

@@ -53,7 +53,7 @@ _BYTES: Final = (ACCEPTED_BYTES, SENT_BYTES)
 _NONE: Final = [0] * (QUEUE + 1)
 
 
-class BadRange(errors.Invalid):
+class BadRange(errors.InvalidAt):
     """The times or the step that was asked for cannot be answered."""
 
     code = "bad_range"
@@ -74,24 +74,25 @@ class Range:
         until = end or now
         since = begin or until - _DAY
         if since >= until:
-            raise _bad("from", "This must be before `to`, which is now if it is left out")
+            raise BadRange("This must be before `to`, which is now if it is left out", at=("query", "from"))
         if until > now + timedelta(minutes=1):
-            raise _bad("to", "This is in the future")
+            raise BadRange("This is in the future", at=("query", "to"))
         least = SLOT if of_host else MINUTE
         length = (until - since).total_seconds()
         chosen = step or max(least, int(-(-length / 300 // least) * least))
         if step is None and not of_host and chosen > SLOT:
             chosen = -(-chosen // HOUR) * HOUR if chosen > 1_800 else -(-chosen // SLOT) * SLOT
         if chosen % least:
-            raise _bad("step", f"This must be a multiple of {least} seconds")
+            raise BadRange(f"This must be a multiple of {least} seconds", at=("query", "step"))
         retention = HOSTS_KEPT if of_host else KEPT[HOUR] if chosen % HOUR == 0 else KEPT[SLOT]
         if (now - since).total_seconds() > retention + HOUR:
-            raise _bad("from", _kept_for(of_host=of_host, hours=chosen % HOUR == 0))
+            raise BadRange(_kept_for(of_host=of_host, hours=chosen % HOUR == 0), at=("query", "from"))
         first = int(since.timestamp())
         first -= first % chosen
         if (until.timestamp() - first) / chosen > MOST_STEPS:
-            raise _bad(
-                "step", f"That would be more than {MOST_STEPS:,} points; ask for a longer step or a shorter time"
+            raise BadRange(
+                f"That would be more than {MOST_STEPS:,} points; ask for a longer step or a shorter time",
+                at=("query", "step"),
             )
         return cls(first, int(until.timestamp()), chosen)
 
@@ -190,7 +191,7 @@ class _Sums:
     def _chosen(self, lines: Mapping[str, Mapping[int, list[int]]], about: Mapping[str, _About]) -> Series:
         """The largest lines, and the others as one."""
         most = min(MOST_SERIES, max(1, MOST_POINTS // len(self.range.starts)))
-        names = sorted(lines, key=lambda name: (-sum(map(_size, lines[name].values())), name))
+        names = sorted(lines, key=lambda name: (-sum(sum(numbers[:DROPPED]) for numbers in lines[name].values()), name))
         shown = names if len(names) <= most else names[: most - 1]
         drawn = [self._line(name, lines[name], *about[name]) for name in shown]
         if rest := names[len(shown) :]:
@@ -216,8 +217,7 @@ class _Sums:
 
 def of_group(caller: Caller, fleet_id: str, deployment_id: str, asked: Range, by: By = "none") -> Series:
     """Two reads, and a query for each megabyte of the group's buckets. Raises FleetNotFound, DeploymentNotFound."""
-    fleets.get(caller, fleet_id)
-    group = deployments.of_fleet(fleet_id, deployment_id)
+    group = deployments.get(caller, fleet_id, deployment_id)
     return _of_hosts([group.id], asked) if by == "host" else _of_groups([group.id], asked, by)
 
 
@@ -328,15 +328,6 @@ _NAMES: Final[Mapping[By, _Names]] = {
     "component": _as_component,
     "pipeline": _as_pipelines,
 }
-
-
-def _size(numbers: Sequence[int]) -> int:
-    return sum(numbers[:DROPPED])
-
-
-def _bad(name: str, message: str) -> BadRange:
-    wrong = [errors.FieldError(("query", name), message)]
-    return BadRange(errors.first_of(wrong), wrong)
 
 
 def _kept_for(*, of_host: bool, hours: bool) -> str:

@@ -45,9 +45,10 @@ def buckets(deployment_id: str, places: Iterable[BucketPlace]) -> dict[BucketPla
 
 def save(deployment_id: str, parts: Iterable[HostsPart], changed: Iterable[Bucket]) -> None:
     """Write parts and buckets as they are after a change; one transaction. Raises LostRace if one was written since."""
-    writes = [
-        _put(_part_key(deployment_id, part.start, part.number), _part_item(part), part.revision) for part in parts
-    ]
+    writes = []
+    for part in parts:
+        item = _PARTS.item(part) | {"expires": part.start + SLOT + HOSTS_KEPT}
+        writes.append(_put(_part_key(deployment_id, part.start, part.number), item, part.revision))
     for bucket in changed:
         key = _bucket_key(deployment_id, BucketPlace(bucket.start, bucket.seconds))
         writes.append(_put(key, _BUCKETS.item(bucket) | {"expires": bucket.expires}, bucket.revision))
@@ -98,10 +99,6 @@ def _part_key(deployment_id: str, start: int, number: int) -> Key:
 def _bucket_key(deployment_id: str, place: BucketPlace) -> Key:
     key = keys.series_slot if place.seconds == SLOT else keys.series_hour
     return key(deployment_id, place.start)
-
-
-def _part_item(part: HostsPart) -> Item:
-    return _PARTS.item(part) | {"expires": part.start + SLOT + HOSTS_KEPT}
 
 
 def _put(key: Key, item: Item, revision: int) -> Write:

@@ -80,7 +80,8 @@ def of_message(
     events += _of_configuration(stored, after, at)
     events += _of_host(before, after, at)
     running = after.running()
-    runs_anew = running is not None and running.config_hash != _hash_of_running(before)
+    ran = before.running() if running else None
+    runs_anew = running is not None and (ran is None or running.config_hash != ran.config_hash)
     if running and runs_anew:
         events.append(replace(entry(after, "running", at), version=running.assignment))
     return events + _of_state(before, after, desired, at, runs_anew=runs_anew, alone=not events)
@@ -217,11 +218,6 @@ def _of_state(
         return []
     reason = (message or "")[:_REASON] or None
     return [replace(entry(after, _EVENTS[state], at), version=desired.assignment, reason=reason)]
-
-
-def _hash_of_running(instance: Instance) -> str | None:
-    running = instance.running()
-    return running.config_hash if running else None
 
 
 _EVENTS: Final[dict[InstanceState, InstanceEvent]] = {

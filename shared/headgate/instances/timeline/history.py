@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from headgate.deployments.history import NotKnown, TimeRefused
+from headgate.deployments.history import NotKnown, require_covered
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
@@ -42,7 +42,7 @@ class Then:
 
 
 def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[ListedEvent]:
-    """Newest first; two reads, one for each configuration, and two more if there are none.
+    """Newest first; two reads, one of names of configurations, and two more if there are none.
 
     Raises FleetNotFound, InstanceNotFound.
     """
@@ -56,16 +56,13 @@ def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: s
 
 
 def then(caller: Caller, fleet_id: str, instance_id: str, at: datetime) -> Then:
-    """Returns the instance's state at that time; three reads, and one for each configuration.
+    """Returns the instance's state at that time; three reads, and one of names of configurations.
 
     Raises FleetNotFound, InstanceNotFound, TimeRefused, NotKnown.
     """
     fleet = fleets.get(caller, fleet_id)
     now = clock.now()
-    if at > now:
-        raise TimeRefused("This time lies in the future")
-    if at <= now - KEPT:
-        raise TimeRefused(f"History is kept for {KEPT.days} days; ask for a later time")
+    require_covered(at, now)
     last = timeline_store.last_until(fleet_id, instance_id, at)
     if last is None:
         service.seen(fleet, instance_id, now)

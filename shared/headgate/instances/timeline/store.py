@@ -35,17 +35,14 @@ def append(fleet_id: str, instance_id: str, revision: int, entry: TimelineEvent)
 
 def newest(fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[TimelineEvent]:
     """Newest first; one query."""
-    return table.page(keys.history_of(fleet_id), _prefix(instance_id), limit, after, EVENTS.read, newest_first=True)
+    prefix = f"{keys.INSTANCE_EVENTS}{instance_id}#"
+    return table.page(keys.history_of(fleet_id), prefix, limit, after, EVENTS.read, newest_first=True)
 
 
 def last_until(fleet_id: str, instance_id: str, at: datetime) -> TimelineEvent | None:
     """The last event at that time or before; one query."""
     events = newest(fleet_id, instance_id, 1, f"{clock.rfc3339(at)}{_LAST_OF_A_TIME}").entries
     return events[0] if events else None
-
-
-def _prefix(instance_id: str) -> str:
-    return f"{keys.INSTANCE_EVENTS}{instance_id}#"
 
 
 def _item(fleet_id: str, instance_id: str, place: str, entry: TimelineEvent) -> Item:
