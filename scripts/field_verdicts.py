@@ -23,7 +23,8 @@ from headgate_engine.checker.supervisor import Checker
 from headgate_engine.errors import Invalid, Unavailable
 from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
-from headgate_engine.validation.checking import CheckRequest, CheckResult, Parts
+from headgate_engine.validation.checking import CheckResult, Parts
+from headgate_engine.validation.model import CheckRequest
 
 _MOST_BYTES: Final = 1_048_576
 _SUFFIXES: Final = (".yaml", ".yml")

@@ -15,7 +15,7 @@ from headgate.flows import source
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import UpgradeReport
-from headgate_engine.upgrades.service import UpgradedText
+from headgate_engine.validation.model import CheckRequest
 
 FLOWS: Final = Path(__file__).parents[1] / "flows"
 _ASKER: Final = Asker("org_of_the_gallery", "tok_of_the_gallery")
@@ -27,7 +27,7 @@ def slugs() -> list[str]:
 
 def check(slug: str, source_version: str, target: str) -> UpgradeReport:
     """The report of one flow. Raises what `upgrades.service.check` does."""
-    text = UpgradedText(source.read(FLOWS / slug).yaml, {}, ("flow", slug))
+    text = CheckRequest(source.read(FLOWS / slug).yaml, None, {}, loc=("flow", slug))
     return upgrades.check(text, target, source_version, asker=_ASKER)
 
 

@@ -13,34 +13,16 @@ from typing import Final, TypeAlias
 
 from checker.large_questions import fetch
 from headgate import checker
-from headgate.checker import (
-    Asker,
-    CheckerBusy,
-    CheckerFailed,
-    CheckerNotStarted,
-    CollectorNotFetched,
-    NoChecker,
-    NotInstalled,
-    Refused,
-    Unusable,
-)
+from headgate.checker import Asker
 from headgate.checker.fetched import Source
 from headgate.foundation import metrics
 from headgate.foundation.errors import Unavailable
 from headgate_engine.checker import messages
+from headgate_engine.checker.errors import KINDS, CheckerFailed, NotInstalled, Refused
 from headgate_engine.checker.limits import in_lambda
 from headgate_engine.checker.messages import Message
 
 _LONGEST_SECONDS: Final = 20.0
-_KINDS: Final[tuple[tuple[type[Unavailable], str], ...]] = (
-    (NotInstalled, "not_installed"),
-    (NoChecker, "no_checker"),
-    (CheckerBusy, "busy"),
-    (CheckerNotStarted, "not_started"),
-    (CollectorNotFetched, "not_fetched"),
-    (Unusable, "unusable"),
-    (CheckerFailed, "failed"),
-)
 
 Answer: TypeAlias = dict[str, object]
 
@@ -82,7 +64,7 @@ def _answer(question: Message, collector: object, asker: Asker) -> Answer:
     except Refused as refused:
         return _error("refused", refused.code, refused.message)
     except Unavailable as error:
-        kind = next((name for kind, name in _KINDS if isinstance(error, kind)), "failed")
+        kind = next((name for name, kind in KINDS.items() if isinstance(error, kind)), "failed")
         if isinstance(error, CheckerFailed) and error.crash:
             return _error(kind, error.code, error.detail, crash=error.crash)
         if isinstance(error, NotInstalled):

@@ -33,8 +33,8 @@ class Browser:
         self.http = TestClient(app, base_url="https://testserver")
         self.http.cookies.set("__Host-headgate-session", value)
         self.id = configurations.create(self.caller, "Edge", TEXT, "otelcol-contrib", None)[0].id
-        self.put("a", NamedTest("logs/a", "logs", "x", rules=[RULE]))
-        self.put("b", NamedTest("logs/<b>", "logs", "x", rules=[RULE, replace(RULE, name="more")], expected=""))
+        self.put("a", NamedTest("logs/a", "logs", "x", rules=(RULE,)))
+        self.put("b", NamedTest("logs/<b>", "logs", "x", rules=(RULE, replace(RULE, name="more")), expected=""))
 
     def put(self, name: str, test: NamedTest) -> None:
         suites.put(self.caller, self.id, 1, name, test, None)

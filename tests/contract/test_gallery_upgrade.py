@@ -10,9 +10,8 @@ import pytest
 from headgate import checker
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades.model import UpgradeReport
-from headgate_engine.upgrades.service import UpgradedText
 from headgate_engine.validation import service as validation
-from headgate_engine.validation.model import ComponentNotInBuild
+from headgate_engine.validation.model import CheckRequest, ComponentNotInBuild
 from scripts import gallery_upgrade
 from tests.support import sizes
 from tests.support.askers import ASKER
@@ -94,7 +93,9 @@ def test_the_fixed_flow_differs_at_the_named_places_only_and_has_nothing_left_to
     assert report.proposed_yaml.split("\n") == expected
     if report.verdict.target.valid:
         assert validation.validate(report.proposed_yaml, NEWER, asker=ASKER).valid
-    again = gallery_upgrade.upgrades.check(UpgradedText(report.proposed_yaml, {}, ()), NEWER, NEWER, asker=ASKER)
+    again = gallery_upgrade.upgrades.check(
+        CheckRequest(report.proposed_yaml, None, {}, loc=()), NEWER, NEWER, asker=ASKER
+    )
     assert (again.renames, again.proposed_yaml) == ([], None)
 
 

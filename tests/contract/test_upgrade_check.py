@@ -9,7 +9,7 @@ from headgate import checker
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import UpgradeReport
-from headgate_engine.upgrades.service import UpgradedText
+from headgate_engine.validation.model import CheckRequest
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, older_and_newer
 
@@ -58,7 +58,7 @@ def _collectors() -> Iterator[None]:
 
 
 def check(yaml: str, to: str, source: str = OLDER, **env: str) -> UpgradeReport:
-    return upgrades.check(UpgradedText(yaml, env, ("body", "yaml")), to, source, asker=ASKER)
+    return upgrades.check(CheckRequest(yaml, None, env), to, source, asker=ASKER)
 
 
 @pytest.mark.parametrize("target", VERSIONS)

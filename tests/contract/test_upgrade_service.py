@@ -12,8 +12,7 @@ from headgate.foundation.errors import HeadgateError
 from headgate_engine.upgrades import comparison
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import UpgradeCheckNotPossible, UpgradeReport
-from headgate_engine.upgrades.service import UpgradedText
-from headgate_engine.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
+from headgate_engine.validation.model import CheckRequest, CollectorVersionNotInstalled, NotChecked, TooCostly
 from tests.support.askers import ASKER
 from tests.support.scripted_collectors import NOTHING_FOUND, Collectors, scripted
 
@@ -39,7 +38,7 @@ RENAME = {
     "renames": [{"from": "tail", "to": "tail_file", "component_path": "receivers::tail", "line": 2, "column": 3}],
     "not_renamed": [],
 }
-TEXT = UpgradedText("receivers: {tail: {}}", {"A": "b"}, ("body", "yaml"))
+TEXT = CheckRequest("receivers: {tail: {}}", None, {"A": "b"})
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.checking import Parts
-from headgate_engine.validation.model import NotChecked
+from headgate_engine.validation.model import CheckRequest, NotChecked
 from tests.support.askers import ASKER
 from tests.support.faulty import LIMITS, VERSION, install
 
@@ -41,7 +41,7 @@ def test_its_plain_command_gives_no_verdict_either(checker: Checker) -> None:
         validation.validate("any", ANOTHER, asker=asker)
     parts = Parts(lint=True, policies=True, graph=True)
     with pytest.raises(NotChecked, match=REFUSAL):
-        checking.check(checking.CheckRequest("any", ANOTHER, {}), parts, PolicyChoices(), asker=asker)
+        checking.check(CheckRequest("any", ANOTHER, {}), parts, PolicyChoices(), asker=asker)
 
 
 def test_a_program_of_a_time_before_there_was_a_number_is_refused(

@@ -8,11 +8,12 @@ from headgate import checker
 from headgate_engine.checker import crashes
 from headgate_engine.checker.errors import CheckerBusy, CheckerFailed, NoChecker, Refused
 from headgate_engine.errors import Unavailable
-from headgate_engine.policies.model import JudgedText, PolicyChoices
+from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking, starting
-from headgate_engine.validation.checking import CheckRequest, Parts
+from headgate_engine.validation.checking import Parts
 from headgate_engine.validation.findings import listed
 from headgate_engine.validation.model import (
+    CheckRequest,
     Code,
     Finding,
     LintItem,
@@ -25,7 +26,7 @@ from headgate_engine.validation.model import (
 )
 from tests.support.askers import ASKER
 
-TEXT = JudgedText("receivers:\n", "0.139.0", {}, (), ())
+TEXT = CheckRequest("receivers:\n", "0.139.0", {})
 VALID = ValidationResult(True, "0.139.0", "otelcol-contrib", (), (), ())
 PATH = "processors::tail_sampling"
 FAILED = Finding("it does not start: unknown policy", PATH, "start_failed", 4, 5)

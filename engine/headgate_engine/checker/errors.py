@@ -1,5 +1,6 @@
 """Failures of a question to the collector."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from headgate_engine.checker.messages import PROTOCOL
@@ -119,6 +120,18 @@ class NotInstalled(Unavailable):
         super().__init__(f"Collector version {version} is not installed; installed: {', '.join(installed) or 'none'}")
         self.version = version
         self.installed = installed
+
+
+KINDS: Final[Mapping[str, type[Unavailable]]] = {
+    "not_installed": NotInstalled,
+    "no_checker": NoChecker,
+    "busy": CheckerBusy,
+    "not_started": CheckerNotStarted,
+    "not_fetched": CollectorNotFetched,
+    "unusable": Unusable,
+    "failed": CheckerFailed,
+}
+"""The words for these failures in an answer of the function that has the collectors; the first that fits."""
 
 
 class BeingBuilt(NotReady):

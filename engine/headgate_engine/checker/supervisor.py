@@ -65,12 +65,7 @@ class Checker:
         version: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, object]:
-        """The result of one operation of `otelcol-contrib check`.
-
-        Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
-        CheckerBusy, and CheckerFailed when the process died on it. All of it takes `timeout` seconds at most: waiting
-        for a turn, starting a process, and the answer.
-        """
+        """The result of one operation; see `Collectors.call`."""
         ends = None if timeout is None else time.monotonic() + timeout
         with self._turns.turn(asker, ends):
             while True:

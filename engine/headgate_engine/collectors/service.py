@@ -47,13 +47,9 @@ def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:
     Raises NotInstalled, and Unavailable if the binary could not be asked.
     """
     try:
-        description = asker.collectors.describe(version, asker=asker)
+        return frozenset(_describe(version, asker).lacks)
     except NoChecker:
         return frozenset()
-    try:
-        return frozenset(read(_Description, description).lacks)
-    except ValidationError as error:
-        raise Unusable(_UNKNOWN_FORM) from error
 
 
 def records_steps(version: str, *, asker: Asker) -> bool:
@@ -61,11 +57,7 @@ def records_steps(version: str, *, asker: Asker) -> bool:
 
     Raises NoChecker for an official release, NotInstalled, and Unavailable if the binary could not be asked.
     """
-    try:
-        description = read(_Description, asker.collectors.describe(version, asker=asker))
-    except ValidationError as error:
-        raise Unusable(_UNKNOWN_FORM) from error
-    return _STEPS in description.can
+    return _STEPS in _describe(version, asker).can
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +69,14 @@ class _Description:
     lacks: list[Lacking]
     can: tuple[str, ...] = ()
     confined_by: tuple[str, ...] = ()
+
+
+def _describe(version: str, asker: Asker) -> _Description:
+    """Raises NoChecker, NotInstalled, and Unusable for a description of an unknown form."""
+    try:
+        return read(_Description, asker.collectors.describe(version, asker=asker))
+    except ValidationError as error:
+        raise Unusable(_UNKNOWN_FORM) from error
 
 
 def _installed_version(described: Described, default: str) -> InstalledVersion:

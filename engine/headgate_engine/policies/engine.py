@@ -15,7 +15,6 @@ from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
 from headgate_engine.errors import Unavailable
 from headgate_engine.policies.model import (
-    JudgedText,
     NotAConfiguration,
     PoliciesNotPossible,
     Policy,
@@ -24,7 +23,13 @@ from headgate_engine.policies.model import (
     PolicyRule,
     Suppression,
 )
-from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
+from headgate_engine.validation.model import (
+    TOO_COSTLY,
+    CheckRequest,
+    CollectorVersionNotInstalled,
+    NotChecked,
+    TooCostly,
+)
 
 _Answer = TypeVar("_Answer")
 _NOT_A_CONFIGURATION: Final = "yaml_syntax"
@@ -61,28 +66,17 @@ class TriedRule:
     examples: Sequence[TriedExample]
 
 
-@dataclass(frozen=True, slots=True)
-class _Policies:
-    policies: list[Policy]
-
-
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    rules: list[TriedRule]
-
-
 def built_in(*, asker: Asker) -> list[Policy]:
     """The policies of the default collector. Raises NotChecked."""
     with _failures(asker, "the policies are not known"):
-        return read(_Policies, asker.ask("policy_list", {}, version=asker.default_version)).policies
+        answer = asker.ask("policy_list", {}, version=asker.default_version)
+        return read(list[Policy], answer.get("policies"))
 
 
-def question(text: JudgedText, organization: PolicyChoices) -> dict[str, object]:
+def question(text: CheckRequest, organization: PolicyChoices) -> dict[str, object]:
     """The fields of the operations `policies` and `check`."""
     return {
-        "yaml": text.yaml,
-        "env": dict(text.env),
-        "files": dict(text.files),
+        **text.question(),
         "rules": [_asked(rule) for rule in organization.rules],
         "not_suppressible": list(organization.not_suppressible),
         "today": datetime.now(UTC).date().isoformat(),
@@ -90,7 +84,7 @@ def question(text: JudgedText, organization: PolicyChoices) -> dict[str, object]
 
 
 def broken(
-    text: JudgedText, organization: PolicyChoices, *, asker: Asker, timeout: float | None = None
+    text: CheckRequest, organization: PolicyChoices, *, asker: Asker, timeout: float | None = None
 ) -> PoliciesAnswer:
     """Findings of the policies in the text, suppressed ones included.
 
@@ -109,7 +103,8 @@ def tried(rules: Sequence[PolicyRule], *, asker: Asker) -> list[TriedRule]:
     }
     with _failures(asker, "the rules were not tried"):
         try:
-            answered = read(_Tried, asker.ask("policy_rules", request, version=asker.default_version)).rules
+            answer = asker.ask("policy_rules", request, version=asker.default_version)
+            answered = read(list[TriedRule], answer.get("rules"))
         except Refused as refused:
             if refused.code == TOO_COSTLY:
                 raise TooCostly(refused.message, at=("body", "rules")) from refused
@@ -130,7 +125,7 @@ def _asked(rule: PolicyRule) -> dict[str, object]:
 
 
 @contextmanager
-def _failures(asker: Asker, consequence: str, text: JudgedText | None = None) -> Iterator[None]:
+def _failures(asker: Asker, consequence: str, text: CheckRequest | None = None) -> Iterator[None]:
     """Raises for the request what the checker and the form of its answer raise."""
     try:
         yield
@@ -143,7 +138,7 @@ def _failures(asker: Asker, consequence: str, text: JudgedText | None = None) ->
     except ValidationError as error:
         raise NotChecked(f"The collector's checker answered in an unknown form; {consequence}") from error
     except Unavailable as error:
-        if text and text.version != asker.default_version:
+        if text and text.version and text.version != asker.default_version:
             if isinstance(error, NoChecker):
                 raise PoliciesNotPossible(text.version, text.version_loc) from error
             if isinstance(error, NotInstalled):

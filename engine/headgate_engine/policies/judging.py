@@ -2,10 +2,11 @@
 
 from headgate_engine.checker.asker import Asker
 from headgate_engine.policies import engine
-from headgate_engine.policies.model import FailedRule, JudgedText, PolicyChoices, PolicyResult
+from headgate_engine.policies.model import FailedRule, PolicyChoices, PolicyResult
+from headgate_engine.validation.model import CheckRequest
 
 
-def judge(settings: PolicyChoices, text: JudgedText, *, asker: Asker, timeout: float | None = None) -> PolicyResult:
+def judge(settings: PolicyChoices, text: CheckRequest, *, asker: Asker, timeout: float | None = None) -> PolicyResult:
     """Judge a text by these settings; one question to the collector. Raises what `engine.broken` does.
 
     Findings of policies that the organization has switched off are left out.

@@ -75,19 +75,6 @@ class PolicyChoices:
         return self.severities.get(policy, "warning" if own == "error" else own)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedText:
-    """A configuration, the collector version that it is for, and the parts of the request that name both."""
-
-    yaml: str
-    version: str
-    env: Mapping[str, str]
-    loc: tuple[str, ...]
-    version_loc: tuple[str, ...]
-    files: Mapping[str, str] = field(default_factory=dict)
-    feature_gates: tuple[str, ...] = ()
-
-
 # The collector writes 0 and an empty text for what is not known.
 _EMPTY_IS_NONE: Final = BeforeValidator(lambda value: value or None)
 _Position = Annotated[int | None, _EMPTY_IS_NONE]

@@ -1,6 +1,6 @@
 """A rule of a pipeline test."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from headgate_engine.collector import Signal
@@ -44,3 +44,7 @@ class Rule:
     expect: Expect
     min: int | None = None
     max: int | None = None
+
+    def attributes(self) -> dict[str, str | int]:
+        """The rule as a part of a document, without what has no value."""
+        return {name: value for name, value in asdict(self).items() if value is not None}

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
+from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.collector import Signal
@@ -156,12 +157,6 @@ class ComparisonResult(BaseModel):
     signals: dict[Signal, RecordCounts]
     tests: list[ComparedTest]
     starts: StartDifferences | None
-
-
-class _Inspection(BaseModel):
-    """The field of the answer to `inspect` that is needed."""
-
-    components: list[InspectedComponent]
 
 
 class BadIgnoredPath(Invalid):
@@ -407,19 +402,19 @@ def _built(side: ComparisonSide, asker: Asker) -> dict[str, object]:
     version = None if side.collector_version == asker.default_version else side.collector_version
     try:
         answer = asker.ask("inspect", {"yaml": side.yaml, "env": {}}, version=version)
-        inspected = _Inspection.model_validate(answer)
+        components = read(list[InspectedComponent], answer.get("components"))
     except (Refused, NoChecker):
         return {}
     except ValidationError as error:
         raise ComparisonFailed(f"Collector {side.collector_version} answered in an unknown form") from error
     built = [
         {"level": line.level, "component": component.component_path, "message": line.message}
-        for component in inspected.components
+        for component in components
         for line in component.logs
     ]
     renamed = [
         {"component": component.component_path, "type": component.type, "to": component.renamed_to}
-        for component in inspected.components
+        for component in components
         if component.renamed_to
     ]
     return {"built": built, "renamed": renamed}

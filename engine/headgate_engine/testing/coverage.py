@@ -12,7 +12,6 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
 from headgate_engine.errors import Unavailable
-from headgate_engine.rules.documents import rule_attributes
 from headgate_engine.rules.model import Context, Expect
 from headgate_engine.testing.model import LONGEST, MAX_CASES, Case, CaseResult, Unworkable
 from headgate_engine.testing.named_test import NamedTest, to_document
@@ -229,7 +228,7 @@ class _Runs:
         return {
             # Those of a run are known once it is prepared; where that failed, no rule can be compiled.
             "signals": list(self._results[_ORIGINAL].signals) or [test.signal_type],
-            "rules": [rule_attributes(rule) for rule in test.rules],
+            "rules": [rule.attributes() for rule in test.rules],
             "expected": test.expected,
             "ignore": None if test.ignore is None else list(test.ignore),
             "original": self._run(_ORIGINAL),

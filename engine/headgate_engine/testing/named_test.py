@@ -9,8 +9,8 @@ from typing import Final, cast, get_args
 from pydantic import JsonValue
 
 from headgate_engine import errors
+from headgate_engine.answers import read
 from headgate_engine.collector import Signal
-from headgate_engine.rules.documents import rule_attributes, rule_of
 from headgate_engine.rules.engine import Format, Sample
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing.model import Case
@@ -43,10 +43,10 @@ class NamedTest:
     sample_format: Format | None = None
     sample_name: str | None = None
     duration_seconds: int = DURATION_SECONDS
-    feature_gates: Sequence[str] = ()
-    rules: Sequence[Rule] = ()
+    feature_gates: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     expected: str | None = None
-    ignore: Sequence[str] | None = None
+    ignore: tuple[str, ...] | None = None
     stand_ins: StandIns = field(default_factory=StandIns)
 
     def gated(self, feature_gates: Sequence[str]) -> "NamedTest":
@@ -66,8 +66,8 @@ class NamedTest:
             sample=self.as_sample(),
             collector_version=collector_version,
             duration_seconds=self.duration_seconds,
-            feature_gates=tuple(self.feature_gates),
-            rules=tuple(self.rules) if judged else (),
+            feature_gates=self.feature_gates,
+            rules=self.rules if judged else (),
             judged=judged,
             stand_ins=self.stand_ins,
         )
@@ -91,7 +91,7 @@ def to_document(test: NamedTest) -> dict[str, JsonValue]:
         "sample_name": test.sample_name,
         "duration_seconds": test.duration_seconds,
         "feature_gates": list(test.feature_gates) or None,
-        "rules": [rule_attributes(rule) for rule in test.rules] or None,
+        "rules": [rule.attributes() for rule in test.rules] or None,
         "expected": test.expected,
         "ignore": None if test.ignore is None else list(test.ignore),
         **test.stand_ins.question(),
@@ -101,21 +101,7 @@ def to_document(test: NamedTest) -> dict[str, JsonValue]:
 
 def of_document(fields: Mapping[str, JsonValue]) -> NamedTest:
     """The test that `to_document` described."""
-    rules = cast("Sequence[Mapping[str, JsonValue]]", fields.get("rules", ()))
-    ignore = cast("Sequence[str] | None", fields.get("ignore"))
-    return NamedTest(
-        target_pipeline=str(fields["target_pipeline"]),
-        signal_type=cast("Signal", fields["signal_type"]),
-        sample=str(fields["sample"]),
-        sample_format=cast("Format | None", fields.get("sample_format")),
-        sample_name=cast("str | None", fields.get("sample_name")),
-        duration_seconds=cast("int", fields["duration_seconds"]),
-        feature_gates=tuple(cast("Sequence[str]", fields.get("feature_gates", ()))),
-        rules=tuple(rule_of(rule) for rule in rules),
-        expected=cast("str | None", fields.get("expected")),
-        ignore=None if ignore is None else tuple(ignore),
-        stand_ins=StandIns.among(fields),
-    )
+    return read(NamedTest, {**fields, "stand_ins": StandIns.among(fields)})
 
 
 def to_text(test: NamedTest) -> str:

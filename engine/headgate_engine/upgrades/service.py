@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -26,7 +26,13 @@ from headgate_engine.upgrades.model import (
     UpgradeReport,
     VersionAnswers,
 )
-from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
+from headgate_engine.validation.model import (
+    TOO_COSTLY,
+    CheckRequest,
+    CollectorVersionNotInstalled,
+    NotChecked,
+    TooCostly,
+)
 
 _Answer = TypeVar("_Answer")
 
@@ -39,24 +45,8 @@ _SHORTEST: Final = 1.0
 _TOO_LONG: Final = "the check took too long; try again"
 
 
-@dataclass(frozen=True, slots=True)
-class UpgradedText:
-    """A configuration, the values of its `${env:NAME}`, and the part of the request that names it.
-
-    `collector_version` is the one that it is for; the default collector's without one. `files` are the texts of its
-    `${file:PATH}`, and `feature_gates` those with which both versions run.
-    """
-
-    yaml: str
-    env: Mapping[str, str]
-    loc: tuple[str, ...]
-    collector_version: str | None = None
-    files: Mapping[str, str] = field(default_factory=dict)
-    feature_gates: tuple[str, ...] = ()
-
-
 def check(
-    text: UpgradedText, target: str, source: str | None = None, *, asker: Asker, ends: float | None = None
+    text: CheckRequest, target: str, source: str | None = None, *, asker: Asker, ends: float | None = None
 ) -> UpgradeReport:
     """Compare `source` (the text's own version without one) with `target` for the text; nothing is saved.
 
@@ -64,7 +54,7 @@ def check(
     CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
     NotChecked if one of the versions could not be asked. No question begins after `ends`, by the monotonic clock.
     """
-    source = source or text.collector_version or asker.default_version
+    source = source or text.version or asker.default_version
     ends = ends or time.monotonic() + _SECONDS
     questions = _Questions(text, target, "to", ends, asker)
     asking = Threads(max_workers=2, thread_name_prefix="upgrade")
@@ -91,9 +81,9 @@ def check(
 class _Questions:
     """The questions to one version. `field` is the request's field that names it."""
 
-    def __init__(self, text: UpgradedText, version: str, field: str, ends: float, asker: Asker) -> None:
+    def __init__(self, text: CheckRequest, version: str, field: str, ends: float, asker: Asker) -> None:
         self._text = text
-        self._request = {"yaml": text.yaml, "env": dict(text.env), "files": dict(text.files)}
+        self._request = text.question()
         self._version = version
         self._field = field
         self._ends = ends

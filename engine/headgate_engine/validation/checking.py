@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Final, Generic, TypeVar
 
 from headgate_engine.checker.asker import Asker
 from headgate_engine.errors import Invalid, Unavailable
 from headgate_engine.policies import engine, judging
-from headgate_engine.policies.model import JudgedText, PolicyChoices, PolicyResult
+from headgate_engine.policies.model import PolicyChoices, PolicyResult
 from headgate_engine.validation import service as validation
 from headgate_engine.validation import starting, together
 from headgate_engine.validation.findings import ListedFinding, Source, listed
 from headgate_engine.validation.grouping import merged
 from headgate_engine.validation.model import (
-    YAML_IN_BODY,
+    CheckRequest,
     Graph,
     LintResult,
     NotChecked,
@@ -54,31 +54,16 @@ class CheckResult:
 
     def findings(self) -> list[ListedFinding]:
         """Everything that was found, in the order of the text, each mistake once."""
-        not_checked: list[tuple[Source, str]] = []
-        if self.lint and self.lint.problem:
-            not_checked.append(("lint", self.lint.problem.detail))
-        if self.policies and self.policies.problem:
-            not_checked.append(("policy", self.policies.problem.detail))
-        if self.start and self.start.problem:
-            not_checked.append(("start", self.start.problem.detail))
+        parts: Mapping[Source, CheckPart[Any] | None] = {
+            "lint": self.lint,
+            "policy": self.policies,
+            "start": self.start,
+        }
+        not_checked = [(source, part.problem.detail) for source, part in parts.items() if part and part.problem]
         lint = self.lint.result if self.lint else None
         policies = self.policies.result if self.policies else None
         start = self.start.result if self.start else None
         return [*merged(listed(self.verdict, lint, policies, not_checked, self.ends, start))]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """A text, the collector version that checks it (None for the default one), and how the collector runs with it.
-
-    `files` are the texts that stand for `${file:PATH}`, by path.
-    """
-
-    yaml: str
-    version: str | None
-    env: Mapping[str, str]
-    feature_gates: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +83,10 @@ def check(
 
     No part begins after `ends`, by the monotonic clock; all has ended soon after it.
     """
-    yaml, version, env, files = request.yaml, request.version, request.env, request.files
     ends = ends or time.monotonic() + SECONDS
-    gates = request.feature_gates
-    asker = asker.gated(gates).until(ends + _LONGER)
-    text = JudgedText(yaml, version or asker.default_version, env, YAML_IN_BODY, ("body", "version"), files, gates)
+    asker = asker.gated(request.feature_gates).until(ends + _LONGER)
+    text = replace(request, version=request.version or asker.default_version)
+    yaml, version, env, files = text.yaml, text.version, text.env, text.files
     names = [name for name in ("lint", "policies", "graph") if getattr(parts, name)]
     places: Ends = {}
     if names:

@@ -1,7 +1,7 @@
 """Findings about a configuration, in the shape of both the checker's answers and the API's."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
@@ -254,6 +254,27 @@ _TEXT_NOT_CHECKED: Final = "; the text was not checked"
 YAML_IN_BODY: Final = ("body", "yaml")
 TOO_COSTLY: Final = "too_costly"
 """The checker's word for a text that it does not take on, or that took more than a text may."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """A text, the collector version that it is for (None for the default one), and how the collector runs with it.
+
+    `files` are the texts that stand for `${file:PATH}`, by path. `loc` and `version_loc` are the parts of the request
+    that name the text and its version.
+    """
+
+    yaml: str
+    version: str | None
+    env: Mapping[str, str]
+    feature_gates: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    loc: tuple[str, ...] = YAML_IN_BODY
+    version_loc: tuple[str, ...] = ("body", "version")
+
+    def question(self) -> dict[str, object]:
+        """The fields of the collector's operations on a text."""
+        return {"yaml": self.yaml, "env": dict(self.env), "files": dict(self.files)}
 
 
 class TooCostly(Invalid):

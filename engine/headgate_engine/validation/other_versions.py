@@ -38,11 +38,6 @@ class KeyInVersion:
     beside: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    settings: list[KeyInVersion]
-
-
 def explained(result: ValidationResult, *, asker: Asker) -> ValidationResult:
     """The result, in which messages about unknown keys name the version that knows them, rather than a similar word.
 
@@ -128,7 +123,7 @@ def _asked(paths: Sequence[_Path], version: str, asker: Asker) -> Sequence[KeyIn
         return ()
     try:
         answer = asker.ask("settings", {"paths": [list(path) for path in paths]}, version=version, timeout=_SECONDS)
-        return read(_Settings, answer).settings
+        return read(list[KeyInVersion], answer.get("settings"))
     except (Refused, Unavailable, ValidationError):
         # An official release, a program from before this question, or an outage.
         _resting[version] = time.monotonic() + _REST_SECONDS

@@ -10,15 +10,21 @@ from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.errors import Unavailable
-from headgate_engine.policies.model import JudgedText
 from headgate_engine.validation import crashes
-from headgate_engine.validation.model import TOO_COSTLY, NotChecked, StartResult, TooCostly, ValidationResult
+from headgate_engine.validation.model import (
+    TOO_COSTLY,
+    CheckRequest,
+    NotChecked,
+    StartResult,
+    TooCostly,
+    ValidationResult,
+)
 
 # Nothing can be built of such a text, or building it has crashed the collector already.
 _NOT_STARTED: Final = {"yaml_syntax", "wrapped_configuration", "crash"}
 
 
-def start(text: JudgedText, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None) -> StartResult:
+def start(text: CheckRequest, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None) -> StartResult:
     """Start the processors and connectors in a process of their own, without files, network and other programs.
 
     Components with an error in the verdict are left out. Raises TooCostly, and NotChecked if nothing could be started:
@@ -27,9 +33,8 @@ def start(text: JudgedText, verdict: ValidationResult, *, asker: Asker, timeout:
     if any(error.code in _NOT_STARTED for error in verdict.errors):
         return StartResult()
     version = text.version
-    asked = {"yaml": text.yaml, "env": dict(text.env), "files": dict(text.files)}
     try:
-        return read(StartResult, asker.ask("start", asked, version=version, timeout=timeout))
+        return read(StartResult, asker.ask("start", text.question(), version=version, timeout=timeout))
     except Refused as refused:
         if refused.code == TOO_COSTLY:
             raise TooCostly(refused.message) from refused

@@ -18,7 +18,9 @@ _ENDS: Final = TypeAdapter(list[tuple[int, int, int, int]])
 _MOST_ENDS: Final = 10_000
 
 
-def asked(question: Mapping[str, object], parts: Sequence[str], version: str, *, asker: Asker) -> tuple[Asker, Ends]:
+def asked(
+    question: Mapping[str, object], parts: Sequence[str], version: str | None, *, asker: Asker
+) -> tuple[Asker, Ends]:
     """An asker that has the answers to `validate` and to these parts already, and where findings end.
 
     If they could not be had together, each operation is asked for itself: what one part costs, or breaks, takes nothing

@@ -8,10 +8,11 @@ from pydantic.json_schema import SkipJsonSchema
 
 from headgate_engine.errors import Invalid, Unavailable, code_of
 from headgate_engine.policies.model import PolicyResult
-from headgate_engine.validation.checking import CheckRequest, CheckResult
+from headgate_engine.validation.checking import CheckResult
 from headgate_engine.validation.findings import ListedFinding
 from headgate_engine.validation.grouping import FindingGroup, grouped
 from headgate_engine.validation.model import (
+    CheckRequest,
     Finding,
     Graph,
     LintResult,

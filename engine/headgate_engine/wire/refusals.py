@@ -23,14 +23,8 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else ('entries' if noun == 'entry' else f'{noun}s')}"
 
 
-def _too_short(context: Mapping[str, Any]) -> str:
-    least = context["min_length"]
-    return "This must not be empty" if least == 1 else f"This needs at least {_counted(least, 'character')}"
-
-
-def _too_few(context: Mapping[str, Any]) -> str:
-    least = context["min_length"]
-    return "This must not be empty" if least == 1 else f"This needs at least {_counted(least, 'entry')}"
+def _least(number: int, noun: str) -> str:
+    return "This must not be empty" if number == 1 else f"This needs at least {_counted(number, noun)}"
 
 
 def _pattern(context: Mapping[str, Any]) -> str:
@@ -49,14 +43,14 @@ _SENTENCES: Final[Mapping[str, str | Callable[[Mapping[str, Any]], str]]] = {
     "missing": "This field is required",
     "extra_forbidden": "Unknown field",
     "string_type": "This must be text",
-    "string_too_short": _too_short,
+    "string_too_short": lambda context: _least(context["min_length"], "character"),
     "string_too_long": lambda context: f"This may have at most {_counted(context['max_length'], 'character')}",
     "string_pattern_mismatch": _pattern,
     "int_type": _WHOLE,
     "bool_type": "This must be true or false",
     "greater_than_equal": lambda context: f"This must be at least {context['ge']:,}",
     "less_than_equal": lambda context: f"This must be at most {context['le']:,}",
-    "too_short": _too_few,
+    "too_short": lambda context: _least(context["min_length"], "entry"),
     "too_long": lambda context: f"This may have at most {_counted(context['max_length'], 'entry')}",
     "list_type": "This must be a list",
     "dict_type": _OBJECT,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from headgate_engine.upgrades.service import UpgradedText
-from headgate_engine.validation.model import YAML_IN_BODY
+from headgate_engine.validation.model import CheckRequest
 from headgate_engine.wire.inputs import CollectorVersion, FeatureGates, Files, Input, Variables, Yaml
 
 
@@ -25,10 +24,10 @@ class CheckUpgrade(Input):
 
     def text_of(
         self, yaml: str | None, collector_version: str, loc: tuple[str, ...], feature_gates: Sequence[str] = ()
-    ) -> UpgradedText:
+    ) -> CheckRequest:
         """A stored version's text, with its gates unless the request has some; `loc` names it in the request."""
         gates = tuple(self.feature_gates or feature_gates)
-        return UpgradedText(yaml or "", self.env, loc, collector_version, self.files, gates)
+        return CheckRequest(yaml or "", collector_version, self.env, gates, self.files, loc)
 
 
 class CheckTextUpgrade(CheckUpgrade):
@@ -39,5 +38,5 @@ class CheckTextUpgrade(CheckUpgrade):
         default=None, alias="from", description="The server's default collector, if it is left out"
     )
 
-    def text(self) -> UpgradedText:
-        return UpgradedText(self.yaml, self.env, YAML_IN_BODY, None, self.files, tuple(self.feature_gates))
+    def text(self) -> CheckRequest:
+        return CheckRequest(self.yaml, None, self.env, tuple(self.feature_gates), self.files)

@@ -20,10 +20,9 @@ from headgate.instances.reported import components, health_tree
 from headgate.instances.service import SeenInstance
 from headgate.policies import checking
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.upgrades.service import UpgradedText
-from headgate_engine.validation.checking import CheckRequest, Parts
+from headgate_engine.validation.checking import Parts
 from headgate_engine.validation.findings import ListedFinding, Severity, Source
-from headgate_engine.validation.model import TooCostly
+from headgate_engine.validation.model import CheckRequest, TooCostly
 from headgate_engine.wire.checks import ValidationResult
 
 if TYPE_CHECKING:
@@ -236,7 +235,7 @@ def _checked(
         result.findings = list(of_build(result.findings, yaml, available))
     upgrade = None
     if to is not None:
-        text = UpgradedText(yaml, {}, ("query", "to"), version)
+        text = CheckRequest(yaml, version, {}, loc=("query", "to"))
         compared = upgrades.check(text, to, version, asker=Asker.of(caller), ends=ends)
         upgrade = reported_gaps.without_gaps(compared, reported_gaps.places(result))
     return FindingsOut(

@@ -23,50 +23,24 @@ from headgate.foundation import metrics
 from headgate.foundation.settings import settings
 from headgate_engine.checker import asker as engine
 from headgate_engine.checker.being_built import BuildUnderWay
-from headgate_engine.checker.descriptions import Described
-from headgate_engine.checker.errors import (
-    CheckerBusy,
-    CheckerFailed,
-    CheckerNotStarted,
-    CheckerUnreachable,
-    CollectorNotFetched,
-    NoChecker,
-    NotInstalled,
-    Refused,
-    Unusable,
-)
+from headgate_engine.checker.descriptions import Described as Described
+from headgate_engine.checker.errors import CheckerBusy as CheckerBusy
+from headgate_engine.checker.errors import CheckerFailed as CheckerFailed
+from headgate_engine.checker.errors import CheckerNotStarted as CheckerNotStarted
+from headgate_engine.checker.errors import CheckerUnreachable as CheckerUnreachable
+from headgate_engine.checker.errors import CollectorNotFetched as CollectorNotFetched
+from headgate_engine.checker.errors import NoChecker as NoChecker
+from headgate_engine.checker.errors import NotInstalled as NotInstalled
+from headgate_engine.checker.errors import Refused as Refused
+from headgate_engine.checker.errors import Unusable as Unusable
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import default_limits
-from headgate_engine.checker.plain_command import PlainVerdict
-from headgate_engine.checker.supervisor import Checker
+from headgate_engine.checker.plain_command import PlainVerdict as PlainVerdict
+from headgate_engine.checker.supervisor import Checker as Checker
 
 if TYPE_CHECKING:
     # The type's module imports boto3, which the function with the collectors does without.
     from headgate.checker.function import CheckerFunction
-
-__all__ = [
-    "COLLECTORS",
-    "Asker",
-    "Checker",
-    "CheckerBusy",
-    "CheckerFailed",
-    "CheckerNotStarted",
-    "CheckerUnreachable",
-    "CollectorNotFetched",
-    "Described",
-    "NoChecker",
-    "NotInstalled",
-    "PlainVerdict",
-    "Refused",
-    "Unusable",
-    "build_of",
-    "close",
-    "is_whole",
-    "of_this_process",
-    "using",
-    "warm",
-    "whole_build",
-]
 
 
 class _Authenticated(Protocol):

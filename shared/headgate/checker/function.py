@@ -20,15 +20,13 @@ from headgate_engine.checker import messages
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.descriptions import Described
 from headgate_engine.checker.errors import (
+    KINDS,
     CheckerBusy,
     CheckerFailed,
-    CheckerNotStarted,
     CheckerUnreachable,
     CollectorNotFetched,
-    NoChecker,
     NotInstalled,
     Refused,
-    Unusable,
 )
 from headgate_engine.checker.messages import Malformed, Message
 from headgate_engine.checker.plain_command import PlainVerdict
@@ -200,21 +198,12 @@ def _result(answer: Message) -> dict[str, object]:
             return result
         case {"error": {"kind": "refused", "code": str(code), "message": str(message)}}:
             raise Refused(code, message)
-        case {"error": {"kind": "busy", "message": str(message)}}:
-            raise CheckerBusy(message)
-        case {"error": {"kind": "no_checker", "message": str(message)}}:
-            raise NoChecker(message)
         case {"error": {"kind": "not_installed", "code": str(version), "installed": list(installed)}}:
             raise NotInstalled(version, tuple(str(each) for each in installed))
-        case {"error": {"kind": "not_fetched", "message": str(message)}}:
-            raise CollectorNotFetched(message)
-        case {"error": {"kind": "not_started", "message": str(message)}}:
-            raise CheckerNotStarted(message)
-        case {"error": {"kind": "unusable", "message": str(message)}}:
-            raise Unusable(message)
-        case {"error": {"kind": "failed", "message": str(message), **more}}:
-            crash = more.get("crash")
-            raise CheckerFailed(message, crash if isinstance(crash, str) else "")
+        case {"error": {"kind": "failed", "message": str(message), "crash": str(crash)}}:
+            raise CheckerFailed(message, crash)
+        case {"error": {"kind": str(kind), "message": str(message)}} if kind in KINDS and kind != "not_installed":
+            raise KINDS[kind](message)
     raise CheckerUnreachable("The collector's function answered in an unknown form")
 
 

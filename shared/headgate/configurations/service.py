@@ -32,9 +32,10 @@ from headgate.storage.retry import LostRace, retried
 from headgate.storage.table import Write
 from headgate.version_tests import service as version_tests
 from headgate_engine.collector import DISTRIBUTION
-from headgate_engine.policies.model import JudgedText, PolicyChoices, Suppression
+from headgate_engine.policies.model import PolicyChoices, Suppression
 from headgate_engine.threads import Threads
 from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import CheckRequest
 
 
 def visible(caller: Caller, limit: int, after: str | None, archived: Archived = "false") -> Slice[Configuration]:
@@ -365,14 +366,10 @@ def suppressions(caller: Caller, configuration_id: str, n: int) -> Sequence[Supp
     return policies.check(caller, _text(_version(caller, configuration_id, n)[1])).suppressions
 
 
-def _text(version: Version) -> JudgedText:
-    return JudgedText(
-        version.yaml or "",
-        version.collector_version,
-        {},
-        ("path", "n"),
-        ("path", "n"),
-        feature_gates=version.feature_gates,
+def _text(version: Version) -> CheckRequest:
+    at = ("path", "n")
+    return CheckRequest(
+        version.yaml or "", version.collector_version, {}, version.feature_gates, loc=at, version_loc=at
     )
 
 

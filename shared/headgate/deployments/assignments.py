@@ -29,8 +29,8 @@ from headgate.storage.table import Write
 from headgate_engine.checker.errors import UnknownGate
 from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
-from headgate_engine.validation.checking import CheckRequest, Parts
-from headgate_engine.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
+from headgate_engine.validation.checking import Parts
+from headgate_engine.validation.model import CheckRequest, CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 
 # It is stored already, so the answer must come before API Gateway gives up, whatever the collector does.
 _SECONDS: Final = 16.0

@@ -2,9 +2,7 @@
 
 from datetime import UTC, datetime
 
-from headgate_engine.times import rfc3339
-
-__all__ = ["now", "parse", "rfc3339"]
+from headgate_engine.times import rfc3339 as rfc3339
 
 
 def now() -> datetime:

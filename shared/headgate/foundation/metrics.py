@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
+from headgate_engine.checker.limits import in_lambda as in_lambda
+
 if TYPE_CHECKING:
     from headgate.foundation.faults import Blame
 
@@ -72,7 +74,3 @@ def _of_status(status: int, blame: Blame) -> tuple[OfFunction, ...]:
 def _metrics() -> EphemeralMetrics:
     # The namespace is the stack's name, which keeps two stacks of an account apart.
     return EphemeralMetrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", _NAMESPACE))
-
-
-def in_lambda() -> bool:
-    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ

@@ -1,5 +1,6 @@
 """The credential of a request, and the types by which a route says what access it needs."""
 
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -115,32 +116,24 @@ async def anonymous() -> None:
     """Marks a route: the address is counted before anything of the request is looked at."""
 
 
-async def reader(request: Request, _: Annotated[object, Depends(_to_read)]) -> Caller:
-    return _caller(request)
+def _let_in(scheme: HTTPBearer) -> Callable[..., Coroutine[None, None, Caller]]:
+    """The dependency by which a route says what access it needs, and gets the caller who was let in."""
+
+    async def let_in(request: Request, _: Annotated[object, Depends(scheme)]) -> Caller:
+        caller = request.state.caller
+        assert isinstance(caller, Caller)
+        return caller
+
+    return let_in
 
 
-async def writer(request: Request, _: Annotated[object, Depends(_to_write)]) -> Caller:
-    return _caller(request)
-
-
-async def member(request: Request, _: Annotated[object, Depends(_of_person)]) -> Caller:
-    return _caller(request)
-
-
-async def admin(request: Request, _: Annotated[object, Depends(_of_admin)]) -> Caller:
-    return _caller(request)
+reader, writer, member, admin = (_let_in(scheme) for scheme in (_to_read, _to_write, _of_person, _of_admin))
 
 
 async def signed_in(request: Request, _: Annotated[object, Depends(_of_person)]) -> Session:
     session = request.state.session
     assert isinstance(session, Session)
     return session
-
-
-def _caller(request: Request) -> Caller:
-    caller = request.state.caller
-    assert isinstance(caller, Caller)
-    return caller
 
 
 Anonymous = Depends(anonymous)

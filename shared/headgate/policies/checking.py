@@ -12,8 +12,8 @@ from headgate.foundation.errors import Invalid, Unavailable
 from headgate.policies import service as policies
 from headgate_engine.policies.model import PolicyChoices
 from headgate_engine.validation import checking
-from headgate_engine.validation.checking import CheckRequest, CheckResult, Parts
-from headgate_engine.validation.model import NotChecked
+from headgate_engine.validation.checking import CheckResult, Parts
+from headgate_engine.validation.model import CheckRequest, NotChecked
 
 # The last of several texts begins before this: its check may then take as long as that of one text.
 _SECONDS_OF_MANY: Final = 8.0

@@ -19,13 +19,12 @@ from headgate.storage.table import Write
 from headgate_engine.policies import engine, judging
 from headgate_engine.policies.engine import TriedRule
 from headgate_engine.policies.model import (
-    JudgedText,
     Policy,
     PolicyChoices,
     PolicyResult,
     PolicyRule,
-    Suppression,
 )
+from headgate_engine.validation.model import CheckRequest
 
 # How the collector begins a message about a rule or an example: with the field that it is about.
 _FIELD: Final = re.compile(r"(name|message|severity|examples|expression|yaml): (.*)", re.DOTALL)
@@ -76,17 +75,12 @@ def change(caller: Caller, settings: PolicyChoices, if_match: frozenset[str] | N
     return OrganizationPolicies(built_in, retry(once))
 
 
-def check(caller: Caller, text: JudgedText, timeout: float | None = None) -> PolicyResult:
+def check(caller: Caller, text: CheckRequest) -> PolicyResult:
     """Judge a text by the organization's policies; one read, and one question to the collector.
 
     Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
     """
-    return judging.judge(store.get(caller.organization_id).settings, text, asker=Asker.of(caller), timeout=timeout)
-
-
-def suppressions(caller: Caller, text: JudgedText) -> Sequence[Suppression]:
-    """The comments of a text that suppress findings. Raises what `check` does."""
-    return check(caller, text).suppressions
+    return judge(caller, store.get(caller.organization_id).settings, text)
 
 
 def stored(caller: Caller) -> StoredPolicies:
@@ -94,7 +88,7 @@ def stored(caller: Caller) -> StoredPolicies:
     return store.get(caller.organization_id)
 
 
-def judge(caller: Caller, settings: PolicyChoices, text: JudgedText) -> PolicyResult:
+def judge(caller: Caller, settings: PolicyChoices, text: CheckRequest) -> PolicyResult:
     """Judge a text by these settings; one question to the collector. Raises what `check` does."""
     return judging.judge(settings, text, asker=Asker.of(caller))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from headgate import checker
 from headgate.foundation.errors import Unavailable
@@ -25,6 +25,7 @@ from headgate_engine.reference.model import (
     SchemaDocument,
 )
 
+_Known = TypeVar("_Known")
 # A build's components take some 5 MB; an OTTL reference, some 200 KB.
 _MOST_BUILDS: Final = 8
 _MOST_CONTEXTS: Final = 64
@@ -36,15 +37,6 @@ class Build:
 
     components: tuple[Component, ...]
     named: Mapping[tuple[str, str], Component]
-
-
-class _Components(BaseModel):
-    version: str
-    components: list[Component]
-
-
-class _OttlComponents(BaseModel):
-    components: list[OttlComponent]
 
 
 _versions: Final[Answers[tuple[InstalledVersion, ...]]] = Answers(1)
@@ -59,12 +51,10 @@ def build(version: str) -> Build:
 
     def ask() -> Build:
         _, _, text = unpacked(asked("reference", {"form": "components"}, version, asker=ASKER))
-        try:
-            # By `messages`, which refuses what is nested too deeply.
-            answer = _Components.model_validate(messages.parsed(text))
-        except (messages.Malformed, ValidationError) as error:
-            raise UnknownForm from error
-        components = sorted(answer.components, key=lambda each: each.position)
+        # By `messages`, which refuses what is nested too deeply.
+        components = sorted(
+            read(list[Component], messages.parsed(text).get("components")), key=lambda each: each.position
+        )
         named: dict[tuple[str, str], Component] = {}
         for component in components:
             named |= {(component.kind, alias): component for alias in component.aliases}
@@ -72,7 +62,7 @@ def build(version: str) -> Build:
             tuple(components), named | {(component.kind, component.type): component for component in components}
         )
 
-    return _builds.get(_key(version), ask)
+    return _builds.get(_key(version), _in_known_form(ask))
 
 
 def document(version: str) -> SchemaDocument:
@@ -89,28 +79,20 @@ def ottl_components(version: str) -> tuple[OttlComponent, ...]:
     """The components of that version that take OTTL. Raises as `answers.asked`."""
 
     def ask() -> tuple[OttlComponent, ...]:
-        try:
-            answer = _OttlComponents.model_validate(asked("ottl_reference", {}, version, asker=ASKER))
-        except ValidationError as error:
-            raise UnknownForm from error
-        return tuple(answer.components)
+        answer = asked("ottl_reference", {}, version, asker=ASKER)
+        return tuple(read(list[OttlComponent], answer.get("components")))
 
-    return _ottl_components.get(_key(version), ask)
+    return _ottl_components.get(_key(version), _in_known_form(ask))
 
 
 def ottl(component: str, context: str, version: str) -> OttlReference:
     """The OTTL of a context of a component; both are among `ottl_components`. Raises what `answers.asked` does."""
 
     def ask() -> OttlReference:
-        try:
-            return read(
-                OttlReference,
-                asked("ottl_reference", {"component": component, "context": context}, version, asker=ASKER),
-            )
-        except ValidationError as error:
-            raise UnknownForm from error
+        question = {"component": component, "context": context}
+        return read(OttlReference, asked("ottl_reference", question, version, asker=ASKER))
 
-    return _ottl.get(_key(version, component, context), ask)
+    return _ottl.get(_key(version, component, context), _in_known_form(ask))
 
 
 def versions() -> tuple[InstalledVersion, ...]:
@@ -129,6 +111,18 @@ def forget() -> None:
     """Ask every build again."""
     for answers in (_versions, _builds, _documents, _ottl_components, _ottl):
         answers.forget()
+
+
+def _in_known_form(ask: Callable[[], _Known]) -> Callable[[], _Known]:
+    """The same; raises UnknownForm for an answer that is malformed."""
+
+    def asked() -> _Known:
+        try:
+            return ask()
+        except (messages.Malformed, ValidationError) as error:
+            raise UnknownForm from error
+
+    return asked
 
 
 def _key(version: str, *more: str) -> tuple[str, ...]:

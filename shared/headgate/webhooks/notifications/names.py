@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from headgate.configurations import published as configurations
 from headgate.deployments import service as deployments
-from headgate.deployments.model import DeploymentNotFound
 from headgate.events.messages import Json
 from headgate.fleets import service as fleets
-from headgate.fleets.model import FleetNotFound
+from headgate.foundation.errors import NotFound
 
 
 class Names:
@@ -26,33 +27,26 @@ class Names:
 
     def fleet(self, organization_id: str, fleet_id: str) -> dict[str, Json]:
         """One read, the first time."""
-        key = (organization_id, fleet_id)
-        if key not in self._known:
-            try:
-                self._known[key] = fleets.of_organization(organization_id, fleet_id).label
-            except FleetNotFound:
-                self._known[key] = None
-        return self._named(fleet_id, self._known[key], f"{self.organization_link(organization_id)}/fleets/{fleet_id}")
+        link = f"{self.organization_link(organization_id)}/fleets/{fleet_id}"
+        return self._named(organization_id, fleet_id, lambda *ids: fleets.of_organization(*ids).label, link)
 
     def deployment(self, fleet_id: str, deployment_id: str) -> dict[str, Json]:
         """One read, the first time."""
-        key = (fleet_id, deployment_id)
-        if key not in self._known:
-            try:
-                self._known[key] = deployments.of_fleet(fleet_id, deployment_id).name
-            except DeploymentNotFound:
-                self._known[key] = None
-        return self._named(deployment_id, self._known[key])
+        return self._named(fleet_id, deployment_id, lambda *ids: deployments.of_fleet(*ids).name)
 
     def configuration(self, organization_id: str, configuration_id: str) -> dict[str, Json]:
         """One read, the first time."""
-        key = (organization_id, configuration_id)
-        if key not in self._known:
-            self._known[key] = configurations.name(organization_id, configuration_id)
         link = f"{self.organization_link(organization_id)}/configurations/{configuration_id}"
-        return self._named(configuration_id, self._known[key], link)
+        return self._named(organization_id, configuration_id, configurations.name, link)
 
-    @staticmethod
-    def _named(known_id: str, name: str | None, link: str | None = None) -> dict[str, Json]:
-        described: dict[str, Json] = {"id": known_id, "name": name, "link": link}
-        return {key: value for key, value in described.items() if value is not None}
+    def _named(
+        self, holder_id: str, thing_id: str, read: Callable[[str, str], str | None], link: str | None = None
+    ) -> dict[str, Json]:
+        key = (holder_id, thing_id)
+        if key not in self._known:
+            try:
+                self._known[key] = read(*key)
+            except NotFound:
+                self._known[key] = None
+        described: dict[str, Json] = {"id": thing_id, "name": self._known[key], "link": link}
+        return {name: value for name, value in described.items() if value is not None}
