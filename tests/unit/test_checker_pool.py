@@ -79,3 +79,16 @@ def test_a_collector_that_cannot_start_is_not_started_for_each_question(
 
     with pytest.raises(CheckerFailed, match=r"exited with status 2: panic$"):
         pool.ask(ANN, "any", {})
+
+
+def test_a_process_makes_room_before_another_one_starts(make_pool: Callable[[Limits], Pool]) -> None:
+    pool = make_pool(LIMITS)
+    before = {pool.ask(Asker(f"org_{number}", "tok"), "any", {})["pid"] for number in range(4)}
+    with ThreadPoolExecutor(1) as threads:
+        hanging = threads.submit(pool.ask, Asker("org_5", "tok"), "any", {"do": "hang"})
+        wait_until(lambda: not before.issuperset(pool.pids()))
+        processes = len(pool.pids())
+        pool.close()
+
+        assert isinstance(hanging.exception(), CheckerFailed)
+    assert processes == 4

@@ -210,6 +210,15 @@ def test_a_host_whose_answer_was_lost_is_told_its_interval_again(steps: list[Ste
         assert repeated.interval is not None or decision.interval is None or not repeated.instance.is_quick
 
 
+@pytest.mark.parametrize(("number", "told"), [(0, True), (9, True), (10, False)])
+def test_a_host_that_starts_anew_or_repeats_its_message_is_told_its_interval_again(number: int, told: bool) -> None:
+    instance: Instance = new_instance("ins_1", GROUP, BEGIN)
+    instance = decided(instance, GROUP, BEGIN).instance
+    instance = replace(instance, contact=replace(instance.contact, sequence_num=9))
+
+    assert (decided(instance, GROUP, BEGIN, sequence_num=number).interval is not None) is told
+
+
 def test_a_second_process_with_the_same_uid_gets_one_of_its_own() -> None:
     instance: Instance = new_instance("ins_1", GROUP, BEGIN)
     instance = replace(instance, contact=Contact(9, BEGIN, BEGIN, BEGIN, conflicts=2), orders=Orders())
