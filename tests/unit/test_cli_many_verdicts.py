@@ -23,7 +23,7 @@ class Server:
         self.asked: list[tuple[str, int]] = []
         self._takes, self._refuses, self._error = batches, refuses, error
 
-    def post(self, _shape: type, path: str, body: Mapping[str, object] | None = None) -> Entity:
+    def post(self, _shape: type[object], path: str, body: Mapping[str, object] | None = None) -> Entity:
         items = (body or {}).get("items")
         self.asked.append((path, len(items) if isinstance(items, list) else 1))
         if self._error:
