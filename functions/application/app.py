@@ -5,6 +5,7 @@ Each part is imported at its first request.
 
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from fastapi import APIRouter, Response
 
@@ -30,6 +31,7 @@ def _style() -> bytes:
     return (Path(__file__).parent / "style.css").read_bytes()
 
 
+_PAGES: Final = ("sign_in", "login", "organization", "change", "service_account", "settings", "account", "style")
 app = create_app(
     "Headgate application",
     [
@@ -37,14 +39,7 @@ app = create_app(
         part("application.oauth"),
         static,
         assets.router,
-        part("application.sign_in_pages"),
-        part("application.login_pages"),
-        part("application.organization_pages"),
-        part("application.change_pages"),
-        part("application.service_account_pages"),
-        part("application.settings_pages"),
-        part("application.account_pages"),
-        part("application.style_pages"),
+        *(part(f"application.{name}_pages") for name in _PAGES),
     ],
 )
 

@@ -1,7 +1,7 @@
 """The page of changes: who did what, to what, when, and what was so before; with filters."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -14,7 +14,7 @@ from web.forms import Filters, read_minute
 from web.html import NOTHING, Html, html, joined
 from web.pages import Here, page_router
 from web.parts import nothing_yet, second
-from web.table import Column, Listed, Row, Viewed, chips, listing, read
+from web.table import Cell, Column, Listed, Viewed, chips, listing, read
 
 router = page_router()
 
@@ -104,23 +104,21 @@ def list_changes(here: Here, view: Viewed, filters: Annotated[Filters[RecordFilt
     return here.page("changes", "Changes", content, status=422 if problems else 200, script="search")
 
 
-def _row(path: str, home: str, record: AuditRecord) -> Row:
+def _row(path: str, home: str, record: AuditRecord) -> Sequence[Cell]:
     details: Html = _details(record.details)
     if record.details.keys() & {"version_number", "before_version_number"}:
         why = f": {record.details['message']}" if "message" in record.details else ""
         details = html(_ASSIGNED, before=_version(record, _BEFORE), now=_version(record, ""), why=why)
-    return Row(
-        (
-            second(record.at),
-            html(_WHO, path=path, id=record.actor.id, name=record.actor.name),
-            html(
-                _CHANGE,
-                action=record.action,
-                details=details,
-                target=_target(home, record),
-            ),
-            html(_CREDENTIAL, name=record.credential_name, id=record.credential_id),
-        )
+    return (
+        second(record.at),
+        html(_WHO, path=path, id=record.actor.id, name=record.actor.name),
+        html(
+            _CHANGE,
+            action=record.action,
+            details=details,
+            target=_target(home, record),
+        ),
+        html(_CREDENTIAL, name=record.credential_name, id=record.credential_id),
     )
 
 

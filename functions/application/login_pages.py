@@ -8,10 +8,11 @@ from fastapi import Response
 
 from headgate.foundation import clock, errors
 from headgate.identity import logins, sessions
-from headgate.identity.model import Membership
+from headgate.identity.model import Membership, Session
 from web.html import Html, html
 from web.layout import csrf_field, options, page
 from web.pages import Form, Person, Visit, frame, page_router
+from web.visitor import Visitor
 
 router = page_router()
 
@@ -69,17 +70,7 @@ def device_page(who: Visit, session: Person, user_code: str = "") -> Response:
         client = logins.find_device(session, user_code, clock.now())
     except logins.LoginNotFound as error:
         return page(frame(who), "Connect a command line", html(_ENTER), problem=error.detail, status=404)
-    organizations = sessions.organizations(session)
-    if not organizations:
-        return page(frame(who), "No organization", html(_NO_ORGANIZATION))
-    content = html(
-        _CONFIRM,
-        client=client,
-        code=user_code.strip().upper(),
-        csrf=csrf_field(frame(who)),
-        organizations=_choices(organizations),
-    )
-    return page(frame(who), "Allow a command line to act as you?", content)
+    return _approval(who, session, _CONFIRM, client=client, code=user_code.strip().upper())
 
 
 @router.post("/device")
@@ -99,11 +90,7 @@ def answer_device(who: Visit, session: Person, form: Form) -> Response:
 @router.get("/login")
 def code_page(who: Visit, session: Person, code_challenge: str = "", code_challenge_method: str = "") -> Response:
     challenge = _challenge(code_challenge if code_challenge_method == "S256" else "")
-    organizations = sessions.organizations(session)
-    if not organizations:
-        return page(frame(who), "No organization", html(_NO_ORGANIZATION))
-    content = html(_PASTE, csrf=csrf_field(frame(who)), challenge=challenge, organizations=_choices(organizations))
-    return page(frame(who), "Allow a command line to act as you?", content)
+    return _approval(who, session, _PASTE, challenge=challenge)
 
 
 @router.post("/login")
@@ -113,6 +100,15 @@ def show_code(who: Visit, session: Person, form: Form) -> Response:
     code = logins.begin_code(caller, challenge, clock.now())
     content = html(_CODE, code=code, organization=caller.organization_name)
     return page(frame(who), "Paste this into your terminal", content)
+
+
+def _approval(who: Visitor, session: Session, template: str, **parts: str) -> Response:
+    """The page on which a person approves a login in one of their organizations."""
+    organizations = sessions.organizations(session)
+    if not organizations:
+        return page(frame(who), "No organization", html(_NO_ORGANIZATION))
+    content = html(template, csrf=csrf_field(frame(who)), organizations=_choices(organizations), **parts)
+    return page(frame(who), "Allow a command line to act as you?", content)
 
 
 def _challenge(text: str) -> str:

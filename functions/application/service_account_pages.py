@@ -20,9 +20,9 @@ from headgate.identity.model import OwnerNotFound, ServiceAccount, Token
 from web.commands import command
 from web.forms import model_of
 from web.html import NOTHING, Html, html
-from web.layout import options, page, redirect
-from web.pages import Form, Here, Member, MemberPage, Visit, frame, page_router
-from web.parts import action, confirmed, home, moment, nothing_yet, tag
+from web.layout import options, redirect
+from web.pages import Form, Here, MemberPage, page_router
+from web.parts import action, confirmed, link, moment, nothing_yet, tag
 from web.table import END, Cell, Column, View, Viewed, in_order, listing, read, table
 
 router = page_router()
@@ -53,7 +53,6 @@ _ACCOUNTS_FOR: Final = "A service account is what a pipeline or a script signs i
 _FIRST_ACCOUNT: Final = "None yet: create one above, then a token for it."
 _TOKENS_FOR: Final = "A token lets a program use the API and the command line as this service account."
 _NONE_YET: Final = "None yet: create one above. It is shown once, and goes into SERVICE_API_TOKEN."
-_ACCOUNT: Final = '<a href="{path}/{account}"><strong>{name}</strong></a>'
 _TOKENS: Final = """\
 <p class="small"><a href="/organizations/{id}/service-accounts">Service accounts</a></p>
 <h1>{name}</h1>{value}{membership}
@@ -91,7 +90,7 @@ def list_service_accounts(here: Here, view: Viewed) -> Response:
     listed = read(view, partial(identity.service_accounts, here.caller), _ACCOUNT_COLUMNS)
     rows = [
         (
-            html(_ACCOUNT, path=view.path, account=account.id, name=account.name),
+            link(f"{view.path}/{account.id}", account.name),
             _creator(account),
             moment(account.created_at),
         )
@@ -124,24 +123,24 @@ def _creator(account: ServiceAccount) -> str:
 
 
 @router.get("/organizations/{organization_id}/expiring-tokens")
-def list_expiring_tokens(who: Visit, caller: Member) -> Response:
+def list_expiring_tokens(here: Here) -> Response:
     """The tokens that expire soon. Home shows the part `tokens` of this page."""
-    now, path = clock.now(), f"{home(caller)}/service-accounts"
+    now, path = clock.now(), f"{here.home}/service-accounts"
     rows = [
         (
             tag("Token expired", "bad") if token.expires_at <= now else tag("Token expires", "warn"),
-            html(_ACCOUNT, path=path, account=token.service_account_id, name=token.name),
+            link(f"{path}/{token.service_account_id}", token.name),
             _REASON,
             moment(token.expires_at),
         )
-        for token in identity.tokens_until(caller, now + _SOON)
+        for token in identity.tokens_until(here.caller, now + _SOON)
         if token.expires_at is not None
     ]
     listed = (
         html(_EXPIRING_TOKENS, table=table(_EXPIRING_COLUMNS, rows)) if rows else html(_NONE_EXPIRES, days=_SOON.days)
     )
     content = html("<h1>Tokens that expire soon</h1>{listed}", listed=listed)
-    return page(frame(who, caller, "service-accounts"), "Tokens that expire soon", content)
+    return here.page("service-accounts", "Tokens that expire soon", content)
 
 
 @router.get(_ONE)

@@ -117,7 +117,7 @@ def show_style(who: Visit) -> Response:
             html(_TYPE, sizes=[*_sizes(), _spaces()]),
             html(
                 _STATES,
-                tags=_tags(),
+                tags=[html("{tag} ", tag=tag(*meaning)) for meaning in _MEANINGS],
                 empty=nothing_yet("What a list is for.", "None yet: how its first entry comes about."),
             ),
             Html(_BUTTONS),
@@ -136,10 +136,6 @@ def show_style(who: Visit) -> Response:
 def _colours() -> Html:
     entries = [html(_INK, name=name) for name in _INKS] + [html(_SURFACE, name=name) for name in _SURFACES]
     return html(_COLOURS, entries=entries)
-
-
-def _tags() -> list[Html]:
-    return [html("{tag} ", tag=tag(*meaning)) for meaning in _MEANINGS]
 
 
 def _sizes() -> list[Html]:

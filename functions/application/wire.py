@@ -7,11 +7,10 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
-from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import ActorKind, PrincipalKind
-from headgate.http.wire import Answer, PrincipalOut, at
+from headgate.http.wire import Answer, IdOf, PrincipalOut, at
 from headgate.identity.model import MemberStatus
-from headgate_engine.wire.inputs import Input, Name, refused_as
+from headgate_engine.wire.inputs import Input, Name
 from headgate_engine.wire.times import Time
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
@@ -27,13 +26,6 @@ def _time(text: str) -> str:
     return text
 
 
-ServiceAccountId = Annotated[
-    str,
-    StringConstraints(strict=True, pattern=id_pattern("sva")),
-    refused_as("This must be the id of a service account: `sva_` and 26 characters"),
-]
-
-
 class CreateOrganization(Input):
     name: Name
 
@@ -47,7 +39,7 @@ class AddMember(Input):
 
     email: Email | None = None
     role: Role | None = None
-    service_account_id: ServiceAccountId | None = None
+    service_account_id: Annotated[str, IdOf("sva", "a service account")] | None = None
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "AddMember":

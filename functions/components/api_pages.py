@@ -12,10 +12,10 @@ from components.api_document import ApiDocument, Body, Operation, Parameter, Sch
 from components.api_words import bounds_of, command, type_of, written
 from headgate.foundation.errors import NotFound
 from headgate.http.paths import PUBLIC
-from web.html import NOTHING, Html, html, joined
+from web.html import NOTHING, Html, breakable, html, joined, with_code
 from web.layout import page
 from web.pages import Counted, Visit, frame, page_router, revalidated
-from web.parts import Fields, empty, tag
+from web.parts import Fields, counted, empty, tag, tags
 from web.table import Cell, Column, table
 
 router = page_router()
@@ -76,7 +76,7 @@ def list_operations(who: Visit, q: Annotated[str, Query()] = "", if_none_match: 
         description=prose(whole.info.description),
         document=f"{PUBLIC}/openapi.json",
         text=Fields().text("q", "Text", searched, most=_LONGEST_TEXT, required=False, kind="search"),
-        count=f"{len(matching)} operation{'' if len(matching) == 1 else 's'}",
+        count=counted(len(matching), "operation"),
         groups=_groups(whole, matching)
         if matching
         else empty("Nothing has all of these words in its path, description or fields. Leave some out."),
@@ -101,12 +101,7 @@ def show(who: Visit, name: Name, if_none_match: IfNoneMatch = None) -> Response:
 
 def prose(written: str) -> Html:
     """Paragraphs, with what stands between backticks as code."""
-    return joined(html("<p>{text}</p>", text=_inline(each)) for each in written.strip().split("\n\n"))
-
-
-def _inline(written: str) -> Html:
-    parts = written.split("`")
-    return joined(html("<code>{part}</code>" if at % 2 else "{part}", part=part) for at, part in enumerate(parts))
+    return joined(html("<p>{text}</p>", text=with_code(each)) for each in written.strip().split("\n\n"))
 
 
 def _has(searched: str, words: Sequence[str]) -> bool:
@@ -123,13 +118,8 @@ def _groups(whole: ApiDocument, matching: Sequence[Operation]) -> Html:
 
 
 def _row(operation: Operation) -> Sequence[Cell]:
-    path = _breakable(operation.path.removeprefix(PUBLIC))
-    return html(_ROW, id=operation.id, method=operation.method, path=path), _inline(operation.summary)
-
-
-def _breakable(path: str) -> Html:
-    """A path that a narrow column breaks at its slashes."""
-    return Html("/<wbr>".join(html("{part}", part=part) for part in path.split("/")))
+    path = breakable(operation.path.removeprefix(PUBLIC), "/")
+    return html(_ROW, id=operation.id, method=operation.method, path=path), with_code(operation.summary)
 
 
 def _links(names: Iterable[str]) -> list[Html]:
@@ -143,7 +133,7 @@ def operation(whole: ApiDocument, shown: Operation) -> Html:
     return html(
         _OPERATION,
         method=shown.method,
-        path=_breakable(shown.path),
+        path=breakable(shown.path, "/"),
         extension=tag("beyond the specification") if shown.is_extension else NOTHING,
         description=prose(shown.description),
         credentials=" or ".join(shown.credentials) or "no credential",
@@ -155,7 +145,7 @@ def operation(whole: ApiDocument, shown: Operation) -> Html:
 
 
 def _answer(status: str, answer: Body) -> Sequence[Cell]:
-    return status, _type(answer.schema_) if answer.schema_ else NOTHING, _inline(answer.description)
+    return status, _type(answer.schema_) if answer.schema_ else NOTHING, with_code(answer.description)
 
 
 def shape(schema: Schema) -> Html:
@@ -188,7 +178,7 @@ def _parameter(parameter: Parameter) -> Sequence[Cell]:
 def _field(name: str, labels: Iterable[str], schema: Schema, meaning: str, example: JsonValue) -> Sequence[Cell]:
     bounds = ", ".join(bounds_of(schema))
     return (
-        html("<code>{name}</code> {tags}", name=name, tags=[html("{tag} ", tag=tag(label)) for label in labels]),
+        html("<code>{name}</code> {tags}", name=name, tags=tags(labels)),
         html(
             "{type}{bounds}",
             type=_type(schema),
@@ -196,7 +186,7 @@ def _field(name: str, labels: Iterable[str], schema: Schema, meaning: str, examp
         ),
         html(
             "{meaning}{example}",
-            meaning=_inline(meaning),
+            meaning=with_code(meaning),
             example=NOTHING if example is None else html(_EXAMPLE, value=written(example)),
         ),
     )

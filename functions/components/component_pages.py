@@ -6,12 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Final, Literal
-from urllib.parse import urlencode
 
 from fastapi import Query, Response
 
 from components.wire import Type
-from headgate.flows.model import ComponentExample
 from headgate.foundation.caller import Caller
 from headgate.foundation.page import Slice
 from headgate.foundation.settings import settings
@@ -19,11 +17,10 @@ from headgate.reference import service as reference
 from headgate_engine.reference.fields import Field, fields
 from headgate_engine.reference.model import KINDS, Component, Kind
 from headgate_engine.wire.inputs import CollectorVersion
-from web.html import NOTHING, Html, html, joined
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import Fields, empty, home, tag
-from web.table import Column, Row, Viewed, chips, pages, read, table
+from web.html import NOTHING, Html, breakable, html, joined
+from web.pages import Here, page_router
+from web.parts import Fields, empty, home, query_of, tag
+from web.table import Cell, Column, Viewed, chips, pages, read, table
 
 router = page_router()
 
@@ -75,8 +72,7 @@ _VALUES: Final = '<div class="soft">One of {values}</div>'
 
 @router.get("/organizations/{organization_id}/components")
 def list_components(
-    who: Visit,
-    caller: Member,
+    here: Here,
     view: Viewed,
     text_: Annotated[str, Query(alias="text")] = "",
     kind: Kind | Literal[""] = "",
@@ -86,7 +82,7 @@ def list_components(
     components = reference.matching(version or None, kind or None, searched)
     typed, view = {"text": searched, "kind": kind, "version": version}, replace(view, sort=view.sort or "type")
     listed = read(view, lambda _limit, _after: Slice(components, None), _COLUMNS)
-    path = components_path(caller)
+    path = components_path(here.caller)
     kinds = [("", "All kinds"), *((kind, kind.capitalize()) for kind in KINDS)]
     whole_when = reference.whole_when(version or None)
     fields = Fields()
@@ -95,7 +91,7 @@ def list_components(
         live=Html(' data-live="yes"') if whole_when else NOTHING,
         waiting=html(_WAITING, when=whole_when) if whole_when else NOTHING,
         version=version or settings().collector_version,
-        ottl=f"{path}/ottl{_query(version=version)}",
+        ottl=f"{path}/ottl{query_of({'version': version})}",
         path=path,
         text=fields.text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
         kind=fields.choice("kind", "Kind", kinds, kind),
@@ -106,30 +102,31 @@ def list_components(
         if components
         else empty("Nothing has these words in its name or description. Leave some out, or choose all kinds."),
     )
-    return page(frame(who, caller, _TAB), "Components", content, script="search")
+    return here.page(_TAB, "Components", content, script="search")
 
 
 @router.get("/organizations/{organization_id}/components/{kind}/{type}")
-def show_component(who: Visit, caller: Member, kind: Kind, type: Type, version: OfVersion = "") -> Response:
+def show_component(here: Here, kind: Kind, type: Type, version: OfVersion = "") -> Response:
     component = reference.component(version or None, kind, type)
+    example = reference.example(component)
     rows = [_field(field) for field in fields(json.loads(component.schema))]
     content = html(
         _COMPONENT,
-        back=f"{components_path(caller)}{_query(kind=kind, version=version)}",
+        back=f"{components_path(here.caller)}{query_of({'kind': kind, 'version': version})}",
         type=component.type,
         kind=component.kind,
         deprecated=tag("deprecated", "bad") if component.deprecated is not None else NOTHING,
         summary=component.summary,
         reason=html(_REASON, text=component.deprecated) if component.deprecated else NOTHING,
-        versions=_other_versions(f"{components_path(caller)}/{component.kind}/{component.type}", version),
+        versions=_other_versions(f"{components_path(here.caller)}/{component.kind}/{component.type}", version),
         version=version or settings().collector_version,
         stability=_stability(component),
         aliases=_former(component),
         module=component.module,
-        example=_example(reference.example(component)),
+        example=html(_EXAMPLE, yaml=example.yaml, flow=example.flow) if example else NOTHING,
         fields=table(_FIELDS, rows) if rows else empty("It has no settings."),
     )
-    return page(frame(who, caller, _TAB), f"{component.type} {component.kind}", content)
+    return here.page(_TAB, f"{component.type} {component.kind}", content)
 
 
 def _other_versions(path: str, version: str) -> Html:
@@ -155,16 +152,14 @@ def version_choice(selected: str) -> Html:
     return Fields().choice("version", "Collector", [("", default), *others], selected)
 
 
-def _row(path: str, version: str, component: Component) -> Row:
-    own = f"{path}/{component.kind}/{component.type}{_query(version=version)}"
+def _row(path: str, version: str, component: Component) -> Sequence[Cell]:
+    own = f"{path}/{component.kind}/{component.type}{query_of({'version': version})}"
     deprecated = html("{tag} ", tag=tag("deprecated", "bad")) if component.deprecated is not None else NOTHING
-    return Row(
-        (
-            html(_TYPE, path=own, type=component.type, aliases=_former(component)),
-            component.kind,
-            _stability(component),
-            html("{deprecated}{summary}", deprecated=deprecated, summary=component.summary),
-        )
+    return (
+        html(_TYPE, path=own, type=component.type, aliases=_former(component)),
+        component.kind,
+        _stability(component),
+        html("{deprecated}{summary}", deprecated=deprecated, summary=component.summary),
     )
 
 
@@ -190,30 +185,13 @@ def _former(component: Component) -> str:
     return f", formerly {', '.join(component.aliases)}" if component.aliases else ""
 
 
-def _example(example: ComponentExample | None) -> Html:
-    return NOTHING if example is None else html(_EXAMPLE, yaml=example.yaml, flow=example.flow)
-
-
-def _field(field: Field) -> Row:
+def _field(field: Field) -> Sequence[Cell]:
     tags = (("deprecated", field.deprecated, "bad"), ("secret", field.secret, ""))
     labels = [tag(label, kind) for label, has, kind in tags if has]
     values = html(_VALUES, values=", ".join(field.values)) if field.values else NOTHING
-    return Row(
-        (
-            html("<code>{path}</code> {labels}", path=breakable(field.path), labels=labels),
-            field.type,
-            html("<code>{value}</code>", value=field.default) if field.default is not None else NOTHING,
-            html("{description}{values}", description=field.description, values=values),
-        )
+    return (
+        html("<code>{path}</code> {labels}", path=breakable(field.path, "."), labels=labels),
+        field.type,
+        html("<code>{value}</code>", value=field.default) if field.default is not None else NOTHING,
+        html("{description}{values}", description=field.description, values=values),
     )
-
-
-def breakable(path: str) -> Html:
-    """A path that a narrow column breaks between its names."""
-    parts = [html("{name}", name=name) for name in path.split(".")]
-    return Html(".<wbr>".join(parts))
-
-
-def _query(**parameters: str) -> str:
-    filled = {name: value for name, value in parameters.items() if value}
-    return f"?{urlencode(filled)}" if filled else ""

@@ -7,12 +7,11 @@ from typing import Annotated, Final
 
 from fastapi import Query, Response
 
-from components.component_pages import LONGEST_TEXT, OfVersion, breakable, components_path, version_choice
+from components.component_pages import LONGEST_TEXT, OfVersion, components_path, version_choice
 from headgate.reference import service as reference
 from headgate_engine.reference.model import OttlFunction, OttlPath, OttlReference
-from web.html import NOTHING, Html, html, joined
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
+from web.html import NOTHING, Html, breakable, html, joined
+from web.pages import Here, page_router
 from web.parts import Fields, empty, tag
 from web.table import Cell, Column, table
 
@@ -34,14 +33,13 @@ _DESCRIPTION: Final = Column("Description", kind="small")
 
 @router.get("/organizations/{organization_id}/components/ottl")
 def show_ottl(
-    who: Visit,
-    caller: Member,
+    here: Here,
     place: Annotated[str, Query(max_length=130)] = "",
     text_: Annotated[str, Query(alias="text")] = "",
     version: OfVersion = "",
 ) -> Response:
     """`place` is a component and a context with a `/` between, because a form can choose both only as one."""
-    path, searched = components_path(caller), text_[:LONGEST_TEXT]
+    path, searched = components_path(here.caller), text_[:LONGEST_TEXT]
     component, _, context = place.partition("/")
     places = [
         (f"{component.component}/{each}", f"{component.component}: {each}")
@@ -59,7 +57,7 @@ def show_ottl(
         reference=_reference(shown, searched.lower().split()) if shown else NOTHING,
     )
     title = f"{_TITLE}, {component}: {context}" if place else _TITLE
-    return page(frame(who, caller, "components"), title, content, script="search")
+    return here.page("components", title, content, script="search")
 
 
 def _reference(shown: OttlReference, words: Sequence[str]) -> Html:
@@ -102,14 +100,14 @@ def _has(words: Sequence[str], *texts: str) -> bool:
 
 
 def _path(path: OttlPath) -> Sequence[Cell]:
-    name = html(_NAME, name=breakable(path.path), tag=NOTHING if path.writable else tag("read only"))
+    name = html(_NAME, name=breakable(path.path, "."), tag=NOTHING if path.writable else tag("read only"))
     return name, path.type, path.description
 
 
 def _function(function: OttlFunction) -> Sequence[Cell]:
-    kind = function.kind if len(function.within) != 1 else f"{function.kind}, in a {_named(function.within[0])} only"
+    kind = (
+        function.kind
+        if len(function.within) != 1
+        else f"{function.kind}, in a {function.within[0].replace('_', ' ')} only"
+    )
     return html(_NAME, name=function.signature, tag=tag(kind)), function.description
-
-
-def _named(expression: str) -> str:
-    return expression.replace("_", " ")

@@ -6,18 +6,14 @@ from headgate.http.app import create_app, lambda_handler
 from web import pages
 from web.routes import part
 
+_PAGES: Final = ("editor", "list", "change", "configuration", "keeping", "policy")
 router: Final = part("configurations.api")
 app = create_app(
     "Headgate configurations",
     [
         router,
         part("configurations.policies"),
-        part("configurations.editor_pages"),
-        part("configurations.list_pages"),
-        part("configurations.change_pages"),
-        part("configurations.configuration_pages"),
-        part("configurations.keeping_pages"),
-        part("configurations.policy_pages"),
+        *(part(f"configurations.{name}_pages") for name in _PAGES),
     ],
 )
 pages.install(app)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from configurations import changing
 from configurations.changing import MOST, ChangeLimits, TextChange
@@ -17,11 +17,9 @@ from headgate.version_tests import service as version_tests
 from headgate_engine.setting import read_setting
 from headgate_engine.validation.model import ValidationResult
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import Fields, hidden, home, tag
-from web.table import Column, Row, table
-from web.visitor import Visitor
+from web.pages import Form, Here, MemberPage, page_router
+from web.parts import Fields, counted, hidden, home, link, tag
+from web.table import Cell, table
 
 router = page_router()
 
@@ -40,20 +38,19 @@ _PUBLISH: Final = """\
 <form method="post" action="{path}/change" id="publishing">{csrf}{fields}<p role="status"></p>
 <button class="main" name="publish" value="yes">Publish {count}</button></form>"""
 _NOT_ALL: Final = '<p class="soft small last">Not all were saved, so that nothing is published from here.</p>'
-_NAME: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
 _OUTCOME: Final = '{tag} <span class="small">{why}</span>'
 _NOT_RUN: Final = '<span data-tests="{id}" data-version="{n}">{tag}</span>'
 
 
 @router.post("/organizations/{organization_id}/configurations/change")
-def change_configurations(request: Request, who: Visit, caller: Member, form: Form) -> Response:
+def change_configurations(here: Here, form: Form) -> Response:
     """Show what a value changes in the chosen configurations; with `save`, save what was shown; with `publish`,
     publish what was saved.
 
     A chosen configuration is a field with its id; its value is the ETag of the version that was shown. What cannot be
     changed in one does not stop the others, and is shown; published are all or none.
     """
-    if not caller.can_write:
+    if not here.caller.can_write:
         raise WriteAccessRequired
     chosen = {name: value for name, value in form.items() if _CHOICE.fullmatch(name)}
     if not chosen:
@@ -61,17 +58,16 @@ def change_configurations(request: Request, who: Visit, caller: Member, form: Fo
     if len(chosen) > MOST:
         raise errors.Invalid(f"Choose at most {MOST} configurations at a time")
     if form.get("publish") == "yes":
-        return _publish(request, who, caller, form, chosen)
-    return _change(request, who, caller, form, chosen)
+        return _publish(here, form, chosen)
+    return _change(here, form, chosen)
 
 
-def _change(
-    request: Request, who: Visitor, caller: Caller, form: Mapping[str, str], chosen: Mapping[str, str]
-) -> Response:
+def _change(here: MemberPage, form: Mapping[str, str], chosen: Mapping[str, str]) -> Response:
     """The changes with their verdicts, or the saved drafts with the tests of each."""
+    caller = here.caller
     setting = read_setting(form.get("setting", "").strip(), form.get("value", "").strip())
     env, saves, limits = changing.variables(form.get("env", "")), form.get("save") == "yes", ChangeLimits()
-    rows: list[Row] = []
+    rows: list[Sequence[Cell]] = []
     changes: list[TextChange] = []
     drafts: dict[str, str] = {}
     refused = False
@@ -82,43 +78,41 @@ def _change(
             label = _name(caller, configuration_id, configuration.name)
             change = changing.change(caller, configuration, version, setting, limits)
             if change is None:
-                rows.append(Row((label, tag("has this value already"), "")))
+                rows.append((label, tag("has this value already"), ""))
             elif saves:
-                draft = changing.save(request, caller, change, etag)
+                draft = changing.save(here.request, caller, change, etag)
                 drafts[configuration_id] = draft.etag
                 saved = _outcome("saved", "good", f"version {draft.n}, a draft")
-                rows.append(Row((label, saved, _tests(configuration_id, draft))))
+                rows.append((label, saved, _tests(configuration_id, draft)))
             else:
                 changes.append(change)
         except errors.HeadgateError as error:
             refused = True
-            rows.append(Row((label, _outcome("not changed", "bad", error.detail), "")))
+            rows.append((label, _outcome("not changed", "bad", error.detail), ""))
     for change in changes:
         said = changing.verdict(caller, change.version, change.after, env, limits)
-        rows.append(Row((_name(caller, change.configuration.id, change.label), _verdict(said), "")))
-    shown = frame(who, caller, "configurations")
+        rows.append((_name(caller, change.configuration.id, change.label), _verdict(said), ""))
     if saves:
         title, outcome = "What was saved", "Outcome"
-        below = Html(_NOT_ALL) if refused and drafts else _publishing(caller, csrf_field(shown), drafts, form)
+        below = Html(_NOT_ALL) if refused and drafts else _publishing(caller, here.csrf, drafts, form)
     else:
-        title, outcome = f"Change {_counted(len(changes))}", "The collector says"
-        below = _saving(caller, csrf_field(shown), changes, form)
+        title, outcome = f"Change {counted(len(changes), 'configuration')}", "The collector says"
+        below = _saving(caller, here.csrf, changes, form)
     content = html(
         _PAGE,
         path=_path(caller),
         title=title,
         setting=f"{setting.shown}={setting.written}",
         difference=html(_DIFFERENCE, lines=changing.difference(changes)) if changes else NOTHING,
-        table=table((Column("Configuration"), Column(outcome), Column("Tests" if saves else "")), rows),
+        table=table(("Configuration", outcome, "Tests" if saves else ""), rows),
         form=below,
     )
-    return page(shown, title, content, script="change" if drafts else "")
+    return here.page("configurations", title, content, script="change" if drafts else "")
 
 
-def _publish(
-    request: Request, who: Visitor, caller: Caller, form: Mapping[str, str], chosen: Mapping[str, str]
-) -> Response:
+def _publish(here: MemberPage, form: Mapping[str, str], chosen: Mapping[str, str]) -> Response:
     """All drafts published, or none, with what stands against it."""
+    caller = here.caller
     env, limits = changing.variables(form.get("env", "")), ChangeLimits()
     drafts: dict[str, tuple[Html, Version]] = {}
     reasons: dict[str, str] = {}
@@ -129,17 +123,16 @@ def _publish(
             reasons[configuration_id] = "Somebody changed it since: look at it, and publish it from its page"
         elif against := changing.against_publishing(caller, configuration_id, version, env, limits):
             reasons[configuration_id] = against
-    rows: list[Row] = []
+    rows: list[Sequence[Cell]] = []
     for configuration_id, (label, version) in drafts.items():
         outcome = _outcome("not published", "bad", reasons[configuration_id]) if configuration_id in reasons else None
         if not reasons:
             try:
-                changing.publish(request, caller, configuration_id, version.n, version.etag)
+                changing.publish(here.request, caller, configuration_id, version.n, version.etag)
                 outcome = tag("published", "good")
             except errors.HeadgateError as error:
                 outcome = _outcome("not published", "bad", error.detail)
-        rows.append(Row((label, outcome or tag("not published"), _tests(configuration_id, version))))
-    shown = frame(who, caller, "configurations")
+        rows.append((label, outcome or tag("not published"), _tests(configuration_id, version)))
     title = "Nothing was published" if reasons else "What was published"
     content = html(
         _PAGE,
@@ -147,10 +140,10 @@ def _publish(
         title=title,
         setting=f"{form.get('setting', '')}={form.get('value', '')}",
         difference=NOTHING,
-        table=table((Column("Configuration"), Column("Outcome"), Column("Tests")), rows),
-        form=_publishing(caller, csrf_field(shown), chosen, form) if reasons else NOTHING,
+        table=table(("Configuration", "Outcome", "Tests"), rows),
+        form=_publishing(caller, here.csrf, chosen, form) if reasons else NOTHING,
     )
-    return page(shown, title, content, script="change" if reasons else "")
+    return here.page("configurations", title, content, script="change" if reasons else "")
 
 
 def _saving(caller: Caller, csrf: Html, changes: Sequence[TextChange], form: Mapping[str, str]) -> Html:
@@ -170,7 +163,7 @@ def _publishing(caller: Caller, csrf: Html, drafts: Mapping[str, str], form: Map
         return NOTHING
     fields = [hidden(name, form.get(name, "")) for name in ("setting", "value", "env")]
     fields += [hidden(configuration_id, etag) for configuration_id, etag in drafts.items()]
-    return html(_PUBLISH, path=_path(caller), csrf=csrf, fields=fields, count=_counted(len(drafts)))
+    return html(_PUBLISH, path=_path(caller), csrf=csrf, fields=fields, count=counted(len(drafts), "configuration"))
 
 
 def _tests(configuration_id: str, version: Version) -> Html:
@@ -191,8 +184,7 @@ def _verdict(said: ValidationResult | str) -> Html:
         return _outcome("not checked", "", said)
     if said.valid:
         return tag("valid", "good")
-    count = len(said.errors)
-    return _outcome(f"{count} error{'' if count == 1 else 's'}", "bad", changing.problem(said))
+    return _outcome(counted(len(said.errors), "error"), "bad", changing.problem(said))
 
 
 def _outcome(label: str, kind: str, why: str) -> Html:
@@ -200,12 +192,8 @@ def _outcome(label: str, kind: str, why: str) -> Html:
 
 
 def _name(caller: Caller, configuration_id: str, name: str) -> Html:
-    return html(_NAME, path=_path(caller), id=configuration_id, name=name)
+    return link(f"{_path(caller)}/{configuration_id}", name)
 
 
 def _path(caller: Caller) -> str:
     return f"{home(caller)}/configurations"
-
-
-def _counted(count: int) -> str:
-    return f"{count} configuration{'' if count == 1 else 's'}"

@@ -25,11 +25,10 @@ from headgate.usage.model import CountedUse
 from headgate.version_tests import service as version_tests
 from web import charts, cost_card
 from web.html import NOTHING, Html, html
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import empty, home, moment, tag
-from web.rates import per_minute
-from web.table import Column, Row, View, Viewed, pages, read, table
+from web.pages import Here, page_router
+from web.parts import counted, empty, home, link, moment, tag
+from web.rates import per_minute, summed
+from web.table import Cell, Column, View, Viewed, pages, read, table
 from web.workspace import heading, path_of
 
 router = page_router()
@@ -52,20 +51,13 @@ _OVERVIEW: Final = """\
 <pre id="yaml" tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
 _HOSTS: Final = '<strong>{running}</strong><span class="soft small">of {total} in {groups}</span>'
 _TESTS: Final = "<strong>{n}</strong><span>{state}</span>"
-_GROUP: Final = '<a href="{home}/fleets/{fleet_id}/deployments/{deployment_id}"><strong>{group}</strong></a>'
-_FLEET: Final = '<a href="{home}/fleets/{fleet_id}">{fleet}</a>'
+_FLEET: Final = '<a href="{path}">{fleet}</a>'
 _VERSIONS: Final = """\
 {heading}<div class="card">{pages}{table}
 <p class="small last"><a href="{path}/compare">Compare versions</a></p></div>"""
 _VERSION: Final = """\
 <a href="{path}"><strong>Version {n}</strong></a> <span class="soft small">{description}</span>"""
-_USE_COLUMNS: Final = (
-    Column("Group"),
-    Column("Fleet"),
-    Column("Version"),
-    Column("Collectors that run it"),
-    Column("Records taken"),
-)
+_USE_COLUMNS: Final = ("Group", "Fleet", "Version", "Collectors that run it", "Records taken")
 _VERSION_COLUMNS: Final = (
     Column("Version", "n", lambda version: version.n),
     Column("Status", "status", lambda version: (version.status, version.n)),
@@ -76,7 +68,8 @@ _VERSION_COLUMNS: Final = (
 
 
 @router.get(_PATH)
-def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, view: Viewed) -> Response:
+def show_configuration(here: Here, configuration_id: ConfigurationId, view: Viewed) -> Response:
+    caller = here.caller
     configuration, version = configurations.get(caller, configuration_id)
     uses = usage.by_groups(caller, [configuration_id])[configuration_id]
     day = _day_of(uses)
@@ -94,11 +87,12 @@ def show_configuration(who: Visit, caller: Member, configuration_id: Configurati
         costs=_costs(caller, uses, view),
         yaml=version.yaml,
     )
-    return page(frame(who, caller, "configurations"), configuration.name, content, script="configuration")
+    return here.page("configurations", configuration.name, content, script="configuration")
 
 
 @router.get(f"{_PATH}/versions")
-def list_versions(who: Visit, caller: Member, configuration_id: ConfigurationId, view: Viewed) -> Response:
+def list_versions(here: Here, configuration_id: ConfigurationId, view: Viewed) -> Response:
+    caller = here.caller
     configuration = configurations.summary(caller, configuration_id)
     source = partial(configurations.versions, caller, configuration_id)
     listed = read(view, source, _VERSION_COLUMNS)
@@ -110,7 +104,7 @@ def list_versions(who: Visit, caller: Member, configuration_id: ConfigurationId,
         pages=pages(view, listed, {}, "version"),
         table=table(_VERSION_COLUMNS, [_version(path, version) for version in listed.entries], view=view),
     )
-    return page(frame(who, caller, "configurations"), f"Versions of {configuration.name}", content)
+    return here.page("configurations", f"Versions of {configuration.name}", content)
 
 
 def _validity(caller: Caller, version: Version) -> Html:
@@ -141,7 +135,7 @@ def _hosts(uses: Sequence[CountedUse]) -> Html:
         _HOSTS,
         running=f"{sum(use.instances.get('applied', 0) for use in uses):,}",
         total=f"{sum(sum(use.instances.values()) for use in uses):,}",
-        groups=f"{groups} group{'' if groups == 1 else 's'}",
+        groups=counted(groups, "group"),
     )
 
 
@@ -155,9 +149,8 @@ def _day_of(uses: Sequence[CountedUse]) -> dict[str, Series]:
 
 def _line(groups: Sequence[Series]) -> Html:
     """A line of what these groups took together."""
-    values = [per_minute(numbers, numbers.lines[0], ACCEPTED) for numbers in groups]
-    hours = [[value for value in hour if value is not None] for hour in zip(*values, strict=False)]
-    return charts.sparkline([sum(hour) if hour else None for hour in hours], "Records a minute", "/min")
+    values = summed(per_minute(numbers, numbers.lines[0], ACCEPTED) for numbers in groups)
+    return charts.sparkline(values, "Records a minute", "/min")
 
 
 def _uses(caller: Caller, uses: Sequence[CountedUse], day: dict[str, Series]) -> Html:
@@ -166,22 +159,20 @@ def _uses(caller: Caller, uses: Sequence[CountedUse], day: dict[str, Series]) ->
     return table(_USE_COLUMNS, [_use(caller, counted, day.get(counted.use.deployment_id)) for counted in uses])
 
 
-def _use(caller: Caller, counted: CountedUse, numbers: Series | None) -> Row:
+def _use(caller: Caller, counted: CountedUse, numbers: Series | None) -> Sequence[Cell]:
     use = counted.use
     total, running = sum(counted.instances.values()), counted.instances.get("applied", 0)
-    places = {"home": home(caller), "fleet_id": use.fleet_id}
-    return Row(
-        (
-            html(_GROUP, deployment_id=use.deployment_id, group=use.deployment_name, **places),
-            html(_FLEET, fleet=use.fleet_label, **places),
-            html(
-                "version {n} {rollout}",
-                n=use.version_number,
-                rollout=tag("rolling out", "busy") if use.kind == "rollout" else NOTHING,
-            ),
-            f"{running:,} of {total:,}" if total else "none reports",
-            _line([numbers]) if numbers and use.kind != "rollout" else NOTHING,
-        )
+    fleet = f"{home(caller)}/fleets/{use.fleet_id}"
+    return (
+        link(f"{fleet}/deployments/{use.deployment_id}", use.deployment_name),
+        html(_FLEET, path=fleet, fleet=use.fleet_label),
+        html(
+            "version {n} {rollout}",
+            n=use.version_number,
+            rollout=tag("rolling out", "busy") if use.kind == "rollout" else NOTHING,
+        ),
+        f"{running:,} of {total:,}" if total else "none reports",
+        _line([numbers]) if numbers and use.kind != "rollout" else NOTHING,
     )
 
 
@@ -194,13 +185,11 @@ def _costs(caller: Caller, uses: Sequence[CountedUse], view: View) -> Html:
     return cost_card.card(caller, known, view, " in these groups together")
 
 
-def _version(path: str, version: Version) -> Row:
-    return Row(
-        (
-            html(_VERSION, path=f"{path}/versions/{version.n}", n=version.n, description=version.description),
-            tag("published", "good") if version.status == "published" else tag("draft"),
-            version.collector_version,
-            version.created_by.name,
-            moment(version.created_at),
-        )
+def _version(path: str, version: Version) -> Sequence[Cell]:
+    return (
+        html(_VERSION, path=f"{path}/versions/{version.n}", n=version.n, description=version.description),
+        tag("published", "good") if version.status == "published" else tag("draft"),
+        version.collector_version,
+        version.created_by.name,
+        moment(version.created_at),
     )

@@ -18,9 +18,9 @@ from headgate.foundation.settings import settings
 from headgate.http.parameters import ConfigurationId, whole_number
 from web.commands import command
 from web.html import Html, html
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import home, tag
+from web.pages import Here, MemberPage, page_router
+from web.parts import tag
+from web.workspace import path_of
 
 router = page_router()
 
@@ -59,9 +59,9 @@ data-pipelines="{pipelines}" hidden></div>
 
 
 @router.get("/organizations/{organization_id}/configurations/new")
-def new_configuration(who: Visit, caller: Member) -> Response:
-    content = html(_NEW, home=home(caller))
-    return page(frame(who, caller, "configurations"), "New configuration", content, script="new_configuration")
+def new_configuration(here: Here) -> Response:
+    content = html(_NEW, home=here.home)
+    return here.page("configurations", "New configuration", content, script="new_configuration")
 
 
 command(
@@ -74,47 +74,45 @@ command(
 
 
 @router.get("/organizations/{organization_id}/configurations/try")
-def try_configuration(who: Visit, caller: Member) -> Response:
-    content = html(_TRY, home=home(caller), collector=settings().collector_version)
-    return page(frame(who, caller, "configurations"), "Try a configuration", content, script="trial", wide=True)
+def try_configuration(here: Here) -> Response:
+    content = html(_TRY, home=here.home, collector=settings().collector_version)
+    return here.page("configurations", "Try a configuration", content, script="trial", wide=True)
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/edit")
-def edit_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, version: N = None) -> Response:
+def edit_configuration(here: Here, configuration_id: ConfigurationId, version: N = None) -> Response:
     """The editor of a version; of the latest one without a number."""
-    configuration, shown = _version(caller, configuration_id, version)
+    configuration, shown = _version(here.caller, configuration_id, version)
     content = html(
         _EDIT,
-        where=_where(caller, configuration),
-        path=_path(caller, configuration),
+        where=_where(here, configuration),
+        path=path_of(here.caller, configuration.id),
         name=configuration.name,
         id=configuration.id,
         n=shown.n,
         status=tag("published", "good") if shown.status == "published" else tag("draft"),
-        changeable="yes" if configuration.changeable_by(caller) else "no",
+        changeable="yes" if configuration.changeable_by(here.caller) else "no",
         # On AWS each run is a task that costs, so that none begins by itself.
         quick="no" if settings().checker_function else "yes",
         yaml=shown.yaml,
     )
-    title = f"{configuration.name}, version {shown.n}"
-    return page(frame(who, caller, "configurations"), title, content, script="editor", wide=True)
+    return here.page("configurations", f"{configuration.name}, version {shown.n}", content, script="editor", wide=True)
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/compare")
 def compare_versions(
-    who: Visit,
-    caller: Member,
+    here: Here,
     configuration_id: ConfigurationId,
     before: Annotated[N, Query(alias="from")] = None,
     after: Annotated[N, Query(alias="to")] = None,
 ) -> Response:
     """Two versions side by side: without numbers, the latest one and the one before it."""
-    configuration, new = _version(caller, configuration_id, after)
-    old = configurations.get_version(caller, configuration_id, before or max(1, new.n - 1))
+    configuration, new = _version(here.caller, configuration_id, after)
+    old = configurations.get_version(here.caller, configuration_id, before or max(1, new.n - 1))
     content = html(
         _COMPARE,
-        where=_where(caller, configuration),
-        path=_path(caller, configuration),
+        where=_where(here, configuration),
+        path=path_of(here.caller, configuration.id),
         name=configuration.name,
         id=configuration.id,
         before=old.n,
@@ -125,7 +123,7 @@ def compare_versions(
         new=new.yaml,
     )
     title = f"{configuration.name}, versions {old.n} and {new.n}"
-    return page(frame(who, caller, "configurations"), title, content, script="compare", wide=True)
+    return here.page("configurations", title, content, script="compare", wide=True)
 
 
 def _version(caller: Caller, configuration_id: str, n: int | None) -> tuple[Configuration, Version]:
@@ -134,9 +132,5 @@ def _version(caller: Caller, configuration_id: str, n: int | None) -> tuple[Conf
     return configurations.snapshot(caller, configuration_id, n)
 
 
-def _where(caller: Caller, configuration: Configuration) -> Html:
-    return html(_WHERE, home=home(caller), path=_path(caller, configuration), name=configuration.name)
-
-
-def _path(caller: Caller, configuration: Configuration) -> str:
-    return f"{home(caller)}/configurations/{configuration.id}"
+def _where(here: MemberPage, configuration: Configuration) -> Html:
+    return html(_WHERE, home=here.home, path=path_of(here.caller, configuration.id), name=configuration.name)

@@ -7,7 +7,7 @@ from headgate.foundation.caller import Caller
 from headgate.usage.model import CountedUse
 from headgate_engine.validation.model import Verdict
 from web.html import Html, html, joined
-from web.parts import ago, home, tag
+from web.parts import ago, counted, home, tag
 
 _MOST_IN_SHORT: Final = 3
 _SEEN: Final = '{tag} <span class="soft small">{at}</span>'
@@ -20,8 +20,7 @@ def validity(verdict: Verdict | None) -> Html:
     """The last verdict on a version. It is green only if the collector accepted exactly this text."""
     if verdict is None:
         return tag("not checked")
-    errors = f"{verdict.errors} error{'' if verdict.errors == 1 else 's'}"
-    shown = tag("valid", "good") if verdict.valid else tag(errors, "bad")
+    shown = tag("valid", "good") if verdict.valid else tag(counted(verdict.errors, "error"), "bad")
     return html(_SEEN, tag=shown, at=ago(verdict.at))
 
 

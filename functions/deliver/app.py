@@ -3,7 +3,7 @@
 from concurrent.futures import Future
 from typing import Final
 
-from pydantic import BaseModel, Field, JsonValue, TypeAdapter
+from pydantic import BaseModel, Field, JsonValue
 
 from headgate.foundation.log import logger
 from headgate.webhooks import deliveries, queue
@@ -26,13 +26,10 @@ class _Batch(BaseModel):
     records: list[_Record] = Field(alias="Records")
 
 
-_BATCH: Final = TypeAdapter(_Batch)
-
-
 def handler(event: JsonValue, _context: object) -> JsonValue:
     """Try each; those that are not through stay in the queue."""
     with Threads(AT_ONCE) as pool:
-        batch = _BATCH.validate_python(event).records
+        batch = _Batch.model_validate(event).records
         tried = [(record, pool.submit(_try, record)) for record in batch]
     left = [record.message_id for record, ended in tried if not _is_through(ended)]
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in left]}

@@ -6,38 +6,27 @@ from headgate.http.app import create_app, lambda_handler
 from web import pages
 from web.routes import part
 
-_BOTH: Final = ("router", "by_hand")
-
-routers: Final = (
-    part("fleets.api.captures"),
-    part("fleets.api.prices"),
-    part("fleets.api.env", _BOTH),
-    part("fleets.api.rollouts"),
-    part("fleets.api.observed"),
-    part("fleets.api.instances"),
-    part("fleets.api.groups", _BOTH),
-    part("fleets.api.fleets", _BOTH),
-    part("fleets.api.overview"),
-    part("fleets.api.series"),
-)
+_API: Final = ("captures", "prices", "rollouts", "observed", "instances", "overview", "series")
+_ALSO_FOR_THE_APPLICATION: Final = ("env", "groups", "fleets")
 _PAGES: Final = (
-    part("fleets.pages.home_pages"),
-    part("fleets.pages.redaction_pages"),
-    part("fleets.pages.price_pages"),
+    "home_pages",
+    "redaction_pages",
+    "price_pages",
     # Its address would be a fleet's id.
-    part("fleets.pages.rollouts.roll_out_pages"),
-    part("fleets.pages.fleet_pages"),
-    part("fleets.pages.groups.new_pages"),
-    part("fleets.pages.groups.group_pages"),
-    part("fleets.pages.groups.review_pages"),
-    part("fleets.pages.groups.settings_pages"),
-    part("fleets.pages.rollouts.rollout_pages"),
-    part("fleets.pages.instances.list_pages"),
+    "rollouts.roll_out_pages",
+    "fleet_pages",
+    *(f"groups.{name}" for name in ("new_pages", "group_pages", "review_pages", "settings_pages")),
+    "rollouts.rollout_pages",
+    "instances.list_pages",
     # Before the page of one collector, which takes all paths below it.
-    part("fleets.pages.observed_pages"),
-    part("fleets.pages.instances.instance_pages"),
-    part("fleets.pages.capture_pages"),
+    "observed_pages",
+    "instances.instance_pages",
+    "capture_pages",
 )
-app = create_app("Headgate fleets", [*routers, *_PAGES])
+routers: Final = (
+    *(part(f"fleets.api.{name}") for name in _API),
+    *(part(f"fleets.api.{name}", ("router", "by_hand")) for name in _ALSO_FOR_THE_APPLICATION),
+)
+app = create_app("Headgate fleets", [*routers, *(part(f"fleets.pages.{name}") for name in _PAGES)])
 pages.install(app)
 handler = lambda_handler(app)

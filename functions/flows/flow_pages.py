@@ -1,7 +1,6 @@
 """The pages of the gallery: the flows with their pictures, by signal, tag and words, and one flow."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, get_args
 
@@ -12,17 +11,15 @@ from flows.wire import Slug
 from headgate.flows import service as flows
 from headgate.flows.model import Flow, FlowPipeline, FlowTest
 from headgate_engine.collector import DISTRIBUTION, StableSignal
-from web.html import Html, html
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import Fields, empty, home, tag
+from web.html import Html, html, with_code
+from web.pages import Here, page_router
+from web.parts import Fields, counted, empty, tags
 
 router = page_router()
 
 _TAB: Final = "flows"
 _LONGEST: Final = 100
 _SIGNALS: Final = [("", "Any"), *((signal, signal.capitalize()) for signal in get_args(StableSignal))]
-_CODE: Final = re.compile(r"`([^`]*)`")
 _GALLERY: Final = """\
 <h1>Flows</h1>
 <p class="soft">Configurations that are ready to use. Each was run on the collector with a sample; the pictures
@@ -50,44 +47,43 @@ _NOT_USABLE: Final = "It is for the distribution {distribution}, which configura
 
 @router.get("/organizations/{organization_id}/flows")
 def show_gallery(
-    who: Visit,
-    caller: Member,
+    here: Here,
     text_: Annotated[str, Query(alias="text")] = "",
     signal: Annotated[str, Query(max_length=20)] = "",
     tag_: Annotated[str, Query(alias="tag", max_length=40)] = "",
 ) -> Response:
-    searched, path = text_[:_LONGEST].strip(), f"{home(caller)}/flows"
+    searched, path = text_[:_LONGEST].strip(), f"{here.home}/flows"
     everything = flows.everything()
     matching = [flow for flow in everything if _is_wanted(flow, searched, signal, tag_)]
-    tags = sorted({each for flow in everything for each in flow.tags})
+    known = sorted({each for flow in everything for each in flow.tags})
     fields = Fields()
     content = html(
         _GALLERY,
         path=path,
         text=fields.text("text", "Text", searched, most=_LONGEST, required=False, kind="search"),
         signal=fields.choice("signal", "StableSignal", _SIGNALS, signal),
-        tag=fields.choice("tag", "Tag", [("", "Any"), *((each, each) for each in tags)], tag_),
-        count=f"{len(matching)} flow{'' if len(matching) == 1 else 's'}",
+        tag=fields.choice("tag", "Tag", [("", "Any"), *((each, each) for each in known)], tag_),
+        count=counted(len(matching), "flow"),
         flows=[_entry(path, flow) for flow in matching]
         or html("<li>{none}</li>", none=empty("No flow matches: remove a filter.")),
     )
-    return page(frame(who, caller, _TAB), "Flows", content, script="search")
+    return here.page(_TAB, "Flows", content, script="search")
 
 
 @router.get("/organizations/{organization_id}/flows/{slug}")
-def show_flow(who: Visit, caller: Member, slug: Slug) -> Response:
+def show_flow(here: Here, slug: Slug) -> Response:
     full = flows.get(slug)
     flow = full.flow
     usable = flow.collector_distribution == DISTRIBUTION
     content = html(
         _FLOW,
-        home=home(caller),
-        path=f"{home(caller)}/flows",
+        home=here.home,
+        path=f"{here.home}/flows",
         slug=flow.slug,
         name=flow.name,
         summary=flow.summary,
-        signals=_tags(flow.signals),
-        tags=_tags([each for each in flow.tags if each not in flow.signals]),
+        signals=tags(flow.signals),
+        tags=tags([each for each in flow.tags if each not in flow.signals]),
         version=flow.collector_version,
         author=flow.author,
         source=flow.source,
@@ -99,7 +95,7 @@ def show_flow(who: Visit, caller: Member, slug: Slug) -> Response:
         yaml=full.yaml,
         tests=[_test(test) for test in full.tests],
     )
-    return page(frame(who, caller, _TAB), flow.name, content, script="flow")
+    return here.page(_TAB, flow.name, content, script="flow")
 
 
 def _is_wanted(flow: Flow, words: str, signal: str, tag: str) -> bool:
@@ -118,8 +114,8 @@ def _entry(path: str, flow: Flow) -> Html:
         slug=flow.slug,
         name=flow.name,
         summary=flow.summary,
-        signals=_tags(flow.signals),
-        tags=_tags([each for each in flow.tags if each not in flow.signals]),
+        signals=tags(flow.signals),
+        tags=tags([each for each in flow.tags if each not in flow.signals]),
         picture=picture(flow.pipelines),
     )
 
@@ -145,12 +141,8 @@ def _graph(pipelines: Sequence[FlowPipeline]) -> str:
     return json.dumps({"components": [], "pipelines": shown, "incomplete": False})
 
 
-def _tags(words: Sequence[str]) -> list[Html]:
-    return [html("{tag} ", tag=tag(word)) for word in words]
-
-
 def _test(test: FlowTest) -> Html:
-    rules = f"{len(test.rules)} rule{'' if len(test.rules) == 1 else 's'}"
+    rules = counted(len(test.rules), "rule")
     return html(_TEST, pipeline=test.target_pipeline, rules=rules, sample=test.sample)
 
 
@@ -161,12 +153,6 @@ def _described(text: str) -> Iterator[Html]:
         if block.startswith("**") and block.endswith("**"):
             yield html("<h3>{text}</h3>", text=block.strip("*"))
         elif all(line.startswith("- ") for line in lines):
-            yield html("<ul>{lines}</ul>", lines=[html("<li>{line}</li>", line=_line(line[2:])) for line in lines])
+            yield html("<ul>{lines}</ul>", lines=[html("<li>{line}</li>", line=with_code(line[2:])) for line in lines])
         else:
-            yield html("<p>{text}</p>", text=_line(block))
-
-
-def _line(text: str) -> list[Html]:
-    """Text, in which each other part is code."""
-    parts = enumerate(_CODE.split(text))
-    return [html("<code>{part}</code>" if place % 2 else "{part}", part=part) for place, part in parts]
+            yield html("<p>{text}</p>", text=with_code(block))

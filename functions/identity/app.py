@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import Header, Response
-from pydantic import BaseModel
+from pydantic import AliasPath
 from starlette.status import HTTP_304_NOT_MODIFIED
 
 from headgate.foundation.caller import Access, Role
@@ -16,18 +16,18 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Anonymous, Reader
 from headgate.http.parameters import accepts_gzip, matches
 from headgate.http.routing import router as group
-from headgate.http.wire import beyond
+from headgate.http.wire import Answer, at, beyond
 
 router = group("", "Identity")
 
 
-class Identity(BaseModel):
+class Identity(Answer):
     """Whom the presented credential acts as."""
 
     organization_id: str
     organization_name: str
-    kind: PrincipalKind
-    id: Annotated[str, beyond()]
+    kind: Annotated[PrincipalKind, at("principal", "kind")]
+    id: Annotated[str, beyond(validation_alias=AliasPath("principal", "id"))]
     name: str
     role: Role
     access: Access
@@ -36,15 +36,7 @@ class Identity(BaseModel):
 @router.get("/identity")
 def get_identity(caller: Reader) -> Identity:
     """Confirm the credential."""
-    return Identity(
-        organization_id=caller.organization_id,
-        organization_name=caller.organization_name,
-        kind=caller.principal.kind,
-        id=caller.principal.id,
-        name=caller.name,
-        role=caller.role,
-        access=caller.access,
-    )
+    return Identity.of(caller)
 
 
 @router.get("/openapi.json", include_in_schema=False, dependencies=[Anonymous])

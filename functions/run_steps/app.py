@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from headgate.foundation import clock, faults, metrics
 from headgate.foundation.errors import Unavailable
@@ -69,7 +69,6 @@ _STEPS: Final[Mapping[str, Callable[[StateStep], JsonValue]]] = {
     "fail": fail,
     "finish": finish,
 }
-_STEP: Final = TypeAdapter(StateStep)
 _TOLD: Final = (PassingFault.__name__, Unworkable.__name__)
 _NO_STORAGE: Final = "the service's storage did not answer; run the test again"
 
@@ -78,7 +77,7 @@ def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
     """Carry out one step. Raises PassingFault when trying again may help, and Unworkable when it cannot."""
     # Lambda counts an error in the minute in which the invocation began.
     at = clock.now()
-    asked = _STEP.validate_python(event)
+    asked = StateStep.model_validate(event)
     try:
         return _STEPS[asked.step](asked)
     except (Unavailable, BotoCoreError, ClientError, RunGone, Unworkable) as error:

@@ -1,9 +1,7 @@
 """Takes changes of instances from the stream of the fleets table, and adds what their hosts counted to the series."""
 
-from typing import Final
-
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import BaseModel, Field, JsonValue, TypeAdapter
+from pydantic import BaseModel, Field, JsonValue
 
 from headgate.foundation import faults
 from headgate.foundation.errors import Unavailable
@@ -29,12 +27,9 @@ class _Batch(BaseModel):
     records: list[_Record] = Field(alias="Records")
 
 
-_BATCH: Final = TypeAdapter(_Batch)
-
-
 def handler(event: JsonValue, _context: object) -> JsonValue:
     """Add the changes. What could not be added is named, and Lambda passes it on again with all that came after it."""
-    records = _BATCH.validate_python(event).records
+    records = _Batch.model_validate(event).records
     changes = [saved for record in records if (saved := _saved(record.change)) is not None]
     failed: list[int] = []
     for together in writer.by_slot(changes).values():

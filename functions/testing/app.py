@@ -6,6 +6,7 @@ from headgate.http.app import create_app, lambda_handler
 from web import pages
 from web.routes import part
 
+_PAGES: Final = ("rule", "run_list", "run")
 router: Final = part("testing.api")
 rules_router: Final = part("testing.rules", ("router", "by_hand"))
 app = create_app(
@@ -16,9 +17,7 @@ app = create_app(
         part("testing.comparisons"),
         part("testing.coverages"),
         part("testing.version_tests"),
-        part("testing.rule_pages"),
-        part("testing.run_list_pages"),
-        part("testing.run_pages"),
+        *(part(f"testing.{name}_pages") for name in _PAGES),
     ],
 )
 pages.install(app)

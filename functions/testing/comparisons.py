@@ -1,6 +1,9 @@
-"""The endpoints of comparisons."""
+"""The endpoints of comparisons, with their requests and answers."""
+
+from typing import Annotated, Literal, Self
 
 from fastapi import Response
+from pydantic import Field, model_validator
 
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import JobId
@@ -10,9 +13,71 @@ from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.runs.jobs import comparisons
 from headgate.runs.jobs import service as jobs
-from testing.comparison_wire import ComparisonOut, StartComparison
+from headgate.runs.jobs.comparisons import Ask, SideSource
+from headgate_engine.testing.comparison import ComparisonResult
+from headgate_engine.testing.named_test import MAX_TESTS
+from headgate_engine.wire.inputs import CollectorVersion, Input
+from headgate_engine.wire.tests import MAX_IGNORED, ComparedTests, Ignored, TestName
+from testing.suite_wire import JobOut
+from testing.wire import VersionOrText
 
 router = group("/testing", "Pipeline tests")
+
+
+class ComparedSourceIn(VersionOrText):
+    """A compared side: `configuration_id` with `version_number`, or `yaml`; on the collector of `collector_version`.
+
+    Without it, that is the version's own, and the server's default one for a text.
+    """
+
+    collector_version: CollectorVersion | None = None
+
+    def as_source(self) -> SideSource:
+        return SideSource(self.yaml, self.configuration_id, self.version_number, self.collector_version)
+
+
+class StartComparison(Input):
+    """Two sides, and the samples that go through both.
+
+    Without `tests`, they are the tests of the right side's version; if it has none, of the left side's. `test_names`
+    chooses among these.
+    """
+
+    left: ComparedSourceIn
+    right: ComparedSourceIn
+    tests: ComparedTests | None = None
+    test_names: Annotated[list[TestName], Field(min_length=1, max_length=MAX_TESTS)] | None = None
+    ignore: Annotated[
+        list[Ignored] | None,
+        Field(
+            max_length=MAX_IGNORED,
+            description='Paths that are not compared, such as `attributes["request.id"]`; by default, those of the '
+            "test, and without any `observed_time_unix_nano`. Times that a run makes are never compared",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _names_or_tests(self) -> Self:
+        if self.tests is not None and self.test_names is not None:
+            raise ValueError("`test_names` chooses among the tests of a version, so it excludes `tests`")
+        return self
+
+    def as_ask(self) -> Ask:
+        """Raises SignalNotKnown."""
+        return Ask(
+            left=self.left.as_source(),
+            right=self.right.as_source(),
+            tests=None if self.tests is None else {test.name: test.as_test() for test in self.tests},
+            names=self.test_names,
+            ignore=self.ignore,
+        )
+
+
+class ComparisonOut(JobOut):
+    """A comparison. `result` is there once it is `Done`; in `Error`, `reason` says why there is none."""
+
+    kind: Literal["comparison"] = "comparison"
+    result: ComparisonResult | None
 
 
 @router.post("/comparisons", status_code=201, **recorded("comparison.started"))

@@ -1,8 +1,12 @@
-"""The endpoints of coverage."""
+"""The endpoints of coverage, with their requests and answers."""
+
+from typing import Annotated
 
 from fastapi import Response
+from pydantic import Field
 
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.foundation.caller import Caller
 from headgate.http.credentials import Reader, Writer
 from headgate.http.parameters import JobId
 from headgate.http.paths import PUBLIC
@@ -10,10 +14,33 @@ from headgate.http.routing import recorded
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
+from headgate.runs.jobs import coverages
 from headgate.runs.jobs import service as jobs
-from testing.coverage_wire import CoverageOut, StartCoverage
+from headgate.runs.jobs.model import Job
+from headgate_engine.testing.coverage import MAX_MUTANTS, MUTANTS, CoverageResult
+from testing.suite_wire import JobOut, TakesTests
 
 router = group("/testing", "Pipeline tests")
+
+
+class StartCoverage(TakesTests):
+    """Either `configuration_id` with `version_number`, and `tests` by name (by default, all); or `yaml` with `tests`.
+
+    `max_mutants`: as many changes of the text are tried at most.
+    """
+
+    max_mutants: Annotated[int, Field(ge=1, le=MAX_MUTANTS)] = MUTANTS
+
+    def start(self, caller: Caller) -> Job:
+        """Raises what `chosen` and `coverages.start` do."""
+        version = self.collector_version
+        return coverages.start(caller, self.chosen(caller), collector_version=version, max_mutants=self.max_mutants)
+
+
+class CoverageOut(JobOut):
+    """The share of a configuration that its tests notice. `result` exists once it is `Done`."""
+
+    result: CoverageResult | None
 
 
 @router.post("/coverage", status_code=201, **recorded("coverage.started"))

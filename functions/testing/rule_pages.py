@@ -1,5 +1,6 @@
 """The pages of a version: its pipelines and YAML, and the validation rules of each pipeline."""
 
+from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
@@ -11,7 +12,6 @@ from headgate.configurations.pipelines import pipelines
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import ConfigurationId, VersionNumber
-from headgate.http.statuses import status_of
 from headgate.identity import checks
 from headgate.runs.rules import by_hand
 from headgate.runs.rules import service as rules
@@ -22,11 +22,10 @@ from testing import tests_card, version_tests
 from testing.rule_form import RuleForm
 from web.commands import command
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page, redirect
-from web.pages import Form, Here, Member, Visit, frame, page_router, with_retry_after
-from web.parts import action, empty, hidden, home, moment, nothing_yet, tag
-from web.table import Column, Row, table
-from web.visitor import Visitor
+from web.layout import redirect
+from web.pages import Form, Here, MemberPage, page_router, with_retry_after
+from web.parts import action, empty, hidden, home, link, moment, nothing_yet, tag
+from web.table import table
 from web.workspace import heading, path_of
 
 router = page_router()
@@ -44,7 +43,7 @@ _VERSION: Final = """\
 _ROLL_OUT: Final = """\
 <a class="button main" href="{home}/fleets/roll-out?configuration_id={id}&amp;version_number={n}">Roll out</a>
 """
-_PIPELINE_COLUMNS: Final = (Column("Pipeline"), Column("Rules"))
+_PIPELINE_COLUMNS: Final = ("Pipeline", "Rules")
 _TESTS: Final = """\
 {heading}<p class="buttons"><a class="button main" href="{path}/versions/{n}/run">Test version {n}</a></p>{tests}
 <div class="card"><h2>Rules by pipeline</h2>{pipelines}</div>"""
@@ -111,62 +110,48 @@ def _pipelines(caller: Caller, configuration_id: str, version: Version) -> Html:
     sets = {rule_set.pipeline: rule_set for rule_set in rules.saved_with(configuration_id, n)}
     named = pipelines(version.yaml or "")
     rows = [
-        Row(
-            (
-                html(
-                    '<a href="{path}"><strong>{pipeline}</strong></a>',
-                    path=_rules_path(caller, configuration_id, n, pipeline),
-                    pipeline=pipeline,
-                ),
-                _count(sets.get(pipeline)),
-            )
-        )
+        (link(_rules_path(caller, configuration_id, n, pipeline), pipeline), _count(sets.get(pipeline)))
         for pipeline in [*named, *(pipeline for pipeline in sets if pipeline not in named)]
     ]
     return table(_PIPELINE_COLUMNS, rows) if rows else empty("This version has no pipelines.")
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/tests")
-def show_tests(who: Visit, caller: Member, configuration_id: ConfigurationId) -> Response:
+def show_tests(here: Here, configuration_id: ConfigurationId) -> Response:
     """The tests and rules of the latest version, under the configuration's heading."""
+    caller, path = here.caller, path_of(here.caller, configuration_id)
     configuration, version = configurations.get(caller, configuration_id)
-    path, shown = path_of(caller, configuration_id), frame(who, caller, "configurations")
     changeable = version.status == "draft" and configuration.changeable_by(caller)
+    overview = suites.overview_of(configuration_id, version)
     content = html(
         _TESTS,
         heading=heading(caller, configuration, "tests"),
         path=path,
         n=version.n,
-        tests=tests_card.card(
-            suites.overview_of(configuration_id, version),
-            f"{path}/versions/{version.n}",
-            csrf_field(shown),
-            changeable=changeable,
-        ),
+        tests=tests_card.card(overview, f"{path}/versions/{version.n}", here.csrf, changeable=changeable),
         pipelines=_pipelines(caller, configuration_id, version),
     )
-    return page(shown, f"Tests of {configuration.name}", content)
+    return here.page("configurations", f"Tests of {configuration.name}", content)
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules")
 def show_rules(
-    who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, rule: str = ""
+    here: Here, configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, rule: str = ""
 ) -> Response:
-    configuration, version = configurations.snapshot(caller, configuration_id, n)
+    configuration, version = configurations.snapshot(here.caller, configuration_id, n)
     saved = rules.saved_for(configuration_id, n, pipeline)
     if saved is None and pipeline not in pipelines(version.yaml or ""):
         raise errors.NotFound("This version has no such pipeline")
-    edited = next((stored for stored in _by_hand(saved) if stored.id == rule), None)
+    added_here = (stored for stored in (saved.rules if saved else ()) if not stored.api_owned)
+    edited = next((stored for stored in added_here if stored.id == rule), None)
     form = RuleForm.of_rule(edited.rule) if edited else RuleForm()
-    return _rules_page(who, caller, configuration, version, pipeline, saved, form, edited.id if edited else "")
+    return _rules_page(here, configuration, version, pipeline, saved, form, edited.id if edited else "")
 
 
 @router.post("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules")
-def change_rules(
-    who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber, form: Form
-) -> Response:
+def change_rules(here: Here, configuration_id: ConfigurationId, n: VersionNumber, form: Form) -> Response:
     """Add, edit or remove a rule. If it cannot be saved, the form shows what was typed and why."""
-    pipeline, rule_id = form.get("pipeline", ""), form.get("rule", "")
+    caller, pipeline, rule_id = here.caller, form.get("pipeline", ""), form.get("rule", "")
     back = redirect(_rules_path(caller, configuration_id, n, pipeline))
     if form.get("do") == "remove":
         by_hand.remove(caller, configuration_id, n, pipeline, rule_id)
@@ -181,31 +166,26 @@ def change_rules(
                 by_hand.add(caller, configuration_id, n, pipeline, rule)
     except (errors.Invalid, errors.Conflict, errors.Unavailable, errors.TooManyRequests) as error:
         configuration, version = configurations.snapshot(caller, configuration_id, n)
-        saved = rules.saved_for(configuration_id, n, pipeline)
-        return with_retry_after(
-            _rules_page(who, caller, configuration, version, pipeline, saved, typed, rule_id, error), error
-        )
+        saved, refused = rules.saved_for(configuration_id, n, pipeline), replace(here, refused=error)
+        return with_retry_after(_rules_page(refused, configuration, version, pipeline, saved, typed, rule_id), error)
     return back
 
 
 def _rules_page(
-    who: Visitor,
-    caller: Caller,
+    here: MemberPage,
     configuration: Configuration,
     version: Version,
     pipeline: str,
     saved: RuleSet | None,
     typed: RuleForm,
     rule_id: str,
-    error: errors.HeadgateError | None = None,
 ) -> Response:
     """A pipeline's rules, with the form for those who may change them."""
-    shown = frame(who, caller, "configurations")
-    csrf = csrf_field(shown)
+    caller, csrf = here.caller, here.csrf
     path = _rules_path(caller, configuration.id, version.n, pipeline)
     may_change = configuration.changeable_by(caller)
     entries = [_rule(path, pipeline, csrf, stored, may_change) for stored in (saved.rules if saved else ())]
-    fields, problem = typed.fields(by_hand.signal_of(pipeline), error)
+    fields, problem = typed.fields(by_hand.signal_of(pipeline), here.refused)
     content = html(
         _RULES,
         where=_where(caller, configuration, version.n),
@@ -226,7 +206,7 @@ def _rules_page(
         if may_change
         else empty("Only the owner of this configuration and Admins can change its rules."),
     )
-    return page(shown, f"Rules of {pipeline}", content, problem=problem, status=status_of(error) if error else 200)
+    return here.page("configurations", f"Rules of {pipeline}", content, problem=problem)
 
 
 def _rule(path: str, pipeline: str, csrf: Html, stored: StoredRule, may_change: bool) -> Html:
@@ -258,10 +238,6 @@ def _meaning(rule: Rule) -> str:
         case "count" if rule.min is not None:
             return f"At least {rule.min} × {rule.context} must match"
     return f"At most {rule.max} × {rule.context} may match"
-
-
-def _by_hand(saved: RuleSet | None) -> list[StoredRule]:
-    return [stored for stored in (saved.rules if saved else ()) if not stored.api_owned]
 
 
 def _hidden(pipeline: str, rule_id: str) -> Html:

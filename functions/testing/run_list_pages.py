@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal, get_args
 
 from fastapi import Query, Response
@@ -15,10 +15,9 @@ from headgate.http.parameters import ConfigurationId
 from headgate.runs import service as runs
 from headgate.runs.model import ListedRun, RunFilter, Status
 from web.html import Html, html
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
+from web.pages import Here, page_router
 from web.parts import Fields, home, nothing_yet, second, tag
-from web.table import Column, Listed, Row, View, Viewed, chips, listing, read
+from web.table import Cell, Column, Listed, View, Viewed, chips, listing, read
 from web.workspace import heading, path_of
 
 router = page_router()
@@ -54,14 +53,14 @@ WithStatus = Annotated[str, Query(max_length=10)]
 
 @router.get("/organizations/{organization_id}/runs")
 def list_runs(
-    who: Visit,
-    caller: Member,
+    here: Here,
     view: Viewed,
     configuration: Annotated[str, Query(max_length=200)] = "",
     configuration_id: Annotated[str, Query(max_length=200)] = "",
     pipeline: Pipeline = "",
     status: WithStatus = "",
 ) -> Response:
+    caller = here.caller
     # Earlier links name it `configuration_id`.
     name = configuration.strip() or configuration_id.strip()
     configuration_id, problem = _called(caller, name)
@@ -75,24 +74,19 @@ def list_runs(
         hint="Its name, or its id",
     )
     content = _content(caller, view, listed, filters, html("<h1>Test runs</h1>"), field)
-    return page(frame(who, caller, "runs"), "Test runs", content, status=422 if problem else 200, script="search")
+    return here.page("runs", "Test runs", content, status=422 if problem else 200, script="search")
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/runs")
 def list_runs_of_configuration(
-    who: Visit,
-    caller: Member,
-    configuration_id: ConfigurationId,
-    view: Viewed,
-    pipeline: Pipeline = "",
-    status: WithStatus = "",
+    here: Here, configuration_id: ConfigurationId, view: Viewed, pipeline: Pipeline = "", status: WithStatus = ""
 ) -> Response:
+    caller = here.caller
     configuration = configurations.summary(caller, configuration_id)
     filters = {"pipeline": pipeline.strip(), "status": _status(status)}
     listed = _read(caller, view, configuration_id, filters)
     content = _content(caller, view, listed, filters, heading(caller, configuration, "runs"))
-    title = f"Test runs of {configuration.name}"
-    return page(frame(who, caller, "configurations"), title, content, script="search")
+    return here.page("configurations", f"Test runs of {configuration.name}", content, script="search")
 
 
 def _status(word: str) -> Status | Literal[""]:
@@ -143,23 +137,21 @@ def _called(caller: Caller, name: str) -> tuple[str, str]:
         return "", error.detail
 
 
-def _row(caller: Caller, run: ListedRun, names: Mapping[str, str]) -> Row:
+def _row(caller: Caller, run: ListedRun, names: Mapping[str, str]) -> Sequence[Cell]:
     """A run; its time opens it, unless it ran a text, or a version that the caller does not see."""
     path = f"{path_of(caller, run.configuration_id or '')}/versions/{run.version_number}"
     is_seen = run.is_of_version_seen_by(caller.principal)
     name = names.get(run.configuration_id or "") if is_seen else None
     rules = f"{run.rules_passed} of {run.rules} rules passed" if run.rules and run.rules_passed is not None else ""
     at = second(run.created_at)
-    return Row(
-        (
-            html(_LINK, path=path, id=run.id, at=at) if name else at,
-            html(_RESULT, status=tag(run.status, _KINDS.get(run.status, "")), rules=rules, reason=run.reason),
-            html(_VERSION, path=path, name=name, n=run.version_number)
-            if name
-            else html('<span class="soft">{what}</span>', what=_without_page(run, is_seen)),
-            html("<code>{pipeline}</code>", pipeline=run.target_pipeline),
-            run.created_by.name,
-        )
+    return (
+        html(_LINK, path=path, id=run.id, at=at) if name else at,
+        html(_RESULT, status=tag(run.status, _KINDS.get(run.status, "")), rules=rules, reason=run.reason),
+        html(_VERSION, path=path, name=name, n=run.version_number)
+        if name
+        else html('<span class="soft">{what}</span>', what=_without_page(run, is_seen)),
+        html("<code>{pipeline}</code>", pipeline=run.target_pipeline),
+        run.created_by.name,
     )
 
 

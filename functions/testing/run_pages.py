@@ -9,9 +9,7 @@ from headgate.configurations import service as configurations
 from headgate.configurations.pipelines import pipelines
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from web.html import html
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import home
+from web.pages import Here, page_router
 
 router = page_router()
 
@@ -25,17 +23,16 @@ _PAGE: Final = """\
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/run")
-def show_run_form(who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
-    configuration, version = configurations.snapshot(caller, configuration_id, n)
+def show_run_form(here: Here, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
+    configuration, version = configurations.snapshot(here.caller, configuration_id, n)
     content = html(
         _PAGE,
-        home=home(caller),
-        path=f"{home(caller)}/configurations/{configuration_id}",
+        home=here.home,
+        path=f"{here.home}/configurations/{configuration_id}",
         name=configuration.name,
         id=configuration.id,
         n=n,
         pipelines=json.dumps(pipelines(version.yaml or "")),
         yaml=version.yaml,
     )
-    title = f"Test {configuration.name}, version {n}"
-    return page(frame(who, caller, "configurations"), title, content, script="test_run", wide=True)
+    return here.page("configurations", f"Test {configuration.name}, version {n}", content, script="test_run", wide=True)

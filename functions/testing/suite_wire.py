@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from headgate.foundation.caller import Caller
-from headgate.http.wire import Answer, ConfigurationId
+from headgate.http.wire import Answer
 from headgate.runs.jobs import service as jobs
 from headgate.runs.jobs import suites
 from headgate.runs.jobs.model import Job, Status
@@ -13,10 +13,11 @@ from headgate.runs.suites import service as chosen_tests
 from headgate.runs.suites.service import Selection
 from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.testing.suite_result import SuiteResult
-from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
+from headgate_engine.wire.inputs import CollectorVersion
 from headgate_engine.wire.refusals import HIDDEN
 from headgate_engine.wire.tests import SuiteTestIn, TestName
 from headgate_engine.wire.times import Time
+from testing.wire import VersionOrText
 
 # A name, or a test; the tags are not shown as parts of a place.
 _NameOrTest = Annotated[
@@ -25,27 +26,19 @@ _NameOrTest = Annotated[
 ]
 
 
-class TakesTests(Input):
+class TakesTests(VersionOrText):
     """Tests of a stored version, or of a text: what runs them takes."""
 
-    configuration_id: ConfigurationId | None = None
-    version_number: Annotated[int, Field(ge=1)] | None = None
-    yaml: Yaml | None = None
     tests: Annotated[list[_NameOrTest], Field(min_length=1, max_length=MAX_TESTS)] | None = None
     collector_version: Annotated[
         CollectorVersion | None, Field(description="By default, the version's own; for `yaml`, the default one")
     ] = None
 
     @model_validator(mode="after")
-    def _one_of_each(self) -> Self:
-        stored = self.configuration_id is not None or self.version_number is not None
-        if stored == (self.yaml is not None):
-            raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
-        if stored and (self.configuration_id is None or self.version_number is None):
-            raise ValueError("`configuration_id` and `version_number` go together")
-        if stored and self._named_tests:
+    def _fitting_tests(self) -> Self:
+        if self.is_stored and self._named_tests:
             raise ValueError("`tests` of a stored version are names; save the tests with the version first")
-        if not stored and (self.tests is None or self.names):
+        if not self.is_stored and (self.tests is None or self.names):
             raise ValueError("`tests` of a `yaml` are the tests themselves, at least one")
         names = [*(self.names or ()), *(test.name.lower() for test in self._named_tests)]
         repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)

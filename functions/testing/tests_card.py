@@ -1,5 +1,6 @@
 """The part of a version's page that shows its tests, and what their suites came to."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from headgate.runs.suites.service import Shown, TestsOverview
@@ -7,8 +8,8 @@ from headgate.version_tests.model import ListedTest
 from web import charts
 from web.charts import ChartPart
 from web.html import NOTHING, Html, html
-from web.parts import confirmed, empty, hidden, moment, nothing_yet, tag
-from web.table import Column, Row, table
+from web.parts import confirmed, counted, empty, hidden, moment, nothing_yet, tag
+from web.table import Cell, table
 
 _CARD: Final = '<div class="card"><h2>Tests</h2>{state}{tests}</div>'
 _TESTS_FOR: Final = (
@@ -18,14 +19,7 @@ _FIRST_TEST: Final = (
     "None yet: choose Test above, run a sample, and save it as a test. `headgate config push` saves those in files."
 )
 _STATE: Final = '<p>{tag} <span class="soft">{text}</span></p>'
-_COLUMNS: Final = (
-    Column("Test"),
-    Column("Pipeline"),
-    Column("Expects"),
-    Column("Last suite"),
-    Column("Suites"),
-    Column(""),
-)
+_COLUMNS: Final = ("Test", "Pipeline", "Expects", "Last suite", "Suites", "")
 _LOSS: Final = "Its sample and its rules are deleted for good."
 
 
@@ -43,7 +37,9 @@ def card(overview: TestsOverview, path: str, csrf: Html, *, changeable: bool) ->
             test,
             statuses.get(test.name, ""),
             _history(test.name, overview),
-            _delete(test, path, csrf) if changeable else NOTHING,
+            confirmed(path, csrf, "Delete", _LOSS, hidden("delete_test", test.name), subject=test.name)
+            if changeable
+            else NOTHING,
         )
         for test in tests
     ]
@@ -70,10 +66,6 @@ def _state(overview: TestsOverview, current: Shown | None) -> Html:
     )
 
 
-def _delete(test: ListedTest, path: str, csrf: Html) -> Html:
-    return confirmed(path, csrf, "Delete", _LOSS, hidden("delete_test", test.name), subject=test.name)
-
-
 def _history(name: str, overview: TestsOverview) -> Html:
     """The test's outcomes in each suite that left evidence with the version, of any text and collector."""
     outcomes = [
@@ -82,19 +74,17 @@ def _history(name: str, overview: TestsOverview) -> Html:
         )
         for outcome in overview.history(name)
     ]
-    return charts.outcomes(outcomes, f"{name} in {len(outcomes)} {'suite' if len(outcomes) == 1 else 'suites'}")
+    return charts.outcomes(outcomes, f"{name} in {counted(len(outcomes), 'suite')}")
 
 
-def _row(test: ListedTest, status: str, history: Html, delete: Html) -> Row:
-    expects = [f"{test.rules} {'rule' if test.rules == 1 else 'rules'}"] if test.rules else []
+def _row(test: ListedTest, status: str, history: Html, delete: Html) -> Sequence[Cell]:
+    expects = [counted(test.rules, "rule")] if test.rules else []
     expects += ["an output"] if test.expects_output else []
-    return Row(
-        (
-            html("<strong>{name}</strong>", name=test.name),
-            test.target_pipeline,
-            ", ".join(expects),
-            tag(status, "good" if status == "Success" else "bad") if status else html('<span class="soft">none</span>'),
-            history,
-            delete,
-        )
+    return (
+        html("<strong>{name}</strong>", name=test.name),
+        test.target_pipeline,
+        ", ".join(expects),
+        tag(status, "good" if status == "Success" else "bad") if status else html('<span class="soft">none</span>'),
+        history,
+        delete,
     )

@@ -60,25 +60,37 @@ class RuleSets(BaseModel):
     items: list[RuleSetOut]
 
 
-class StartRun(RunFields):
-    """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
+class VersionOrText(Input):
+    """A stored version, or a text."""
 
     configuration_id: ConfigurationId | None = None
     version_number: Annotated[int, Field(ge=1)] | None = None
     yaml: Yaml | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if self.is_stored == (self.yaml is not None):
+            raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
+        if self.is_stored and (self.configuration_id is None or self.version_number is None):
+            raise ValueError("`configuration_id` and `version_number` go together")
+        return self
+
+    @property
+    def is_stored(self) -> bool:
+        return self.configuration_id is not None or self.version_number is not None
+
+
+class StartRun(VersionOrText, RunFields):
+    """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
+
     collector_distribution: str | None = None
     use_saved_rules: bool = False
 
     @model_validator(mode="after")
-    def _one_of_each(self) -> Self:
-        stored = self.configuration_id is not None or self.version_number is not None
-        if stored == (self.yaml is not None):
-            raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
-        if stored and (self.configuration_id is None or self.version_number is None):
-            raise ValueError("`configuration_id` and `version_number` go together")
+    def _one_source_of_rules(self) -> Self:
         if self.use_saved_rules and self.rules is not None:
             raise ValueError("`rules` and `use_saved_rules` exclude each other")
-        if self.use_saved_rules and not stored:
+        if self.use_saved_rules and not self.is_stored:
             raise ValueError(
                 "`use_saved_rules` needs `configuration_id` and `version_number`; a text has no saved rules"
             )

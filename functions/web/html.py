@@ -29,6 +29,17 @@ def joined(parts: Iterable[Html]) -> Html:
     return Html("".join(parts))
 
 
+def with_code(text: str) -> Html:
+    """Text, in which what stands between backticks is code."""
+    parts = enumerate(text.split("`"))
+    return joined(html("<code>{part}</code>" if place % 2 else "{part}", part=part) for place, part in parts)
+
+
+def breakable(path: str, separator: str) -> Html:
+    """A path that a narrow column breaks behind each separator."""
+    return Html(f"{separator}<wbr>".join(html("{part}", part=part) for part in path.split(separator)))
+
+
 def separated(separator: str, parts: Iterable[str | Html]) -> Html:
     """The parts that are not empty, escaped like those of `html`, with the separator between them."""
     return Html(separator.join(html("{part}", part=part) for part in parts if part))

@@ -1,6 +1,6 @@
 """Parts of pages: form fields with their errors, buttons, tags, links to the next page of a list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -14,8 +14,8 @@ from web.html import NOTHING, Html, html
 from web.layout import options
 
 _MINUTE: Final = "datetime-local"
-# Entries of a list on one page.
 ENTRIES: Final = 100
+"""Entries of a list on one page."""
 NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -31,6 +31,7 @@ _SUGGESTED: Final = """\
  autocomplete="off"{attributes}><datalist id="{name}-known">{options}</datalist>"""
 _CHECK: Final = """\
 <label class="check"><input type="checkbox" name="{name}" value="yes"{checked}> {label}</label>"""
+_REASON: Final = '<pre class="wrapped" tabindex="0" aria-label="{label}">{text}</pre>'
 _CONFIRMED: Final = """\
 <details class="confirm"><summary{described}>{label} …</summary><p class="small">{loss}</p>{button}</details>"""
 _ACTION: Final = """\
@@ -150,8 +151,8 @@ def more(path: str, position: str | None, filters: Mapping[str, str] = NO_FILTER
     """A link to the next page of the list at the path, if there is one; `filters` are the list's query."""
     if position is None:
         return NOTHING
-    query = urlencode({**{name: value for name, value in filters.items() if value}, "after": issue(position, path)})
-    return html('<p><a href="{path}?{query}">More</a></p>', path=path, query=query)
+    query = query_of({**filters, "after": issue(position, path)})
+    return html('<p><a href="{path}{query}">More</a></p>', path=path, query=query)
 
 
 def empty(text: Html | str) -> Html:
@@ -166,6 +167,33 @@ def nothing_yet(purpose: str, first_step: Html | str) -> Html:
 def tag(text: str, kind: str = "") -> Html:
     """A short label; `kind` is empty, `good`, `bad`, `warn` (waits for somebody), `busy` (changes) or `silent`."""
     return html('<span class="tag {kind}">{text}</span>', text=text, kind=kind)
+
+
+def tags(words: Iterable[str]) -> list[Html]:
+    """A plain tag for each word."""
+    return [html("{tag} ", tag=tag(word)) for word in words]
+
+
+def counted(n: int, noun: str) -> str:
+    """The number with its noun: `1 host`, `1,200 hosts`, `2 queries`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def link(path: str, name: str) -> Html:
+    """A link to the page of a list's entry."""
+    return html('<a href="{path}"><strong>{name}</strong></a>', path=path, name=name)
+
+
+def reason(text: str, label: str = "Why") -> Html:
+    """A text of a host or a collector, as it was reported; empty for none."""
+    return html(_REASON, text=text, label=label) if text else NOTHING
+
+
+def query_of(query: Mapping[str, str]) -> str:
+    """The query of an address, with its `?`, of the values that are not empty."""
+    filled = {name: value for name, value in query.items() if value}
+    return f"?{urlencode(filled)}" if filled else ""
 
 
 def managed(by: str | None) -> Html:

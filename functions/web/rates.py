@@ -1,5 +1,7 @@
 """Rates of groups and hosts, as numbers a minute for charts."""
 
+from collections.abc import Iterable, Sequence
+
 from headgate.instances.series.model import HOUR, MINUTE
 from headgate.instances.series.service import Line, Series
 from headgate.instances.state.intervals import unwritten
@@ -15,3 +17,9 @@ def per_minute(series: Series, line: Line, place: int) -> list[float | None]:
         else None
         for point in line.points
     ]
+
+
+def summed(values: Iterable[Sequence[float | None]]) -> list[float | None]:
+    """The sums hour by hour; an hour of which nothing is known at all stays unknown."""
+    hours = [[value for value in hour if value is not None] for hour in zip(*values, strict=False)]
+    return [sum(hour) if hour else None for hour in hours]

@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar
-from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request
 
 from headgate.foundation.page import Slice
 from headgate.http.pagination import issue, position_of
 from web.html import NOTHING, Html, html
+from web.parts import ENTRIES, counted, empty, query_of
 
 Entry = TypeVar("Entry")
 Cell: TypeAlias = "Html | str | int | Sequence[Html]"
 
-ENTRIES: Final = 100
-"""Entries of a list on one page."""
 MOST_SORTED: Final = 1_000
 """Entries that are read to sort a list."""
 _MOST_SLICES: Final = 30
@@ -193,12 +191,18 @@ def table(
     heads = [Column(column) if isinstance(column, str) else column for column in columns]
     lines = [row if isinstance(row, Row) else Row(row) for row in rows]
     chooses = any(line.choice for line in lines)
-    width = len(heads) + chooses
     return html(
         _TABLE,
         chooser=Html(_CHOOSER) if chooses else NOTHING,
         heads=[_head(column, view, filters or {}, anchor) for column in heads],
-        rows=[html("{cells}{below}", cells=_cells(heads, line, chooses), below=_below(line, width)) for line in lines],
+        rows=[
+            html(
+                "{cells}{below}",
+                cells=_cells(heads, line, chooses),
+                below=html(_BELOW, columns=len(heads) + chooses, content=line.below) if line.below else NOTHING,
+            )
+            for line in lines
+        ],
     )
 
 
@@ -222,7 +226,7 @@ def listing(
     typed = filters or {}
     narrowed = any(typed.values()) or not view.is_first
     if not rows and (no_match or not narrowed):
-        return html('<p class="soft">{text}</p>', text=no_match) if narrowed else nothing
+        return empty(no_match) if narrowed else nothing
     links, shown = pages(view, listed, typed, noun, most), table(columns, rows, view=view, filters=typed)
     return html("{pages}{above}{table}", pages=links, above=above, table=shown)
 
@@ -232,7 +236,7 @@ def pages(view: View, listed: Listed[Any], filters: Mapping[str, str], noun: str
     by_number = bool(view.sort) and listed.total is not None and listed.position is None
     links = _by_number(view, listed.total or 0, most) if by_number else _by_cursor(view, listed)
     steps = [
-        _step(view.path, {**filters, **query}, rel, label)
+        html(_STEP, path=view.path, query=query_of({**filters, **query}), rel=rel, label=label)
         for rel, label in (("prev", "Previous"), ("next", "Next"))
         if (query := links.get(rel)) is not None
     ]
@@ -265,7 +269,7 @@ def chips(
         html(
             _CHIP,
             path=path,
-            query=_query({**filters, name: ""}),
+            query=query_of({**filters, name: ""}),
             label=labels[name],
             value=(words or {}).get(name) or value,
         )
@@ -276,26 +280,17 @@ def chips(
 
 
 def _total(view: View, listed: Listed[Any], noun: str, most: int) -> str:
-    shown = len(listed.entries)
-    if listed.total is None:
+    shown, total = len(listed.entries), listed.total
+    if total is None:
         more = "; more on the next page" if listed.position else ""
-        return f"{_counted(shown, noun)} on this page{more}"
+        return f"{counted(shown, noun)} on this page{more}"
+    begin = (view.number - 1) * most
+    span = f"{begin + 1:,} to {begin + shown:,} of"
     if listed.is_cut:
-        begin = (view.number - 1) * most
-        return (
-            f"{begin + 1:,} to {begin + shown:,} of the first {_counted(listed.total, noun)}: filter to sort the others"
-        )
-    if listed.total > shown:
-        begin = (view.number - 1) * most
-        return (
-            f"{begin + 1:,} to {begin + shown:,} of {_counted(listed.total, noun)}" if shown else f"of {listed.total:,}"
-        )
-    return _counted(listed.total, noun)
-
-
-def _counted(count: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
+        return f"{span} the first {counted(total, noun)}: filter to sort the others"
+    if total > shown:
+        return f"{span} {counted(total, noun)}" if shown else f"of {total:,}"
+    return counted(total, noun)
 
 
 def _head(column: Column, view: View | None, filters: Mapping[str, str], anchor: str) -> Html:
@@ -307,7 +302,7 @@ def _head(column: Column, view: View | None, filters: Mapping[str, str], anchor:
         title = html(
             _SORTING,
             path=view.path,
-            query=_query(query),
+            query=query_of(query),
             anchor=f"#{anchor}" if anchor else "",
             title=column.title,
             sign=" ↑" if is_up else " ↓" if is_down else "",
@@ -336,18 +331,5 @@ def _cells(columns: Sequence[Column], row: Row, chooses: bool) -> Html:
     return html("<tr{old}>{choice}{cells}</tr>", old=old, choice=choice, cells=cells)
 
 
-def _below(row: Row, width: int) -> Html:
-    return html(_BELOW, columns=width, content=row.below) if row.below else NOTHING
-
-
 def _kind(column: Column) -> Html:
     return html(' class="{kind}"', kind=column.kind) if column.kind else NOTHING
-
-
-def _step(path: str, query: Mapping[str, str], rel: str, label: str) -> Html:
-    return html(_STEP, path=path, query=_query(query), rel=rel, label=label)
-
-
-def _query(query: Mapping[str, str]) -> str:
-    query = {name: value for name, value in query.items() if value}
-    return f"?{urlencode(query)}" if query else ""

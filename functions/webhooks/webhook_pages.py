@@ -28,6 +28,7 @@ from web.parts import (
     empty,
     hidden,
     home,
+    link,
     moment,
     nothing_yet,
     tag,
@@ -67,7 +68,6 @@ _LIST: Final = """\
 <fieldset><legend>Events</legend>{types}</fieldset>
 <fieldset><legend>Fleets</legend>{fleets}</fieldset></details>
 <button>Add</button></form></div>"""
-_ENTRY: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
 _COLUMNS: Final = (
     Column("Webhook", "name", lambda webhook: webhook.name.casefold()),
     Column("State", "state", lambda webhook: not webhook.enabled),
@@ -119,7 +119,7 @@ def list_webhooks(here: Here, view: Viewed) -> Response:
     listed = read(view, partial(webhooks.webhooks, caller), _COLUMNS)
     rows = [
         (
-            html(_ENTRY, path=path, id=webhook.id, name=webhook.name),
+            link(f"{path}/{webhook.id}", webhook.name),
             _state(webhook),
             html("<code>{host}</code>", host=webhook.host),
             dict(_FORMATS)[webhook.format],
@@ -139,9 +139,7 @@ def list_webhooks(here: Here, view: Viewed) -> Response:
         format=fields.choice("format", "Format", _FORMATS, "cloudevents"),
         url=Fields().text("url", "Address", most=MAX_URL, hint=secret),
         routing_key=Fields().text("routing_key", "Integration key", most=200, required=False, hint=key),
-        types=[fields.check(f"type.{kind}", kind) for kind in _TYPES],
-        fleets=[fields.check(f"fleet.{id}", label) for id, label in labels.items()]
-        or [empty("There are no fleets yet.")],
+        **_choices(fields, labels),
     )
     return here.page("webhooks", "Webhooks", content, problem=_told(here.refused))
 
@@ -290,7 +288,6 @@ def _edit(webhook: Webhook, own: str, csrf: Html, labels: Mapping[str, str], typ
     """The form with what the webhook has, or with what was typed. Neither the address nor the key is ever in it."""
     stored = {f"type.{kind}": "yes" for kind in webhook.types} | {f"fleet.{id}": "yes" for id in webhook.fleet_ids}
     fields = Fields(stored if typed is None else typed)
-    offered = {id: id for id in webhook.fleet_ids} | dict(labels)
     again = "Give it again together with a new address"
     key = Fields().text("routing_key", "Integration key", most=200, required=False, hint=again)
     keep = "Leave it empty to keep the present one, which is not shown"
@@ -302,21 +299,30 @@ def _edit(webhook: Webhook, own: str, csrf: Html, labels: Mapping[str, str], typ
         name=fields.text("name", "Name", webhook.name, most=200),
         url=Fields().text("url", "New address", most=MAX_URL, required=False, hint=keep),
         routing_key=key if webhook.format == "pagerduty" else NOTHING,
-        types=[fields.check(f"type.{kind}", kind) for kind in _TYPES],
-        fleets=[fields.check(f"fleet.{id}", label) for id, label in offered.items()]
-        or [empty("There are no fleets yet.")],
+        **_choices(fields, {id: id for id in webhook.fleet_ids} | dict(labels)),
     )
+
+
+def _choices(fields: Fields, labels: Mapping[str, str]) -> dict[str, list[Html]]:
+    """The boxes of events, and of fleets by their labels."""
+    fleets = [fields.check(f"fleet.{id}", label) for id, label in labels.items()]
+    return {
+        "types": [fields.check(f"type.{kind}", kind) for kind in _TYPES],
+        "fleets": fleets or [empty("There are no fleets yet.")],
+    }
 
 
 def _fleets(caller: Caller, webhook: Webhook, labels: Mapping[str, str]) -> Html:
     """Links to the webhook's fleets by their labels; one that is gone by its id."""
     if not webhook.fleet_ids:
         return html("all")
-    links = [
-        html('<a href="{home}/fleets/{id}">{label}</a>', home=home(caller), id=id, label=labels.get(id, id))
-        for id in webhook.fleet_ids
-    ]
-    return html("{first}{others}", first=links[0], others=[html(", {link}", link=link) for link in links[1:]])
+    return separated(
+        ", ",
+        [
+            html('<a href="{home}/fleets/{id}">{label}</a>', home=home(caller), id=id, label=labels.get(id, id))
+            for id in webhook.fleet_ids
+        ],
+    )
 
 
 def _row(delivery: Delivery, own: str, csrf: Html) -> Sequence[Cell]:

@@ -7,19 +7,12 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from headgate.events.model import EventType
 from headgate.foundation.clock import now
-from headgate.foundation.ids import id_pattern
-from headgate.http.wire import Answer, PrincipalOut, at
+from headgate.http.wire import Answer, IdOf, PrincipalOut, at
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import DeliveryStatus, Format, SendError, Webhook
 from headgate.webhooks.service import Changes, WebhookSettings
 from headgate_engine.wire.inputs import PRESENT, Input, Name, Patch, refused_as
 from headgate_engine.wire.times import Time
-
-FleetIdInBody = Annotated[
-    str,
-    StringConstraints(pattern=id_pattern("flt")),
-    refused_as("This must be the id of a fleet: `flt_` and 26 characters"),
-]
 
 
 def _each_once(values: list[str]) -> list[str]:
@@ -35,7 +28,7 @@ RoutingKey = Annotated[
     refused_as("This must be 1 to 200 visible ASCII characters"),
 ]
 Types = Annotated[list[EventType], Field(max_length=50), AfterValidator(_each_once)]
-FleetIds = Annotated[list[FleetIdInBody], Field(max_length=25), AfterValidator(_each_once)]
+FleetIds = Annotated[list[Annotated[str, IdOf("flt", "a fleet")]], Field(max_length=25), AfterValidator(_each_once)]
 
 
 class NewWebhook(Input):

@@ -8,6 +8,7 @@ from typing import Final
 
 from headgate.foundation import clock
 from headgate_local.errors import CannotStart
+from headgate_local.patching import patched
 from headgate_local.running import Local
 
 _VARIABLE: Final = "HEADGATE_CLOCK_AHEAD_SECONDS"
@@ -27,8 +28,5 @@ def ahead(_: Local) -> Iterator[None]:
     def moved() -> datetime:
         return true() + by
 
-    clock.now = moved
-    try:
+    with patched([(clock, "now", moved)]):
         yield
-    finally:
-        clock.now = true

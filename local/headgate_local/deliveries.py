@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from threading import Event
 from typing import Any, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -16,7 +17,7 @@ from headgate.storage import aws
 from headgate.webhooks import deliveries
 from headgate_local import callers
 from headgate_local.handlers import FunctionError, Handler, invoke
-from headgate_local.running import Local
+from headgate_local.running import Local, in_background
 from headgate_local.template import Node, Template
 
 logger: Final = logging.getLogger("headgate_local")
@@ -47,15 +48,8 @@ def part(local: Local) -> Iterator[None]:
     create(local.template)
     deliveries.resume()
     (function,) = [entry for entry in local.template.functions() if entry.logical_id == _FUNCTION]
-    handler = local.handler(function)
-    ended = threading.Event()
-    thread = threading.Thread(target=_poll, args=(handler, ended), name="deliveries")
-    thread.start()
-    try:
+    with in_background(("deliveries", partial(_poll, local.handler(function)))):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def take(handler: Handler) -> int:
@@ -99,7 +93,7 @@ def _failures(answer: Node) -> list[dict[str, str]]:
     return list(failures)
 
 
-def _poll(handler: Handler, ended: threading.Event) -> None:
+def _poll(handler: Handler, ended: Event) -> None:
     while not ended.is_set():
         try:
             came = take(handler) if waiting() else 0

@@ -22,7 +22,6 @@ from functools import cache, lru_cache
 from importlib import import_module
 from inspect import signature
 from operator import itemgetter
-from types import ModuleType
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
@@ -44,12 +43,12 @@ from moto.s3.responses import S3Response
 from headgate_local import moto_reads, streams
 from headgate_local.database import DatabaseChange
 from headgate_local.moto_data import Attributes, MotoData
+from headgate_local.patching import Patch, patched
 
 Save = Callable[[Sequence[DatabaseChange]], None]
 """Saves changes. Raises OSError if they could not be saved."""
 
 Response = tuple[int, dict[str, str], str | bytes]
-Patch = tuple[type | ModuleType, str, object]
 
 LOCK: Final = threading.RLock()
 
@@ -76,7 +75,7 @@ class UnknownWrite(Exception):
 @contextmanager
 def installed(data: MotoData, save: Save) -> Iterator[None]:
     """moto as a database that saves the changes of `data` with `save`, until the end of the `with` block."""
-    patches = [
+    patches: list[Patch] = [
         *_dynamodb(data, save),
         *_s3(data, save),
         (BaseModel, "__new__", staticmethod(_untracked)),
@@ -93,17 +92,8 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
         (Item, "size", moto_reads.size),
         (dynamodb_responses, "dynamo_to_dict", moto_reads.plain),
     ]
-    originals: list[Patch] = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
-    for owner, name, replacement in patches:
-        setattr(owner, name, replacement)
-    try:
+    with patched(patches):
         yield
-    finally:
-        for owner, name, original in originals:
-            if original is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
 
 
 def _untracked(model: type[object], *_args: object, **_named: object) -> object:
@@ -332,22 +322,15 @@ def _written(action: str, params: Mapping[str, object]) -> Iterable[tuple[str, A
 
 
 def _s3(data: MotoData, save: Save) -> list[Patch]:
-    # Every write of an object calls one of these two.
-    put_object: Callable[..., object] = S3Backend.put_object
-    delete_object: Callable[..., object] = S3Backend.delete_object
     before: dict[tuple[str, str], DatabaseChange] = {}
 
-    def note(bucket: str, key: str) -> None:
-        if bucket in data.s3.buckets and (bucket, key) not in before:
-            before[bucket, key] = data.object(bucket, key)
+    def noted(original: Callable[..., object]) -> Callable[..., object]:
+        def write(backend: S3Backend, bucket_name: str, key_name: str, *args: object, **named: object) -> object:
+            if bucket_name in data.s3.buckets and (bucket_name, key_name) not in before:
+                before[bucket_name, key_name] = data.object(bucket_name, key_name)
+            return original(backend, bucket_name, key_name, *args, **named)
 
-    def noted_put(backend: S3Backend, bucket_name: str, key_name: str, *args: object, **named: object) -> object:
-        note(bucket_name, key_name)
-        return put_object(backend, bucket_name, key_name, *args, **named)
-
-    def noted_delete(backend: S3Backend, bucket_name: str, key_name: str, *args: object, **named: object) -> object:
-        note(bucket_name, key_name)
-        return delete_object(backend, bucket_name, key_name, *args, **named)
+        return write
 
     def saving(original: Callable[..., Response]) -> Callable[..., Response]:
         def respond(handler: S3Response, request: Request, *args: object) -> Response:
@@ -365,8 +348,9 @@ def _s3(data: MotoData, save: Save) -> list[Patch]:
 
     return [
         (S3Backend, "list_object_versions", _listed_versions),
-        (S3Backend, "put_object", noted_put),
-        (S3Backend, "delete_object", noted_delete),
+        # Every write of an object calls one of these two.
+        (S3Backend, "put_object", noted(S3Backend.put_object)),
+        (S3Backend, "delete_object", noted(S3Backend.delete_object)),
         (S3Response, "key_response", saving(S3Response.key_response)),
         (S3Response, "bucket_response", saving(S3Response.bucket_response)),
     ]

@@ -42,6 +42,7 @@ from headgate.runs.jobs import service as jobs
 from headgate.storage import aws
 from headgate_local.fargate import Fargate, Task, task_definition_name
 from headgate_local.handlers import FunctionError, Handler, by_arn, invoke
+from headgate_local.patching import Patch, patched
 from headgate_local.running import Local
 from headgate_local.template import PATH, Node, Template
 
@@ -95,22 +96,18 @@ def definition(template: Template, properties: Mapping[str, Node]) -> str:
 def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[None]:
     """moto's interpreter carries out tasks until the end of the `with` block."""
     tasks: dict[str, Task] = {}
-    patches = {
-        (StateTaskServiceLambda, "_eval_service_task"): _invoke(functions),
-        (StateTaskServiceEcs, "_eval_service_task"): _run_task(fargate, tasks),
-        (StateTaskServiceEcs, "_build_sync_resolver"): _until_it_ends(tasks),
-        (boto_client, "boto3"): _OfThisProcess,
-    }
-    originals = {place: place[0].__dict__[place[1]] for place in patches}
+    patches: list[Patch] = [
+        (StateTaskServiceLambda, "_eval_service_task", _invoke(functions)),
+        (StateTaskServiceEcs, "_eval_service_task", _run_task(fargate, tasks)),
+        (StateTaskServiceEcs, "_build_sync_resolver", _until_it_ends(tasks)),
+        (boto_client, "boto3", _OfThisProcess),
+    ]
     executes = default_user_config["stepfunctions"]["execute_state_machine"]
     default_user_config["stepfunctions"]["execute_state_machine"] = True
-    for (owner, name), replacement in patches.items():
-        setattr(owner, name, replacement)
     try:
-        yield
+        with patched(patches):
+            yield
     finally:
-        for (owner, name), original in originals.items():
-            setattr(owner, name, original)
         default_user_config["stepfunctions"]["execute_state_machine"] = executes
 
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
+from threading import Event
 from typing import Final, cast
 
 from headgate_local.database import DatabaseChange
 from headgate_local.handlers import FunctionError, Handler, invoke
-from headgate_local.running import Local
+from headgate_local.running import Local, in_background
 from headgate_local.template import Node, Template
 
 logger: Final = logging.getLogger("headgate_local")
@@ -109,25 +110,13 @@ def followed(template: Template) -> Iterator[list[Stream]]:
 def part(local: Local) -> Iterator[None]:
     """Functions are told of changes until the end of the `with` block, and at its end of what they were not told."""
     handlers = {function.logical_id: local.handler(function) for function in local.template.functions()}
-    ended = threading.Event()
     with followed(local.template) as streams:
-        threads = [
-            threading.Thread(
-                target=_read, args=(stream, handlers[stream.function], ended), name=f"stream of {stream.function}"
-            )
-            for stream in streams
-        ]
-        for thread in threads:
-            thread.start()
-        try:
+        tasks = [(f"stream of {each.function}", partial(_read, each, handlers[each.function])) for each in streams]
+        with in_background(*tasks):
             yield
-        finally:
-            ended.set()
-            for thread in threads:
-                thread.join()
 
 
-def _read(stream: Stream, handler: Handler, ended: threading.Event) -> None:
+def _read(stream: Stream, handler: Handler, ended: Event) -> None:
     while True:
         last = ended.wait(_LOOK_SECONDS)
         try:

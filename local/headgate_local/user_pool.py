@@ -27,6 +27,7 @@ from headgate.foundation.settings import settings
 from headgate.storage import aws
 from headgate_local import private_files
 from headgate_local.moto_data import ACCOUNT, REGION
+from headgate_local.patching import Patch, patched
 from headgate_local.template import Template
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _SCRYPT: Final = {"n": 2**12, "r": 8, "p": 1}
 
 
 Method = Callable[[CognitoIdpResponse], object]
+Replacement = Callable[[Method, CognitoIdpResponse], object]
+"""Answers in place of a method of moto, which it is given."""
 
 
 class HashedPassword(str):
@@ -82,15 +85,13 @@ def running(template: Template, folder: Path) -> Iterator[None]:
     settings.cache_clear()
     people = _People(cognitoidp_backends[ACCOUNT][REGION].user_pools[pool_id], folder)
     people.restore()
-    patches = _patches(people)
-    originals = {name: getattr(CognitoIdpResponse, name) for name in patches}
-    for name, patch in patches.items():
-        setattr(CognitoIdpResponse, name, patch(originals[name]))
-    try:
+    with patched([_patch(name, replacement) for name, replacement in _replacements(people).items()]):
         yield
-    finally:
-        for name, original in originals.items():
-            setattr(CognitoIdpResponse, name, original)
+
+
+def _patch(name: str, replacement: Replacement) -> Patch:
+    original: Method = getattr(CognitoIdpResponse, name)
+    return CognitoIdpResponse, name, lambda response: replacement(original, response)
 
 
 def add_account(email: str, password: str) -> None:
@@ -170,69 +171,54 @@ class _People:
         print(f"A mail to {address}: {path}", flush=True)
 
 
-def _patches(people: _People) -> dict[str, Callable[[Method], Method]]:
-    """For each name of moto's methods, what makes the replacement from the original."""
+def _replacements(people: _People) -> dict[str, Replacement]:
+    """For each name of moto's methods, what answers in its place."""
 
-    def saved(original: Method) -> Method:
-        def method(response: CognitoIdpResponse) -> object:
-            answer = original(response)
-            people.save()
+    def saved(original: Method, response: CognitoIdpResponse) -> object:
+        answer = original(response)
+        people.save()
+        return answer
+
+    def invited(original: Method, response: CognitoIdpResponse) -> object:
+        address, action = response._get_param("Username"), response._get_param("MessageAction")
+        # To send a mail again, moto would create a second user.
+        answer = response.admin_get_user() if action == "RESEND" else original(response)
+        if action == "SUPPRESS":
             return answer
+        user = people.find(address)
+        assert user is not None
+        password = secrets.token_urlsafe(9)
+        user.password = password
+        people.save()
+        people.mail("AdminCreateUser", address, password, response._get_param("ClientMetadata"))
+        return answer
 
-        return method
+    def code_sent(original: Method, response: CognitoIdpResponse) -> object:
+        answer = original(response)
+        address = response._get_param("Username")
+        user = people.find(address)
+        if user is not None:
+            code = f"{secrets.randbelow(10**6):06d}"
+            user.confirmation_code = code
+            people.mail("ForgotPassword", address, code, response._get_param("ClientMetadata"))
+        return answer
 
-    def invited(original: Method) -> Method:
-        def method(response: CognitoIdpResponse) -> object:
-            address, action = response._get_param("Username"), response._get_param("MessageAction")
-            # To send a mail again, moto would create a second user.
-            answer = response.admin_get_user() if action == "RESEND" else original(response)
-            if action == "SUPPRESS":
-                return answer
-            user = people.find(address)
-            assert user is not None
-            password = secrets.token_urlsafe(9)
-            user.password = password
-            people.save()
-            people.mail("AdminCreateUser", address, password, response._get_param("ClientMetadata"))
-            return answer
+    def code_checked(original: Method, response: CognitoIdpResponse) -> object:
+        user = people.find(response._get_param("Username"))
+        if user is None or user.confirmation_code != response._get_param("ConfirmationCode"):
+            raise ExpiredCodeException("Invalid code provided, please request a code again.")
+        answer = original(response)
+        # A code works once.
+        user.confirmation_code = None
+        people.save()
+        return answer
 
-        return method
-
-    def code_sent(original: Method) -> Method:
-        def method(response: CognitoIdpResponse) -> object:
-            answer = original(response)
-            address = response._get_param("Username")
-            user = people.find(address)
-            if user is not None:
-                code = f"{secrets.randbelow(10**6):06d}"
-                user.confirmation_code = code
-                people.mail("ForgotPassword", address, code, response._get_param("ClientMetadata"))
-            return answer
-
-        return method
-
-    def code_checked(original: Method) -> Method:
-        def method(response: CognitoIdpResponse) -> object:
-            user = people.find(response._get_param("Username"))
-            if user is None or user.confirmation_code != response._get_param("ConfirmationCode"):
-                raise ExpiredCodeException("Invalid code provided, please request a code again.")
-            answer = original(response)
-            # A code works once.
-            user.confirmation_code = None
-            people.save()
-            return answer
-
-        return method
-
-    def equally_slow_for_unknown_users(original: Method) -> Method:
-        def method(response: CognitoIdpResponse) -> object:
-            try:
-                return original(response)
-            except UserNotFoundError:
-                _digest(str(response._get_param("AuthParameters").get("PASSWORD")), b"")
-                raise
-
-        return method
+    def equally_slow_for_unknown_users(original: Method, response: CognitoIdpResponse) -> object:
+        try:
+            return original(response)
+        except UserNotFoundError:
+            _digest(str(response._get_param("AuthParameters").get("PASSWORD")), b"")
+            raise
 
     return {
         "admin_create_user": invited,

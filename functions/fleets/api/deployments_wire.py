@@ -203,14 +203,7 @@ def warnings_of(check: CheckedAssignment, hosts: Sequence[Unsuited]) -> list[War
 
 
 def _without_place(unsuited: Unsuited) -> WarningOut:
-    return WarningOut(
-        severity="warning",
-        message=unsuited.message,
-        component_path=unsuited.component_path,
-        code=unsuited.code,
-        line=None,
-        column=None,
-    )
+    return WarningOut.of(unsuited, severity="warning", line=None, column=None)
 
 
 def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]) -> list[WarningOut]:

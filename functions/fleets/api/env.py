@@ -18,6 +18,7 @@ from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
 from headgate.http.routing import ONCE, application_router, recorded
+from headgate.http.wire import Answer, at
 from headgate.instances import token_status
 from headgate.instances.counting import fleets as counting
 from headgate.rollouts.upgrading import variable_hosts
@@ -101,7 +102,7 @@ class RunningVariablesOut(BaseModel):
     hosts: int
 
 
-class EnvHostsOut(BaseModel):
+class EnvHostsOut(Answer):
     """The hosts of the group that report, by the revision that runs there.
 
     `rolled_out` is the revision of the group's last completed rollout of variables, `newest` the stored one. Hosts that
@@ -110,11 +111,11 @@ class EnvHostsOut(BaseModel):
 
     newest: int
     rolled_out: int | None
-    hosts: int
+    hosts: Annotated[int, at("total")]
     running: list[RunningVariablesOut]
     unknown: int
     unreached: int
-    not_moved: list[NotMovedOut]
+    not_moved: Annotated[list[NotMovedOut], at("named")]
 
 
 @router.get(f"{_GROUP}/env")
@@ -158,7 +159,7 @@ def get_variables_of_hosts(fleet_id: FleetId, deployment_id: DeploymentId, calle
 @router.get(f"{_GROUP}/token", responses=documented(409))
 def get_deployment_token(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> TokenStatusOut:
     """List the hosts that still use a former token of the group. 409 `no_own_token` if it has none of its own."""
-    return TokenStatusOut.of_status(token_status.of_group(caller, fleet_id, deployment_id))
+    return TokenStatusOut.of(token_status.of_group(caller, fleet_id, deployment_id))
 
 
 @by_hand.post("/fleets/{fleet_id}/deployments/{deployment_id}/token", **recorded("deployment.token_renewed"))

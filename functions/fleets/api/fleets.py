@@ -81,7 +81,7 @@ def compose_observing(fleet_id: FleetId, body: ObserveRequest, caller: Writer) -
 @router.post("/{fleet_id}/mode-check")
 def check_fleet_mode(fleet_id: FleetId, body: PutMode, caller: Reader) -> ModeCheckOut:
     """Say what changing a fleet's mode would mean for its collectors, and what is kept. Nothing is changed."""
-    return ModeCheckOut.of_check(mode_preview.check(caller, fleet_id, body.mode))
+    return ModeCheckOut.of(mode_preview.check(caller, fleet_id, body.mode))
 
 
 @router.put("/{fleet_id}/mode", **recorded("fleet.mode_changed", 409))
@@ -99,7 +99,7 @@ def put_fleet_mode(fleet_id: FleetId, body: PutMode, caller: Writer) -> FleetOut
 @router.get("/{fleet_id}/token")
 def get_fleet_token(fleet_id: FleetId, caller: Reader) -> TokenStatusOut:
     """List hosts that still use a former token of the fleet, and count those with the present one."""
-    return TokenStatusOut.of_status(token_status.of_fleet(caller, fleet_id))
+    return TokenStatusOut.of(token_status.of_fleet(caller, fleet_id))
 
 
 @by_hand.post("/fleets/{fleet_id}/token", **recorded("fleet.token_renewed"))

@@ -34,6 +34,7 @@ from headgate.installs import supervisors
 from headgate.instances import deletion, details, replacing
 from headgate.instances import service as instances
 from headgate.instances.orders import acts
+from headgate.instances.orders.model import PendingOrder
 from headgate.instances.timeline import history
 
 router = fleet_router()
@@ -102,17 +103,13 @@ def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer,
 
     409 `order_not_supported` is a host with an older supervisor, 409 `instance_not_reporting` one that is not heard.
     """
-    order = acts.restart(caller, fleet_id, instance_id)
-    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{order.id}"
-    return OrderOut.of_order(order)
+    return _ordered(acts.restart(caller, fleet_id, instance_id), fleet_id, instance_id, response)
 
 
 @router.post(f"{_ONE}/retry", status_code=202, **recorded("instance.retry_ordered", 409))
 def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
     """Offer the version that failed on this host to it again, and to no other host."""
-    order = acts.try_again(caller, fleet_id, instance_id)
-    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{order.id}"
-    return OrderOut.of_order(order)
+    return _ordered(acts.try_again(caller, fleet_id, instance_id), fleet_id, instance_id, response)
 
 
 @router.post(
@@ -126,7 +123,10 @@ def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Write
     The former one is kept until the new one has reported, and runs again if it does not. 409 `order_not_supported` is a
     host that was not installed on Linux, or has an older supervisor; install it again.
     """
-    order = supervisors.upgrade(caller, fleet_id, instance_id)
+    return _ordered(supervisors.upgrade(caller, fleet_id, instance_id), fleet_id, instance_id, response)
+
+
+def _ordered(order: PendingOrder, fleet_id: str, instance_id: str, response: Response) -> OrderOut:
     response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{order.id}"
     return OrderOut.of_order(order)
 

@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from fleets.api.deployments_wire import Message, Number
 from fleets.api.wire import AssignmentOut, InstanceOut, LabelKey, LabelValue
 from headgate.deployments.versions import Assignment
 from headgate.foundation import clock
-from headgate.foundation.ids import id_pattern
 from headgate.http.parameters import moment
-from headgate.http.wire import Answer, ConfigurationId, PrincipalOut
+from headgate.http.wire import Answer, ConfigurationId, IdOf, PrincipalOut
 from headgate.instances.details import KnownInstance
 from headgate.instances.orders.model import LASTS, Override, PendingOrder
 from headgate.instances.reported.host import MOST_LABELS
@@ -20,7 +19,7 @@ from headgate.instances.state.model import InstanceState
 from headgate.instances.state.truth import LastAttempt
 from headgate.instances.timeline.history import ListedEvent, Then
 from headgate.instances.timeline.model import InstanceEvent, Moment
-from headgate_engine.wire.inputs import Input, refused_as
+from headgate_engine.wire.inputs import Input
 from headgate_engine.wire.times import Time
 
 
@@ -91,31 +90,17 @@ class PutOverride(Input):
     message: Message | None = None
 
 
-_InstanceId = Annotated[
-    str,
-    StringConstraints(pattern=id_pattern("ins")),
-    refused_as("This must be the id of an instance: `ins_` and 26 characters"),
-]
-
-
-_GroupId = Annotated[
-    str,
-    StringConstraints(pattern=id_pattern("dep")),
-    refused_as("This must be the id of a deployment group: `dep_` and 26 characters"),
-]
-
-
 class ReplaceInstance(Input):
     """The instance that the host is now; null for the only one that it can be."""
 
-    by: _InstanceId | None = None
+    by: Annotated[str, IdOf("ins", "an instance")] | None = None
 
 
 class ChangeInstance(Input):
     """Labels to set, or to remove with null; and the group to move it to, null for where it belongs without that."""
 
     labels: Annotated[dict[LabelKey, LabelValue | None], Field(max_length=MOST_LABELS)] = Field(default_factory=dict)
-    deployment_id: _GroupId | None = None
+    deployment_id: Annotated[str, IdOf("dep", "a deployment group")] | None = None
 
     @model_validator(mode="after")
     def _some(self) -> Self:

@@ -168,16 +168,8 @@ class StartRollout(Input):
     accept_differences: bool = False
 
     def order(self) -> Order:
-        return Order(
-            self.version_number,
-            self.configuration_id,
-            self.strategy.strategy(),
-            Gates(**self.gates.model_dump()),
-            self.message,
-            self.upgrade_collector,
-            self.variables_revision,
-            self.accept_differences,
-        )
+        gates = Gates(**self.gates.model_dump())
+        return Order(**dict(self) | {"strategy": self.strategy.strategy(), "gates": gates})
 
 
 class RolloutStepOut(Answer):

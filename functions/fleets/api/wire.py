@@ -17,17 +17,15 @@ from headgate.deployments.deliveries import MOST as MOST_DELIVERIES
 from headgate.deployments.versions import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetMode, FleetType, Grace
-from headgate.http.wire import Answer, ManagedBy, PrincipalOut, beyond
+from headgate.http.wire import Answer, ManagedBy, PrincipalOut, at, beyond
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.observing import Client, Transport
 from headgate.installs.service import Install, Options
 from headgate.instances.counting.fleets import CountedFleet
-from headgate.instances.mode_preview import ModeCheck
 from headgate.instances.reported.host import MOST_LABELS
 from headgate.instances.service import SeenInstance
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
-from headgate.instances.token_status import TokenStatus
 from headgate_engine.collector import VARIABLE_NAME
 from headgate_engine.wire.inputs import MAX_VARIABLES, Input, Name, Text, refused_as
 from headgate_engine.wire.times import Time
@@ -204,14 +202,10 @@ class FleetOut(Answer):
 class TokenHostOut(Answer):
     """A host that last reported with a former token: it was away since, or does not take a renewed one."""
 
-    id: str
-    host_name: str | None
+    id: Annotated[str, at("instance", "id")]
+    host_name: Annotated[str | None, at("instance", "reported", "name")]
     state: InstanceState
-    last_seen_at: Time
-
-    @classmethod
-    def of_seen(cls, seen: SeenInstance) -> Self:
-        return cls.of(seen, seen.instance, seen.instance.contact, host_name=seen.instance.reported.name)
+    last_seen_at: Annotated[Time, at("instance", "contact", "last_seen_at")]
 
 
 class TokenStatusOut(Answer):
@@ -229,10 +223,6 @@ class TokenStatusOut(Answer):
     unknown: int
     hosts: list[TokenHostOut]
 
-    @classmethod
-    def of_status(cls, status: TokenStatus) -> Self:
-        return cls.of(status, hosts=[TokenHostOut.of_seen(seen) for seen in status.hosts])
-
 
 class PutMode(Input):
     mode: FleetMode
@@ -241,15 +231,10 @@ class PutMode(Input):
 class ModeHostOut(Answer):
     """A collector of the fleet, and whether a rollout would reach it."""
 
-    id: str
-    host_name: str | None
+    id: Annotated[str, at("instance", "id")]
+    host_name: Annotated[str | None, at("instance", "reported", "name")]
     state: InstanceState
-    accepts_remote_config: bool
-
-    @classmethod
-    def of_seen(cls, seen: SeenInstance) -> Self:
-        reported = seen.instance.reported
-        return cls.of(seen, seen.instance, reported, host_name=reported.name)
+    accepts_remote_config: Annotated[bool, at("instance", "reported", "accepts_remote_config")]
 
 
 class ModeCheckOut(Answer):
@@ -266,10 +251,6 @@ class ModeCheckOut(Answer):
     staying: int
     hosts: list[ModeHostOut]
     notes: list[str]
-
-    @classmethod
-    def of_check(cls, check: ModeCheck) -> Self:
-        return cls.of(check, hosts=[ModeHostOut.of_seen(seen) for seen in check.hosts])
 
 
 class AssignmentOut(Answer):

@@ -26,7 +26,7 @@ from web.commands import command
 from web.forms import filled, number_of
 from web.html import NOTHING, Html, html, joined
 from web.pages import Here, MemberPage, page_router
-from web.parts import ENTRIES, Fields, action, confirmed, home, nothing_yet, second, tag
+from web.parts import ENTRIES, Fields, action, confirmed, home, link, nothing_yet, second, tag
 from web.table import END, Column, Row, Viewed, listing, read
 
 router = page_router()
@@ -65,7 +65,6 @@ _COLUMNS: Final = (
     Column("Taken", "at", lambda known: known.capture.created_at),
     END,
 )
-_HOST: Final = '<a href="{fleet_path}/collectors/{instance}"><strong>{host}</strong></a>'
 _SAMPLE: Final = """\
 <a class="button small" href="{home}/configurations/{configuration}/versions/{n}/run?{query}">Run it through the
 version</a>"""
@@ -197,7 +196,7 @@ def _row(caller: Caller, path: str, csrf: Html, known: KnownCapture) -> Row:
     more += [html('<p class="error">{error}</p>', error=capture.error)] if capture.error else []
     return Row(
         (
-            html(_HOST, fleet_path=path.removesuffix("/captures"), instance=capture.instance_id, host=host),
+            link(f"{path.removesuffix('/captures')}/collectors/{capture.instance_id}", host),
             html("<code>{pipeline}</code>", pipeline=target.pipeline),
             html("<code>{component}</code>", component=target.component),
             html("{tag} {told}", tag=tag(status, _KINDS.get(status, "")), told="; ".join(filter(None, lines))),

@@ -1,6 +1,6 @@
 """The pages of fleets: the list, and one fleet with its groups, what their collectors run, and its token."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Final
 
@@ -36,8 +36,8 @@ from web.commands import command
 from web.forms import filled
 from web.html import NOTHING, Html, html
 from web.pages import Here, page_router
-from web.parts import confirmed, home, managed, moment, nothing_yet, tag
-from web.table import Column, Listed, Row, View, Viewed, listing, read
+from web.parts import confirmed, home, link, managed, moment, nothing_yet, tag, tags
+from web.table import Cell, Column, Listed, View, Viewed, listing, read
 
 router = page_router()
 
@@ -57,7 +57,6 @@ _EXPIRIES: Final[tuple[tuple[ExpiresIn, str], ...]] = (
     ("1y", "In a year"),
     ("2y", "In two years"),
 )
-_LINK: Final = '<a href="{path}"><strong>{label}</strong></a>'
 _FLEET_COLUMNS: Final = (
     Column("Fleet", "label", lambda counted: counted.fleet.label.casefold()),
     Column("Type", "type", lambda counted: counted.fleet.type),
@@ -129,16 +128,14 @@ command(
 )
 
 
-def _fleet_row(caller: Caller, counted: CountedFleet, line: Html) -> Row:
+def _fleet_row(caller: Caller, counted: CountedFleet, line: Html) -> Sequence[Cell]:
     fleet = counted.fleet
-    return Row(
-        (
-            html(_LINK, path=f"{home(caller)}/fleets/{fleet.id}", label=fleet.label),
-            _TYPES[fleet.type],
-            _instances(counted),
-            line,
-            html('{at} <span class="soft small">by {by}</span>', at=moment(fleet.created_at), by=fleet.created_by.name),
-        )
+    return (
+        link(f"{home(caller)}/fleets/{fleet.id}", fleet.label),
+        _TYPES[fleet.type],
+        _instances(counted),
+        line,
+        html('{at} <span class="soft small">by {by}</span>', at=moment(fleet.created_at), by=fleet.created_by.name),
     )
 
 
@@ -218,7 +215,7 @@ def _group_row(
     rollout: Rollout | None,
     counts: Shares | None,
     names: Mapping[str, str],
-) -> Row:
+) -> Sequence[Cell]:
     own = f"{path}/deployments/{group.id}"
     link = html(
         _GROUP,
@@ -229,12 +226,10 @@ def _group_row(
         if rollout
         else NOTHING,
     )
-    return Row(
-        (
-            link,
-            version(caller, group.assignment, names, "nothing assigned"),
-            bars(caller, path, group, counts, names),
-        )
+    return (
+        link,
+        version(caller, group.assignment, names, "nothing assigned"),
+        bars(caller, path, group, counts, names),
     )
 
 
@@ -244,7 +239,7 @@ def group_tags(group: Deployment) -> list[Html]:
     words += [group.role] if group.role else []
     words += [f"{group.replicas} replicas"] if group.replicas else []
     words += [f"namespace {group.namespace}"] if group.namespace else []
-    return [html("{tag} ", tag=tag(word)) for word in words]
+    return tags(words)
 
 
 def _instances(counted: CountedFleet) -> Html:

@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi import Response
 
-from fleets.api.overview_wire import page_of
+from fleets.api.overview import page_of
 from fleets.pages import traffic
 from fleets.pages.parts import KINDS
 from headgate.foundation.caller import Caller
@@ -19,9 +19,8 @@ from headgate.overview.model import Notice, NoticeKind, Overview
 from web import charts
 from web.charts import ChartPart
 from web.html import NOTHING, Html, html, separated
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import home, moment, tag
+from web.pages import Here, page_router
+from web.parts import home, link, moment, tag
 from web.table import Cell, Column, Row, View, Viewed, in_order, table
 
 router = page_router()
@@ -84,14 +83,15 @@ _FLEETS: Final = (
     Column("Collectors", "collectors", lambda counted: counted.total),
     Column("Taken in a day"),
 )
-_FLEET: Final = '<a href="{path}"><strong>{label}</strong></a>'
 _STATE: Final = '<a class="tag {kind}" href="{path}/collectors?state={state}">{n} {name}</a> '
 
 
 @router.get("/organizations/{organization_id}")
-def show_home(who: Visit, caller: Member, view: Viewed, check: bool = False) -> Response:
+def show_home(here: Here, view: Viewed, check: bool = False) -> Response:
+    caller = here.caller
     overview = service.overview(caller, check=check)
     day = traffic.day_of(counted.fleet.id for counted in overview.fleets if counted.total)
+    unchecked = any(notice.kind == "draft_unchecked" for notice in overview.notices)
     begins = not (overview.has_configurations and overview.fleets)
     content = html(
         _HOME,
@@ -99,13 +99,13 @@ def show_home(who: Visit, caller: Member, view: Viewed, check: bool = False) -> 
         home=home(caller),
         begin=html(_BEGIN, home=home(caller)) if begins else NOTHING,
         notices=_notices(caller, overview, view),
-        check=html(_CHECK, home=home(caller)) if _unchecked(overview) else NOTHING,
+        check=html(_CHECK, home=home(caller)) if unchecked else NOTHING,
         fleets=_fleets(caller, overview, day, view),
         tiles=_tiles(caller, overview, day),
         # The function that serves this page may not read them.
         tokens=html(_TOKENS, home=home(caller)) if caller.is_admin else NOTHING,
     )
-    return page(frame(who, caller, "home"), caller.organization_name, content, script="home")
+    return here.page("home", caller.organization_name, content, script="home")
 
 
 def _notices(caller: Caller, overview: Overview, view: View) -> Html:
@@ -116,10 +116,6 @@ def _notices(caller: Caller, overview: Overview, view: View) -> Html:
         grouped.setdefault((notice.kind, notice.reason), []).append(notice)
     listed = in_order(view, [*grouped.values()], _NOTICES)
     return table(_NOTICES, [_notice(caller, notices, overview.at) for notices in listed], view=view)
-
-
-def _unchecked(overview: Overview) -> bool:
-    return any(notice.kind == "draft_unchecked" for notice in overview.notices)
 
 
 def _newest(notices: Sequence[Notice]) -> float:
@@ -202,5 +198,5 @@ def _fleet(caller: Caller, counted: CountedFleet, line: Html) -> Sequence[Cell]:
         for state in INSTANCE_STATES
         if counted.instances.get(state)
     ]
-    name = html(_FLEET, path=path, label=counted.fleet.label)
+    name = link(path, counted.fleet.label)
     return name, states or Html('<span class="soft">none reports</span>'), line

@@ -19,9 +19,8 @@ from headgate.http.statuses import status_of
 from headgate.instances import adopting
 from headgate_engine.validation.findings import ListedFinding
 from web.html import NOTHING, Html, html
-from web.layout import csrf_field, page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import Fields, empty, hidden, home, tag
+from web.pages import Here, MemberPage, page_router
+from web.parts import Fields, empty, hidden, tag
 
 router = page_router()
 
@@ -55,30 +54,28 @@ _SEVERITIES: Final = {"error": "bad", "warning": "warn"}
 
 
 @router.get(f"{_FLEET}/findings")
-def show_fleet_findings(who: Visit, caller: Member, fleet_id: FleetId, to: To = "") -> Response:
+def show_fleet_findings(here: Here, fleet_id: FleetId, to: To = "") -> Response:
     """Show what is wrong with the configurations of a fleet, with the number of hosts that have it."""
-    findings = reported_findings.of_fleet(caller, fleet_id, to or None)
+    findings = reported_findings.of_fleet(here.caller, fleet_id, to or None)
     verdict = f"{findings.checked} configurations checked; {findings.without_findings} collectors have no finding"
     if findings.not_checked:
         verdict += f"; configurations of {findings.not_checked} collectors were not checked"
     rows = [_finding(each, _hosts(each)) for each in findings.items]
-    path = f"{home(caller)}/fleets/{fleet_id}"
-    content = [_target(caller, f"{path}/findings", to), _listed(verdict, rows)]
-    return _shown(who, caller, fleet_id, "What is wrong in this fleet", content)
+    content = [_target(here.caller, f"{here.home}/fleets/{fleet_id}/findings", to), _listed(verdict, rows)]
+    return _shown(here, fleet_id, "What is wrong in this fleet", content)
 
 
 @router.get(f"{_HOST}/findings")
 def show_findings(
-    who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, to: To = "", collector: Collector = ""
+    here: Here, fleet_id: FleetId, instance_id: InstanceId, to: To = "", collector: Collector = ""
 ) -> Response:
     """Show what is wrong with what a collector runs, on its version and on another one."""
-    path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
+    path, title = f"{here.home}/fleets/{fleet_id}/collectors/{instance_id}", "What is wrong with it"
+    about = f"{path}/findings"
     try:
-        findings = reported_findings.of_host(caller, fleet_id, instance_id, to or None, collector or None)
-    except adopting.CollectorNotNamed as error:
-        return _to_choose(who, caller, fleet_id, "What is wrong with it", path, "findings", error)
+        findings = reported_findings.of_host(here.caller, fleet_id, instance_id, to or None, collector or None)
     except (errors.NotFound, errors.Invalid) as error:
-        return _refused(who, caller, fleet_id, "What is wrong with it", path, error)
+        return _refused(here, fleet_id, title, path, about, error)
     result = findings.result
     nearest = "" if findings.exact else f", the nearest to {findings.reported_version or 'its own'} here"
     verdict = f"It {'works' if result.valid else 'is refused'} on collector {findings.version}{nearest}"
@@ -94,23 +91,19 @@ def show_findings(
         )
         verdict += f". It {breaks} on {findings.upgrade.target}, where {changed} things are otherwise"
     rows = [_finding(each) for each in reported_findings.kinds(findings)]
-    about = f"{path}/findings"
-    content = [_chosen(about, collector), _target(caller, about, to, collector), _listed(verdict, rows)]
-    return _shown(who, caller, fleet_id, "What is wrong with it", content, path)
+    content = [_chosen(about, collector), _target(here.caller, about, to, collector), _listed(verdict, rows)]
+    return _shown(here, fleet_id, title, content, path)
 
 
 @router.get(f"{_HOST}/adopt")
-def show_adoption(
-    who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, collector: Collector = ""
-) -> Response:
+def show_adoption(here: Here, fleet_id: FleetId, instance_id: InstanceId, collector: Collector = "") -> Response:
     """Show the draft that adopts what a collector runs, with the form that creates it."""
-    path = f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
+    path, title = f"{here.home}/fleets/{fleet_id}/collectors/{instance_id}", "Adopt its configuration"
+    about = f"{path}/adopt"
     try:
-        adoption = reported_findings.adoption(caller, fleet_id, instance_id, collector or None)
-    except adopting.CollectorNotNamed as error:
-        return _to_choose(who, caller, fleet_id, "Adopt its configuration", path, "adopt", error)
+        adoption = reported_findings.adoption(here.caller, fleet_id, instance_id, collector or None)
     except (errors.NotFound, errors.Invalid) as error:
-        return _refused(who, caller, fleet_id, "Adopt its configuration", path, error)
+        return _refused(here, fleet_id, title, path, about, error)
     rows = [
         html("<li><code>{name}</code> at <code>{path}</code></li>", name=each.name, path=each.component_path)
         for each in adoption.variables
@@ -119,32 +112,24 @@ def show_adoption(
         _ADOPT,
         notes=[html("<li>{note}</li>", note=note) for note in adoption.notes],
         variables=html(_VARIABLES, rows=rows) if rows else NOTHING,
-        home=home(caller),
-        csrf=csrf_field(frame(who, caller, "fleets")),
+        home=here.home,
+        csrf=here.csrf,
         yaml=hidden("yaml", adoption.yaml),
         name=Fields().text("name", "Name of the configuration", adoption.name, most=200),
         difference=html(_DIFFERENCE, difference=adoption.difference) if adoption.difference else NOTHING,
         text=adoption.yaml,
     )
-    return _shown(
-        who, caller, fleet_id, "Adopt its configuration", [_chosen(f"{path}/adopt", collector), content], path
-    )
+    return _shown(here, fleet_id, title, [_chosen(about, collector), content], path)
 
 
-def _to_choose(
-    who: Visit,
-    caller: Caller,
-    fleet_id: str,
-    title: str,
-    path: str,
-    about: str,
-    several: adopting.CollectorNotNamed,
+def _refused(
+    here: MemberPage, fleet_id: str, title: str, path: str, about: str, error: errors.HeadgateError
 ) -> Response:
-    """The page with a link for each collector of the bridge, in place of an answer about one of them."""
-    rows = [
-        html(_COLLECTOR, path=f"{path}/{about}", query=quote(name, safe=""), name=name) for name in several.collectors
-    ]
-    return _shown(who, caller, fleet_id, title, [html(_CHOICE, rows=rows)], path)
+    """The reason; for a bridge of several collectors, a link for each of them instead."""
+    if not isinstance(error, adopting.CollectorNotNamed):
+        return _shown(here, fleet_id, title, [empty(error.detail)], path, status_of(error))
+    rows = [html(_COLLECTOR, path=about, query=quote(name, safe=""), name=name) for name in error.collectors]
+    return _shown(here, fleet_id, title, [html(_CHOICE, rows=rows)], path)
 
 
 def _chosen(path: str, collector: str) -> Html:
@@ -184,20 +169,15 @@ def _hosts(each: FleetFindingOut) -> str:
 
 
 def _shown(
-    who: Visit, caller: Caller, fleet_id: str, title: str, content: Sequence[Html], host: str = "", status: int = 200
+    here: MemberPage, fleet_id: str, title: str, content: Sequence[Html], host: str = "", status: int = 200
 ) -> Response:
-    label = fleets.get(caller, fleet_id).label
     shown = html(
         _PAGE,
-        home=home(caller),
-        fleet_path=f"{home(caller)}/fleets/{fleet_id}",
-        label=label,
+        home=here.home,
+        fleet_path=f"{here.home}/fleets/{fleet_id}",
+        label=fleets.get(here.caller, fleet_id).label,
         where=html(_WHERE, path=host, host="Collector") if host else NOTHING,
         title=title,
         content=content,
     )
-    return page(frame(who, caller, "fleets"), title, shown, status=status)
-
-
-def _refused(who: Visit, caller: Caller, fleet_id: str, title: str, path: str, error: errors.HeadgateError) -> Response:
-    return _shown(who, caller, fleet_id, title, [empty(error.detail)], path, status_of(error))
+    return here.page("fleets", title, shown, status=status)

@@ -13,6 +13,7 @@ from headgate.instances.counting.shares import MOST, Shares
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
 from web.html import NOTHING, Html, html
 from web.parts import ENTRIES, Fields, empty, home, nothing_yet, tag
+from web.parts import counted as in_words
 
 AT_ONCE: Final = 200
 """Collectors that are counted before a page is answered: some 100 ms."""
@@ -100,12 +101,12 @@ def bars(
             _BAR,
             label=version(caller, running, names),
             bar=share_bar(n, total, "good" if running is not None and running == assigned else ""),
-            count=f"{n:,} of {total:,} collector{'' if total == 1 else 's'}, {_percent(n, total)}"
+            count=f"{n:,} of {in_words(total, 'collector')}, {_percent(n, total)}"
             + (", as assigned" if running is not None and running == assigned else ""),
         )
         for running, n in sorted(shares.items(), key=lambda share: -share[1])
     ]
-    notes = [html(_UNHEARD, n=f"{unheard:,} collector{'' if unheard == 1 else 's'}")] if unheard else []
+    notes = [html(_UNHEARD, n=in_words(unheard, "collector"))] if unheard else []
     notes += [html(_PARTIAL, most=f"{MOST:,}")] if counted.partial else []
     return html(_BARS, bars=rows, note=notes)
 

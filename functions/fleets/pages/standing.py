@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from headgate.foundation.caller import Caller
 from headgate.instances.timeline import day
-from headgate.instances.timeline.day import LastDay
+from headgate.instances.timeline.day import HostsThen, LastDay
 from web import charts
 from web.charts import ChartLine
 from web.html import NOTHING, Html, html
+from web.parts import counted
 
 _CARD: Final = """\
 <div class="card" id="standing"><h2>The last day</h2>{states}{versions}
@@ -46,45 +47,39 @@ def card(caller: Caller, path: str, fleet_id: str, deployment_id: str | None = N
     if not any(standing.states for standing in known.standings):
         return NOTHING
     times = [standing.at.strftime("%H:%M UTC") for standing in known.standings]
+    states = _lines(map(_by_state, known.standings))
+    versions = _lines(_by_version(each, known) for each in known.standings)
     return html(
         _CARD,
-        states=charts.area("Collectors by state", _lines(_by_state(known)), times),
-        versions=charts.area("Collectors by version", _lines(_by_version(known)), times) if deployment_id else NOTHING,
-        hosts="1 collector" if known.hosts == 1 else f"{known.hosts} collectors",
+        states=charts.area("Collectors by state", states, times),
+        versions=charts.area("Collectors by version", versions, times) if deployment_id else NOTHING,
+        hosts=counted(known.hosts, "collector"),
         left_out=f"; {known.left_out} more that changed are left out" if known.left_out else "",
     )
 
 
-def _by_state(known: LastDay) -> list[Counter[str]]:
-    counted = []
-    for standing in known.standings:
-        by_word: Counter[str] = Counter()
-        for state, n in standing.states.items():
-            by_word[_STATES[state]] += n
-        counted.append(by_word)
-    return counted
+def _by_state(standing: HostsThen) -> Iterator[tuple[str, int]]:
+    return ((_STATES[state], n) for state, n in standing.states.items())
 
 
-def _by_version(known: LastDay) -> list[Counter[str]]:
-    counted = []
-    for standing in known.standings:
-        by_name: Counter[str] = Counter()
-        for version, n in standing.versions.items():
-            name = known.names.get(version.configuration_id, version.configuration_id) if version else _NOTHING
-            by_name[f"{name} {version.version_number}" if version else name] += n
-        counted.append(by_name)
-    return counted
+def _by_version(standing: HostsThen, known: LastDay) -> Iterator[tuple[str, int]]:
+    for version, n in standing.versions.items():
+        name = known.names.get(version.configuration_id, version.configuration_id) if version else _NOTHING
+        yield f"{name} {version.version_number}" if version else name, n
 
 
-def _lines(counted: Sequence[Counter[str]]) -> list[ChartLine]:
+def _lines(standings: Iterable[Iterable[tuple[str, int]]]) -> list[ChartLine]:
     """A line for each name, the most frequent first, and the rest as one; a time of which nothing is known is a gap."""
-    together: Counter[str] = Counter()
-    for by_name in counted:
-        together += by_name
+    times: list[Counter[str]] = []
+    for standing in standings:
+        times.append(Counter())
+        for name, n in standing:
+            times[-1][name] += n
+    together = sum(times, Counter[str]())
     names = [name for name, _ in together.most_common()]
     shown = names if len(names) <= charts.MOST_LINES else names[: charts.MOST_LINES - 1]
-    lines = [ChartLine(name, [float(by_name[name]) if by_name else None for by_name in counted]) for name in shown]
+    lines = [ChartLine(name, [float(by_name[name]) if by_name else None for by_name in times]) for name in shown]
     if rest := names[len(shown) :]:
-        sums = [float(sum(by_name[name] for name in rest)) if by_name else None for by_name in counted]
+        sums = [float(sum(by_name[name] for name in rest)) if by_name else None for by_name in times]
         lines.append(ChartLine("others", sums))
     return lines

@@ -1,6 +1,6 @@
 """Charts of the traffic of a group, a fleet or a host over the last day; and a line of it for lists and for Home."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
@@ -25,7 +25,7 @@ from headgate.instances.timeline import history
 from web import charts
 from web.charts import ChartPart
 from web.html import NOTHING, Html, html
-from web.rates import per_minute
+from web.rates import per_minute, summed
 from web.table import Column, View, in_order, table
 
 _DAY: Final = timedelta(days=1)
@@ -50,8 +50,11 @@ _COLUMNS: Final = (
     Column("Dropped", "dropped", lambda line: line.total(DROPPED), kind="number"),
     Column("Bytes", "bytes", lambda line: _bytes(line), kind="number"),
 )
-_KINDS: Final = {"applied": "good", "idle": "good", "apply_failed": "bad", "applying": "warn", "pending_pickup": "warn"}
-_NOT_HERE: Final = {"silent": "bad", "stale": "bad", "unknown": "bad", "stopped": ""}
+_KINDS: Final = {
+    **dict.fromkeys(("applied", "idle"), "good"),
+    **dict.fromkeys(("applying", "pending_pickup"), "warn"),
+    **dict.fromkeys(("apply_failed", "silent", "stale", "unknown"), "bad"),
+}
 _MOST_EVENTS: Final = 100
 
 
@@ -108,15 +111,9 @@ def together(day: Mapping[str, Series]) -> tuple[Html, Html]:
     known = [(series, series.lines[0]) for series in day.values()]
     accepted, failed = ([per_minute(series, line, place) for series, line in known] for place in (ACCEPTED, FAILED))
     return (
-        charts.sparkline(_summed(accepted), "Records a minute", "/min"),
-        charts.sparkline(_summed(failed), "Records a minute that failed to be sent", "/min"),
+        charts.sparkline(summed(accepted), "Records a minute", "/min"),
+        charts.sparkline(summed(failed), "Records a minute that failed to be sent", "/min"),
     )
-
-
-def _summed(values: Sequence[Sequence[float | None]]) -> list[float | None]:
-    """The sums hour by hour; an hour of which no fleet knows anything stays unknown."""
-    hours = [[value for value in hour if value is not None] for hour in zip(*values, strict=False)]
-    return [sum(hour) if hour else None for hour in hours]
 
 
 def _hours() -> Range:
@@ -185,7 +182,7 @@ def _states(caller: Caller, fleet_id: str, instance_id: str) -> Html:
         ChartPart(
             state.replace("_", " "),
             (until - max(since, at)).total_seconds(),
-            _KINDS.get(state, _NOT_HERE.get(state, "")),
+            _KINDS.get(state, ""),
         )
         for (at, state), (until, _) in zip(changes, ends, strict=True)
         if until > since

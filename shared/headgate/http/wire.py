@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
+from annotated_types import GroupedMetadata
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from headgate.foundation.errors import NotFound
-from headgate.foundation.ids import id_pattern
+from headgate.foundation.ids import Prefix, id_pattern
 from headgate.foundation.principal import PrincipalKind
 from headgate_engine.wire.inputs import refused_as
 
@@ -29,11 +31,19 @@ def ids_in_body(**fields: type[NotFound]) -> Iterator[None]:
         raise
 
 
-ConfigurationId = Annotated[
-    str,
-    StringConstraints(pattern=id_pattern("cfg")),
-    refused_as("This must be the id of a configuration: `cfg_` and 26 characters"),
-]
+@dataclass(frozen=True)
+class IdOf(GroupedMetadata):
+    """Makes a text of a body an id with that prefix, of a thing by its noun: `a fleet`."""
+
+    prefix: Prefix
+    noun: str
+
+    def __iter__(self) -> Iterator[object]:
+        yield from StringConstraints(strict=True, pattern=id_pattern(self.prefix))
+        yield refused_as(f"This must be the id of {self.noun}: `{self.prefix}_` and 26 characters")
+
+
+ConfigurationId = Annotated[str, IdOf("cfg", "a configuration")]
 
 
 _Managing = Annotated[

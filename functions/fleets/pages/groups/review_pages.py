@@ -24,9 +24,9 @@ from headgate.instances.reported import suitability
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web.html import NOTHING, Html, html, separated
-from web.layout import page, redirect
-from web.pages import Member, Visit, frame, page_router
-from web.parts import home, tag
+from web.layout import redirect
+from web.pages import Here, page_router
+from web.parts import counted, home, tag
 
 router = page_router()
 
@@ -59,36 +59,35 @@ _TEXT: Final = """\
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}/review")
 def show_review(
-    who: Visit,
-    caller: Member,
+    here: Here,
     fleet_id: FleetId,
     deployment_id: DeploymentId,
     configuration_id: Annotated[str, Query(max_length=100)] = "",
     version_number: Annotated[int, Query(ge=0, le=99_999_999)] = 0,
 ) -> Response:
     """The review of the version that is named; without one, the way back to the group."""
-    fleet = fleets.get(caller, fleet_id)
+    caller, fleet = here.caller, fleets.get(here.caller, fleet_id)
     group = deployments.of_fleet(fleet_id, deployment_id)
-    path = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}"
+    path = f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}"
     if not (configuration_id and version_number):
         return redirect(path)
     target = assignments.target(caller, group, configuration_id, version_number)
     content = html(
         _PAGE,
-        fleet_path=f"{home(caller)}/fleets/{fleet_id}",
+        fleet_path=f"{here.home}/fleets/{fleet_id}",
         fleet=fleet.label,
         path=path,
         group=group.name,
         review=review(caller, fleet.label, group, target),
     )
-    return page(frame(who, caller, "fleets"), "Review", content)
+    return here.page("fleets", "Review", content)
 
 
 def review(caller: Caller, fleet: str, group: Deployment, target: AssignmentTarget) -> Html:
     """The changes of the assignment, without the collector's findings in the text. Five reads."""
-    counted = counting.group(caller, group.fleet_id, group.id)
-    hosts = sum(counted.instances.values())
-    before = f"{counted.configuration_name or group.assignment.configuration_id}" if group.assignment else "nothing"
+    standing = counting.group(caller, group.fleet_id, group.id)
+    hosts = sum(standing.instances.values())
+    before = f"{standing.configuration_name or group.assignment.configuration_id}" if group.assignment else "nothing"
     if group.assignment:
         before += f" version {group.assignment.version_number}"
     open_rollout = next(iter(rollouts.open_in([group])), None)
@@ -99,7 +98,7 @@ def review(caller: Caller, fleet: str, group: Deployment, target: AssignmentTarg
         hosts=hosts,
         after=named(target.named),
         fleet=fleet,
-        count=_count(counted, hosts),
+        count=_count(standing, hosts),
         before=before,
         ends=_ends(caller, group, open_rollout) if open_rollout and not open_rollout.is_final else NOTHING,
         warnings=[html('<p class="error">! {text}</p>', text=text) for text in _warnings(caller, group, target)],
@@ -108,9 +107,9 @@ def review(caller: Caller, fleet: str, group: Deployment, target: AssignmentTarg
     )
 
 
-def _count(counted: CountedGroup, hosts: int) -> str:
-    silent = sum(counted.instances.get(state, 0) for state in _SILENT)
-    return f"{hosts:,} host{'' if hosts == 1 else 's'}" + (f" ({silent:,} silent)" if silent else "")
+def _count(group: CountedGroup, hosts: int) -> str:
+    silent = sum(group.instances.get(state, 0) for state in _SILENT)
+    return counted(hosts, "host") + (f" ({silent:,} silent)" if silent else "")
 
 
 def _ends(caller: Caller, group: Deployment, rollout: Rollout) -> Html:

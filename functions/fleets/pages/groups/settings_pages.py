@@ -120,7 +120,16 @@ def _removed_variable(posted: MemberPage) -> Mapping[str, object] | None:
 
 
 def _labels_typed(posted: MemberPage) -> Mapping[str, object]:
-    return {"labels": _labels_of(posted.form.get("labels", ""))}
+    """`role=web, zone=a` as labels. Raises Invalid."""
+    labels: dict[str, str] = {}
+    for each in filter(None, map(str.strip, posted.form.get("labels", "").split(","))):
+        key, is_given, value = map(str.strip, each.partition("="))
+        if not is_given:
+            raise _wrong(f"Write each label as KEY=VALUE, with commas between them; this is not one: {each[:100]}")
+        if key in labels:
+            raise _wrong(f"The label {key[:100]} is given twice")
+        labels[key] = value
+    return {"labels": labels}
 
 
 command(
@@ -145,19 +154,6 @@ command(
     refusals=(errors.Conflict,),
 )
 command(router, f"{_PATH}/clear", groups.change_deployment, _THIS, body=lambda _: {"configuration_id": None})
-
-
-def _labels_of(typed: str) -> dict[str, str]:
-    """`role=web, zone=a` as labels. Raises Invalid."""
-    labels: dict[str, str] = {}
-    for each in filter(None, map(str.strip, typed.split(","))):
-        key, is_given, value = map(str.strip, each.partition("="))
-        if not is_given:
-            raise _wrong(f"Write each label as KEY=VALUE, with commas between them; this is not one: {each[:100]}")
-        if key in labels:
-            raise _wrong(f"The label {key[:100]} is given twice")
-        labels[key] = value
-    return labels
 
 
 def _wrong(message: str) -> errors.Invalid:

@@ -8,7 +8,7 @@ from headgate.deployments.model import Deployment
 from headgate.rollouts.upgrading import VariableHosts
 from headgate.storage.sealed import MAX_BYTES
 from web.html import NOTHING, Html, html
-from web.parts import Fields, confirmed, empty, hidden, moment, nothing_yet, tag
+from web.parts import Fields, confirmed, counted, empty, hidden, moment, nothing_yet, tag
 from web.table import END, Cell, Column, table
 
 _CARD: Final = """\
@@ -59,24 +59,20 @@ def _of_hosts(group_path: str, group: Deployment, stored: Environment, hosts: Va
     """Shows what runs where, and the way to a rollout; nothing if none was ever stored, or nobody reports."""
     if stored.revision == 0 or hosts.total == 0:
         return NOTHING
-    words = [f"{_hosts(n)} with {_revision(revision)}" for revision, n in hosts.running.items()]
+    words = [f"{counted(n, 'host')} with {_revision(revision)}" for revision, n in hosts.running.items()]
     if hosts.unknown:
-        words.append(f"{_hosts(hosts.unknown)} that {'does' if hosts.unknown == 1 else 'do'} not say")
+        words.append(f"{counted(hosts.unknown, 'host')} that {'does' if hosts.unknown == 1 else 'do'} not say")
     named = [html("<li>{name}: {why}</li>", name=each.name, why=each.message) for each in hosts.named]
     moved = hosts.running.get(stored.revision, 0) == hosts.total or hosts.unreached == hosts.total
     return html(
         _HOSTS,
         newest=stored.revision,
         running=f"By the hosts' reports: {', '.join(words)}.",
-        unreached=html(_UNREACHED, hosts=_hosts(hosts.unreached), named=named) if named else NOTHING,
+        unreached=html(_UNREACHED, hosts=counted(hosts.unreached, "host"), named=named) if named else NOTHING,
         roll_out=NOTHING
         if moved or group.assignment is None
         else html(_ROLL_OUT, group=group_path, newest=stored.revision),
     )
-
-
-def _hosts(n: int) -> str:
-    return "1 host" if n == 1 else f"{n:,} hosts"
 
 
 def _revision(revision: int | None) -> str:
@@ -84,10 +80,6 @@ def _revision(revision: int | None) -> str:
 
 
 def _row(path: str, csrf: Html, name: str, variable: GroupVariable) -> Sequence[Cell]:
-    remove = _removal(path, csrf, name)
+    remove = confirmed(f"{path}/remove", csrf, "Remove", _LOSS, hidden("variable", name), subject=name)
     value = tag("secret") if variable.secret is not None else html("<code>{value}</code>", value=variable.value)
     return html("<code>{name}</code>", name=name), value, moment(variable.set_at), remove
-
-
-def _removal(path: str, csrf: Html, name: str) -> Html:
-    return confirmed(f"{path}/remove", csrf, "Remove", _LOSS, hidden("variable", name), subject=name)

@@ -17,12 +17,12 @@ from headgate.instances.state.truth import LastAttempt
 from headgate.instances.timeline.history import ListedEvent, Then
 from headgate.instances.timeline.model import InstanceEvent, Moment, TimelineEvent
 from web.html import NOTHING, Html, html, separated
-from web.parts import empty, second, tag
+from web.parts import empty, reason, second, tag, tags
 from web.table import Cell, Column, table
 
 _TRUTH: Final = '<div class="card"><h2>What it runs</h2>{table}</div>'
 _TRUTH_COLUMNS: Final = ("", "Version", Column("Since", kind="soft small"))
-_REASON: Final = '<pre class="wrapped" tabindex="0" aria-label="Why it failed">{reason}</pre>'
+_WHY: Final = "Why it failed"
 _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
     "applying": ("applying", ""),
     "applied": ("applied", "good"),
@@ -92,20 +92,19 @@ _RUNS_OWN: Final = dict.fromkeys(("running", "unhealthy"), "a configuration of i
 
 def truth_card(caller: Caller, known: KnownInstance) -> Html:
     """The desired, offered, tried and running versions, each with its time."""
-    truth, names, state = known.truth, known.names, known.seen.state
-    offered, attempted, running = truth.offered, truth.attempted, truth.running
+    truth, names, attempted = known.truth, known.names, known.truth.attempted
     ended: Html = NOTHING
     if attempted:
         ended = html(
             " {outcome}{reason}",
             outcome=tag(*_OUTCOMES[attempted.outcome]),
-            reason=html(_REASON, reason=attempted.reason) if attempted.reason else NOTHING,
+            reason=reason(attempted.reason or "", _WHY),
         )
     rows = [
         _row(caller, "To run", truth.desired, names),
-        _row(caller, "Offered", offered, names) if offered else _nothing("Offered"),
-        _row(caller, "Tried", attempted, names, ended) if attempted else _nothing("Tried"),
-        _row(caller, "Runs", running, names) if running else _nothing("Runs", _RUNS_OWN.get(state, "not known")),
+        _row(caller, "Offered", truth.offered, names),
+        _row(caller, "Tried", attempted, names, ended),
+        _row(caller, "Runs", truth.running, names, nothing=_RUNS_OWN.get(known.seen.state, "not known")),
     ]
     return html(_TRUTH, table=table(_TRUTH_COLUMNS, rows))
 
@@ -125,7 +124,7 @@ def health_card(known: KnownInstance) -> Html:
             "Host's key",
             instance.identity.key.fingerprint if instance.identity.key else "none: its messages are not signed",
         ),
-        ("Labels", [html("{tag} ", tag=tag(f"{key}={value}")) for key, value in sorted(instance.labels.items())]),
+        ("Labels", tags(f"{key}={value}" for key, value in sorted(instance.labels.items()))),
         ("Ended by itself since the last apply", "" if host.exits is None else f"{host.exits} times"),
         ("Changed on the host", ", ".join(host.drifted or ())),
     ]
@@ -161,7 +160,7 @@ def happened(caller: Caller, listed: ListedEvent) -> Html:
         what=_WHAT.get(event.event, event.event.replace("_", " ")),
         about=about,
         more=separated("; ", more),
-        reason=html(_REASON, reason=event.reason) if event.reason else NOTHING,
+        reason=reason(event.reason or "", _WHY),
     )
 
 
@@ -179,17 +178,20 @@ def then_shown(caller: Caller, then: Then) -> Html:
 
 
 def _row(
-    caller: Caller, what: str, moment: Moment | LastAttempt, names: Mapping[str, str], more: Html = NOTHING
+    caller: Caller,
+    what: str,
+    moment: Moment | LastAttempt | None,
+    names: Mapping[str, str],
+    more: Html = NOTHING,
+    nothing: str = "nothing yet",
 ) -> Sequence[Cell]:
+    if moment is None:
+        return what, html('<span class="soft">{text}</span>', text=nothing), ""
     shown = version(caller, moment.assignment, names)
     if moment.collector_version:
         shown = html('{shown} <span class="soft">on collector {by}</span>', shown=shown, by=moment.collector_version)
     at = second(moment.at) if moment.at else "not recorded"
     return what, html("{version}{more}", version=shown, more=more), at
-
-
-def _nothing(what: str, instead: str = "nothing yet") -> Sequence[Cell]:
-    return what, html('<span class="soft">{text}</span>', text=instead), ""
 
 
 def _health(seen: SeenInstance) -> Html:
@@ -201,7 +203,7 @@ def _health(seen: SeenInstance) -> Html:
     if health.healthy:
         # What was said before it fell silent does not tell how it fares now.
         return tag("healthy when it was last heard") if seen.state in _NOT_HEARD else tag("healthy", "good")
-    return html("{tag}{reason}", tag=tag("not healthy", "bad"), reason=html(_REASON, reason=health.error))
+    return html("{tag}{reason}", tag=tag("not healthy", "bad"), reason=reason(health.error, _WHY))
 
 
 def _parts(tree: HealthTree | None) -> Html:
@@ -228,11 +230,9 @@ def _below(within: Mapping[tuple[str, ...], Sequence[PartHealth]], path: tuple[s
         html(
             _PART,
             name=part.path[-1],
-            status=tag(
-                part.status or ("healthy" if part.healthy else "not healthy"), "good" if part.healthy else "bad"
-            ),
+            status=_status(part),
             at=second(part.at) if part.at else "",
-            error=html(_REASON, reason=part.error) if part.error else NOTHING,
+            error=reason(part.error, _WHY),
             below=_below(within, tuple(part.path)),
         )
         for part in within.get(path, ())

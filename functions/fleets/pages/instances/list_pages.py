@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, cast
 from urllib.parse import urlencode
 
@@ -28,8 +28,8 @@ from web.commands import Operation, carry_out
 from web.forms import Filters
 from web.html import NOTHING, Html, html
 from web.pages import Form, Here, MemberPage, page_router
-from web.parts import ENTRIES, Fields, ago, hidden, home, tag
-from web.table import CHOOSE_ALL, Column, Columns, Listed, Row, View, Viewed, chips, listing, read, table
+from web.parts import ENTRIES, Fields, ago, counted, hidden, home, reason, tag
+from web.table import CHOOSE_ALL, Cell, Column, Columns, Listed, Row, View, Viewed, chips, listing, read, table
 
 router = page_router()
 
@@ -44,7 +44,6 @@ _PAGE: Final = """\
 <div class="card" id="results" data-live="idle">{chips}{list}</div>"""
 _HOST: Final = '<a href="{path}/{id}" title="{platform}"><strong>{host}</strong></a>'
 _GROUP: Final = '<a href="{home}/fleets/{fleet}/deployments/{deployment}">{group}</a>'
-_MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
 # Enter in the field sends the first button, which therefore is the one that labels.
 _CHOSEN: Final = """\
 <form method="post" action="{path}/orders" id="chosen" class="chosen"><div class="buttons">{csrf}{all}{buttons}</div>
@@ -160,7 +159,7 @@ def order_collectors(here: Here, fleet_id: FleetId, form: Form) -> Response:
         outcome, body = tag(words, "good"), {**change_of({field: form.get(field, "")})}
         if not body:
             raise errors.Invalid("Say which label to set, or choose the group to move to")
-    rows = []
+    rows: list[Sequence[Cell]] = []
     for instance_id in chosen:
         host = html('<a href="{path}/{id}">{id}</a>', path=path, id=instance_id)
         try:
@@ -170,11 +169,11 @@ def order_collectors(here: Here, fleet_id: FleetId, form: Form) -> Response:
         except errors.Forbidden:
             raise
         except errors.HeadgateError as error:
-            rows.append(Row((host, html("{tag} {why}", tag=tag(f"not {_REFUSED[order]}", "bad"), why=error.detail))))
+            rows.append((host, html("{tag} {why}", tag=tag(f"not {_REFUSED[order]}", "bad"), why=error.detail)))
             continue
-        rows.append(Row((host, outcome)))
-    title = f"{label}: {len(rows)} collector{'' if len(rows) == 1 else 's'} of {fleet.label}"
-    content = html(_OUTCOMES, path=path, title=title, table=table((Column("Host"), Column("Outcome")), rows))
+        rows.append((host, outcome))
+    title = f"{label}: {counted(len(rows), 'collector')} of {fleet.label}"
+    content = html(_OUTCOMES, path=path, title=title, table=table(("Host", "Outcome"), rows))
     return here.page("fleets", title, content)
 
 
@@ -297,7 +296,7 @@ def _row(
             f"{100 * failed:.1f} %" if failed > 0 else "0 %" if failed == 0 else "",
             ago(instance.contact.last_seen_at),
         ),
-        below=html(_MESSAGE, message=seen.state_message) if seen.state_message else NOTHING,
+        below=reason(seen.state_message or ""),
         choice=instance.id if caller.can_write else "",
         label=instance.called,
     )

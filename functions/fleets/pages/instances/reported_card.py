@@ -10,7 +10,7 @@ from headgate.instances import observed
 from headgate.instances.model import Instance
 from headgate.instances.observed import NothingReported
 from web.html import NOTHING, Html, html
-from web.parts import empty, home, second, tag
+from web.parts import empty, home, second, tags
 
 _LONGEST: Final = 100_000
 _CARD: Final = """\
@@ -40,7 +40,7 @@ def reported_card(caller: Caller, group: Deployment, instance: Instance) -> Html
         _REPORTED,
         at=second(shown.at),
         sha256=shown.sha256,
-        components=[html("{tag} ", tag=tag(name)) for name in (known.components if known else ())],
+        components=tags(known.components if known else ()),
         changed=html(_CHANGED, difference=shown.difference[:_LONGEST]) if shown.difference else NOTHING,
         yaml=shown.yaml if len(shown.yaml) <= _LONGEST else _TOO_LONG,
         path=f"{home(caller)}/fleets/{group.fleet_id}/collectors/{instance.id}",

@@ -20,6 +20,7 @@ from headgate.rollouts.strategy import OnFailure, RolloutStep, Strategy
 from web import charts
 from web.charts import ChartPart
 from web.html import NOTHING, Html, html
+from web.parts import counted as in_words
 from web.parts import tag, until
 from web.table import Cell, table
 
@@ -184,7 +185,7 @@ def _over_time(rollout: Rollout, counted: _Counted) -> Html:
     asked = counted.series.range
     return html(
         _OVER_TIME,
-        hosts="1 collector" if counted.hosts == 1 else f"{counted.hosts} collectors",
+        hosts=in_words(counted.hosts, "collector"),
         begin=service.at(asked.begin).strftime("%H:%M"),
         end=service.at(asked.end).strftime("%H:%M"),
         began=rollout.created_at.strftime("%H:%M"),

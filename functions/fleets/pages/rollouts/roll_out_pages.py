@@ -1,11 +1,11 @@
 """Rolling a version out from where it is: the groups of all fleets as checkboxes, and what became of each."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
 from fleets.api import rollouts as api
 from fleets.api.rollouts_wire import RolloutStarted
@@ -23,11 +23,10 @@ from headgate.rollouts.model import Rollout
 from web.commands import carry_out
 from web.forms import filled, number_of
 from web.html import NOTHING, Html, html
-from web.layout import Frame, csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.layout import redirect
+from web.pages import Form, Here, MemberPage, page_router
 from web.parts import Fields, hidden, home, tag
 from web.table import CHOOSE_ALL, END, Column, Row, View, Viewed, in_order, table
-from web.visitor import Visitor
 
 router = page_router()
 
@@ -87,36 +86,26 @@ class _Listed:
     counted: CountedGroup
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """The result for one group: the page of its rollout, or the reason why none was started."""
-
-    path: str
-    group: str
-    refused: errors.HeadgateError | None = None
-    choice: str = ""
-
-
 @router.get(_PATH)
 def show_roll_out(
-    who: Visit,
-    caller: Member,
+    here: Here,
     view: Viewed,
     configuration_id: Annotated[str, Query(max_length=100)] = "",
     version_number: Annotated[int, Query(ge=0, le=99_999_999)] = 0,
 ) -> Response:
     """The groups for the version that is named, or the newest published one; without one, the configurations."""
     if not configuration_id:
-        return redirect(f"{home(caller)}/configurations")
-    n = version_number or configurations.newest_published(caller, configuration_id)
+        return redirect(f"{here.home}/configurations")
+    n = version_number or configurations.newest_published(here.caller, configuration_id)
     if n is None:
         raise VersionNotFound
-    return _form_page(who, caller, configuration_id, n, view)
+    return _form_page(here, configuration_id, n, view)
 
 
 @router.post(_PATH)
-def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> Response:
+def start_rollouts(here: Here, form: Form) -> Response:
     """Start a rollout in each chosen group. What is refused in one does not stop the others, and is shown."""
+    caller = here.caller
     configuration_id, n = form.get("configuration_id", ""), number_of(form.get("version_number", ""))
     if not isinstance(n, int):
         raise VersionNotFound
@@ -129,34 +118,39 @@ def start_rollouts(request: Request, who: Visit, caller: Member, form: Form) -> 
     }
     chosen = [name.split(".")[1:] for name in form if _CHOSEN.fullmatch(name)]
     if not chosen:
-        view = View(f"{home(caller)}/fleets/roll-out")
-        return _form_page(who, caller, configuration_id, n, view, "Choose at least one group")
-    outcomes: list[_Outcome] = []
+        view = View(f"{here.home}/fleets/roll-out")
+        return _form_page(here, configuration_id, n, view, "Choose at least one group")
+    rows: list[tuple[Html, Html]] = []
+    started: list[str] = []
     for fleet_id, deployment_id in chosen:
         arguments = {"fleet_id": fleet_id, "deployment_id": deployment_id}
-        target = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}"
-        name = deployment_id
+        path, name = f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}", deployment_id
         try:
             name = counting.group(caller, fleet_id, deployment_id).group.name
-            started = carry_out(request, api.start_rollout, caller, arguments, lambda: body)
+            rollout = carry_out(here.request, api.start_rollout, caller, arguments, lambda: body)
         except errors.HeadgateError as error:
-            outcomes.append(_Outcome(target, name, error, f"group.{fleet_id}.{deployment_id}"))
+            why = _not_started(here, error, f"group.{fleet_id}.{deployment_id}", form)
+            rows.append((html(_OUTCOME, path=path, group=name), why))
             continue
-        assert isinstance(started, RolloutStarted)
-        outcomes.append(_Outcome(f"{target}/rollouts/{started.id}", name))
-    if len(outcomes) == 1 and not outcomes[0].refused:
-        return redirect(outcomes[0].path)
-    return _outcomes(who, caller, configurations.summary(caller, configuration_id), n, outcomes, form)
+        assert isinstance(rollout, RolloutStarted)
+        started.append(f"{path}/rollouts/{rollout.id}")
+        rows.append((html(_OUTCOME, path=started[-1], group=name), status_tag("in_progress")))
+    if len(rows) == len(started) == 1:
+        return redirect(started[0])
+    configuration = configurations.summary(caller, configuration_id)
+    again = f"{here.home}/fleets/roll-out?configuration_id={configuration_id}&version_number={n}"
+    content = html(_STARTED, name=configuration.name, n=n, table=table(("Group", "Outcome"), rows), again=again)
+    return here.page("configurations", f"Roll out {configuration.name}", content)
 
 
-def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view: View, problem: str = "") -> Response:
+def _form_page(here: MemberPage, configuration_id: str, n: int, view: View, problem: str = "") -> Response:
+    caller = here.caller
     configuration, _ = configurations.snapshot(caller, configuration_id, n)
     listed = in_order(view, [*_listed(caller)], _COLUMNS)
-    shown = frame(who, caller, "configurations")
     review = f"review?configuration_id={configuration_id}&version_number={n}"
     open_rollouts = {each.deployment_id: each for each in rollouts.open_in([each.counted.group for each in listed])}
     rows = [_row(caller, each, configuration, n, open_rollouts.get(each.counted.group.id), review) for each in listed]
-    csrf, fields = csrf_field(shown), Fields()
+    csrf, fields = here.csrf, Fields()
     if rows:
         ways = html(
             _FORM,
@@ -185,7 +179,7 @@ def _form_page(who: Visitor, caller: Caller, configuration_id: str, n: int, view
         content=ways,
     )
     status = 422 if problem else 200
-    return page(shown, f"Roll out {configuration.name}", content, problem=problem, status=status)
+    return here.page("configurations", f"Roll out {configuration.name}", content, problem=problem, status=status)
 
 
 def _listed(caller: Caller) -> Iterator[_Listed]:
@@ -227,42 +221,12 @@ def _row(
     )
 
 
-def _outcomes(
-    who: Visitor,
-    caller: Caller,
-    configuration: Configuration,
-    n: int,
-    outcomes: Sequence[_Outcome],
-    form: Mapping[str, str],
-) -> Response:
-    shown = frame(who, caller, "configurations")
-    rows = [
-        (
-            html(_OUTCOME, path=outcome.path, group=outcome.group),
-            _not_started(caller, shown, outcome.refused, outcome.choice, form)
-            if outcome.refused
-            else status_tag("in_progress"),
-        )
-        for outcome in outcomes
-    ]
-    again = f"{home(caller)}/fleets/roll-out?configuration_id={configuration.id}&version_number={n}"
-    outcome = table(("Group", "Outcome"), rows)
-    content = html(_STARTED, name=configuration.name, n=n, table=outcome, again=again)
-    return page(shown, f"Roll out {configuration.name}", content)
-
-
-def _not_started(
-    caller: Caller, shown: Frame, refused: errors.HeadgateError, choice: str, form: Mapping[str, str]
-) -> Html:
+def _not_started(here: MemberPage, refused: errors.HeadgateError, choice: str, form: Mapping[str, str]) -> Html:
     """The reason; for a first version that differs from what hosts run also those hosts, and a button to accept it."""
     places, accept = NOTHING, NOTHING
     if isinstance(refused, DiffersFromRunning):
         places = html(_PLACES, places=[html("<li>{message}</li>", message=each.message) for each in refused.errors])
         fields = {name: form[name] for name in _ASKED if name in form} | {choice: "yes", "accept_differences": "yes"}
-        accept = html(
-            _ACCEPT,
-            home=home(caller),
-            csrf=csrf_field(shown),
-            fields=[hidden(name, value) for name, value in fields.items()],
-        )
+        entered = [hidden(name, value) for name, value in fields.items()]
+        accept = html(_ACCEPT, home=here.home, csrf=here.csrf, fields=entered)
     return html(_NOT_STARTED, tag=tag("not started", "bad"), why=refused.detail, places=places, accept=accept)

@@ -26,7 +26,7 @@ from headgate.rollouts.strategy import Strategy
 from web.commands import command
 from web.html import NOTHING, Html, html
 from web.pages import Here, page_router
-from web.parts import empty, second, tag
+from web.parts import empty, link, reason, second, tag
 from web.table import Column, Row, View, Viewed, in_order, table
 
 router = page_router()
@@ -69,8 +69,6 @@ _PAGE: Final = """\
 _STEPS: Final = '<div class="card"><h2>Steps</h2>{table}</div>'
 _STEP_COLUMNS: Final = ("Step", "Up to", "Then wait", "")
 _HOSTS: Final = '<div class="card" id="hosts"><h2>Collectors</h2><p class="soft small">{count}</p>{table}</div>'
-_HOST: Final = '<a href="{path}/{id}"><strong>{name}</strong></a>'
-_MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
 _VARIABLES: Final = "<p>It moves hosts to variables revision {revision}, from {before}. {names}</p>"
 _UPGRADE: Final = "<p>It moves collectors to {version}, from {before}.</p>"
 _NOT_MOVED: Final = """\
@@ -176,7 +174,7 @@ def _not_moved(rollout: Rollout, collectors: str) -> Html:
             path=collectors,
             id=each.instance_id,
             name=each.name,
-            message=html(_MESSAGE, message=each.message),
+            message=reason(each.message),
         )
         for each in rollout.not_moved
     ]
@@ -189,9 +187,7 @@ def _failures(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str) -
     names = {host.instance.id: host.instance.called for host in hosts}
     rows = [
         (
-            html(
-                _HOST, path=collectors, id=failure.instance_id, name=names.get(failure.instance_id, failure.instance_id)
-            ),
+            link(f"{collectors}/{failure.instance_id}", names.get(failure.instance_id, failure.instance_id)),
             gate_words(failure.gate),
             failure.message,
         )
@@ -253,11 +249,11 @@ def _hosts(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str, view
     rows = [
         Row(
             (
-                html(_HOST, path=collectors, id=host.instance.id, name=host.instance.called),
+                link(f"{collectors}/{host.instance.id}", host.instance.called),
                 step_of(host) or "",
                 tag(*phase(host)),
             ),
-            below=html(_MESSAGE, message=host.message) if host.message else NOTHING,
+            below=reason(host.message or ""),
         )
         for host in in_order(view, sorted(hosts, key=rank), columns)[:_SHOWN]
     ]
