@@ -86,6 +86,7 @@ PACKAGES: Final[Mapping[str, Package]] = {
             *(
                 "tests/unit/test_configuration_rules.py",
                 "tests/unit/test_instance_rules.py",
+                "tests/unit/test_webhook_rules.py",
                 "tests/unit/test_going_back.py",
                 "tests/unit/test_opamp_decisions.py",
                 "tests/api/test_configurations.py",
