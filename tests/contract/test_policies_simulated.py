@@ -45,7 +45,7 @@ def keys_of(*modules: object) -> set[str]:
     """What the partition keys that the modules build begin with."""
     found = set()
     for name, build in (each for module in modules for each in inspect.getmembers(module, inspect.isfunction)):
-        if name in ("key_of_each", "key_of_one"):
+        if name in ("key_of_each", "key_of_one") or name.startswith("_"):
             continue
         made = build(*(0 if one.annotation is int else "x" for one in inspect.signature(build).parameters.values()))
         key = made["pk"] if isinstance(made, dict) else made
