@@ -106,6 +106,14 @@ def test_the_readme_names_modules_that_have_what_it_says() -> None:
     } == set()
 
 
+def test_the_last_fixed_part_of_a_path_finds_its_route_as_the_readme_says() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "functions").rglob("*.py") if path.name != "paths.py")
+    paths = json.loads((ROOT / "functions/identity/openapi.json").read_text())["paths"]
+    last = {[part for part in path.split("/") if "{" not in part][-1] for path in paths}
+
+    assert [part for part in sorted(last) if f"/{part}" not in sources] == []
+
+
 def test_pages_for_users_explain_and_do_not_point_to_decisions() -> None:
     for_developers = {"developing.md", "data.md"}
     pages = [ROOT / "README.md", *(page for page in (ROOT / "docs").glob("*.md") if page.name not in for_developers)]
