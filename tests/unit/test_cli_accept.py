@@ -13,7 +13,8 @@ from headgate_cli.accept import remains, report
 from headgate_cli.accept.bench import OF_ANY_RUN, Bench, Given
 from headgate_cli.accept.checks import limits
 from headgate_cli.accept.checks.all import ALL
-from headgate_cli.accept.model import PAGE, REMEDIES, Broken, PromiseCheck
+from headgate_cli.accept.errors import Broken
+from headgate_cli.accept.model import PAGE, REMEDIES, PromiseCheck
 from headgate_cli.accept.redaction import HIDDEN, SecretRedaction
 from headgate_cli.accept.run import Result
 from headgate_cli.accept.run import run as run_checks

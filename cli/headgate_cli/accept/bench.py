@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.caller import Record, Requester
-from headgate_cli.accept.model import CheckSkipped
+from headgate_cli.accept.errors import CheckSkipped
 from headgate_cli.accept.redaction import SecretRedaction
 from headgate_cli.api import Entity
 

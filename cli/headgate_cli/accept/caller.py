@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from headgate_cli import VERSION
-from headgate_cli.accept.model import CheckSkipped
+from headgate_cli.accept.errors import CheckSkipped
 from headgate_cli.accept.redaction import SecretRedaction
 from headgate_cli.errors import Unreachable
 from headgate_cli.http import Http, Unanswered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from headgate_cli.accept.model import Broken
+from headgate_cli.accept.errors import Broken
 from headgate_cli.api import Entity
 from headgate_cli.responses import HttpAnswer
 

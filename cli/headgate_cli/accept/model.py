@@ -1,4 +1,4 @@
-"""A check, its outcome, the errors by which one ends that does not pass, and what to do then."""
+"""A check, its outcome, and what to do about one that does not pass."""
 
 from __future__ import annotations
 
@@ -31,14 +31,6 @@ REMEDIES: Final = {
     "endpoints": "Deploy this release completely; look for a proxy that answers in place of the API.",
     "limits": "Check the parameter RateLimitPerMinute, and for a proxy that removes headers.",
 }
-
-
-class Broken(Exception):
-    """The server does not keep the promise; the message says what it did instead."""
-
-
-class CheckSkipped(Exception):
-    """The check could not be made here; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from typing import Final
 
 from headgate_cli.accept import remains
 from headgate_cli.accept.bench import Bench
-from headgate_cli.accept.model import Broken, CheckSkipped, PromiseCheck, PromiseOutcome, Status
+from headgate_cli.accept.errors import Broken, CheckSkipped
+from headgate_cli.accept.model import PromiseCheck, PromiseOutcome, Status
 from headgate_cli.accept.remains import Admin
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed

@@ -10,7 +10,8 @@ from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.checks.identity import WRITE_CLAIM
 from headgate_cli.accept.endpoints import ENDPOINTS
-from headgate_cli.accept.model import Broken, check
+from headgate_cli.accept.errors import Broken
+from headgate_cli.accept.model import check
 from headgate_cli.responses import HttpAnswer
 
 _AT_ONCE: Final = 6

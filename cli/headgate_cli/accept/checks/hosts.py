@@ -13,7 +13,8 @@ from typing import Final
 
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import EDGE, Bench
-from headgate_cli.accept.model import CheckSkipped, check
+from headgate_cli.accept.errors import CheckSkipped
+from headgate_cli.accept.model import check
 from headgate_cli.api import Entity
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}

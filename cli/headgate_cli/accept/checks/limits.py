@@ -8,7 +8,8 @@ from typing import Final
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.caller import Requester
-from headgate_cli.accept.model import CheckSkipped, check
+from headgate_cli.accept.errors import CheckSkipped
+from headgate_cli.accept.model import check
 from headgate_cli.responses import HttpAnswer
 
 _AT_ONCE: Final = 8
