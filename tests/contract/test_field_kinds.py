@@ -1,5 +1,6 @@
 """Kinds of mistakes that public configurations of vendors have, each in a short text: what a check tells of them."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -296,6 +297,41 @@ def test_lint_tells_an_expression_that_yaml_reads_as_a_mapping(text: str, join: 
     assert "put it in quotes" in linted["items"][0]["error"]
     # One mistake is one finding.
     assert [one["code"] for one in found if one["line"] == linted["items"][0]["location"]["line"]] == ["wrong_type"]
+
+
+BROKEN: Final = """\
+processors:
+  filter:
+    logs:
+      log_record:
+        - body == "é" and Nope(1)
+service: {pipelines: {}}
+"""
+SETTINGS: Final = BROKEN.replace("\n", "\n    ")
+# A configuration in each of what people have it in, and where its mistake is.
+AROUND: Final[dict[str, tuple[str, tuple[int, int | None]]]] = {
+    "a resource": (f"apiVersion: opentelemetry.io/v1beta1\nkind: A\nspec:\n  config:\n    {SETTINGS}", (9, 31)),
+    "a map": (f"apiVersion: v1\nkind: ConfigMap\ndata:\n  a.yaml: |\n    {SETTINGS}", (9, 31)),
+    "a map with Windows' ends of lines": (f"data:\n  a.yaml: |\n    {SETTINGS}".replace("\n", "\r\n"), (7, 31)),
+    "a text with escapes": (f"data:\n  a.yaml: {json.dumps(BROKEN)}\n", (2, None)),
+    "values with a key twice": (f"config:\n    {SETTINGS}\nimage: a\nimage: b\n", (6, 31)),
+    "a second document": (f"kind: A\n---\nconfig:\n    {SETTINGS}", (8, 31)),
+}
+
+
+def test_expressions_of_a_configuration_inside_of_another_text_are_linted_at_their_places(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+
+    told = checked(ann, {name: text for name, (text, _) in AROUND.items()}, "?lint=true")
+
+    for name, (text, place) in AROUND.items():
+        alone = ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()
+        for linted in (told[name]["lint"], alone):
+            assert (linted["valid"], linted["checked"]) == (False, 1), (name, linted)
+            location = linted["items"][0]["location"]
+            assert (location["line"], location["column"]) == place, name
+        # One mistake is one finding.
+        assert [one["line"] for one in told[name]["findings"] if "Nope" in one["message"]] == [place[0]], name
 
 
 def test_a_mistake_is_told_at_its_place_with_what_mends_it(join: JoinWith) -> None:

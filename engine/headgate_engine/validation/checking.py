@@ -94,7 +94,11 @@ def check(
     verdict = validation.validate(yaml, version, env, files=files, asker=asker)
     return CheckResult(
         verdict,
-        _part(parts.lint, lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left), ends),
+        _part(
+            parts.lint,
+            lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left, verdict=verdict),
+            ends,
+        ),
         _part(parts.policies, lambda left: judging.judge(settings, text, asker=asker, timeout=left), ends),
         _part(parts.graph, lambda left: validation.graph(yaml, version, env, files, asker=asker, timeout=left), ends),
         _part(parts.start, lambda left: starting.start(text, verdict, asker=asker, timeout=left), ends),

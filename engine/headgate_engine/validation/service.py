@@ -1,6 +1,8 @@
 """Validating a configuration, and linting its OTTL."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from pydantic import ValidationError
@@ -20,11 +22,13 @@ from headgate_engine.validation.model import (
     Graph,
     LintNotPossible,
     LintResult,
+    Location,
     NoGraph,
     NotChecked,
     NotLintable,
     TooCostly,
     ValidationResult,
+    WrappedConfiguration,
     YamlInvalid,
 )
 
@@ -89,14 +93,55 @@ def require_valid(yaml: str, version: str, *, asker: Asker) -> ValidationResult:
     return result
 
 
-def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker, timeout: float | None = None) -> LintResult:
+def lint_yaml(
+    yaml: str,
+    version: str | None = None,
+    *,
+    asker: Asker,
+    timeout: float | None = None,
+    verdict: ValidationResult | None = None,
+) -> LintResult:
     """Check every OTTL expression of a whole configuration with that version (the default collector without one).
 
-    Raises NotLintable for text that is not YAML or has too many expressions, CollectorVersionNotInstalled,
-    LintNotPossible, TooCostly, and NotChecked on an outage. Expressions of a component that the version's build lacks
-    are skipped.
+    Of a text around a configuration, such as a ConfigMap, the configuration is checked; the text's `verdict` has it,
+    and is asked for if it is not passed. Raises NotLintable for text that is not YAML or has too many expressions,
+    CollectorVersionNotInstalled, LintNotPossible, TooCostly, and NotChecked on an outage. Expressions of a component
+    that the version's build lacks are skipped.
     """
-    return _lint({"yaml": yaml}, version, asker, timeout)
+    if verdict is None and not _SECTION.search(yaml):
+        verdict = validate(yaml, version, asker=asker)
+    if verdict is None or verdict.wrapped is None:
+        return _lint({"yaml": yaml}, version, asker, timeout)
+    inside = verdict.wrapped
+    placed = _placed(inside, yaml)
+    result = _lint({"yaml": placed or inside.yaml}, version, replace(asker, answers={}), timeout)
+    if placed:
+        return result
+    return replace(
+        result,
+        items=[replace(item, location=_beginning(item.location, inside)) for item in result.items],
+        skipped=[replace(skipped, location=_beginning(skipped.location, inside)) for skipped in result.skipped],
+    )
+
+
+_SECTION: Final = re.compile(r"^[\"']?(?:receivers|processors|exporters|connectors|extensions)[\"']? *:", re.MULTILINE)
+"""A section of components, which a text around a configuration does not have at its first level."""
+
+
+def _placed(inside: WrappedConfiguration, yaml: str) -> str | None:
+    """The configuration at the lines and columns that it has in the text around it; None if it is written otherwise."""
+    around, lines = ([line.rstrip("\r") for line in text.split("\n")] for text in (yaml, inside.yaml.rstrip("\n")))
+    # A mapping begins in the line that is told, a text below it.
+    for before in (inside.line - 1, inside.line):
+        written = around[before : before + len(lines)]
+        if len(written) == len(lines) and all(map(str.endswith, written, lines)):
+            indented = (" " * (len(whole) - len(line)) + line for whole, line in zip(written, lines, strict=True))
+            return "\n" * before + "\n".join(indented) + "\n"
+    return None
+
+
+def _beginning(location: Location, inside: WrappedConfiguration) -> Location:
+    return Location(location.path, inside.line)
 
 
 def lint_expressions(
