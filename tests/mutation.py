@@ -96,7 +96,10 @@ PACKAGES: Final[Mapping[str, Package]] = {
     ),
     "fleets": Package(
         [f"shared/headgate/fleets/{name}.py" for name in ("model", "service", "store", "tokens")],
-        [f"tests/api/test_{name}.py" for name in ("fleets", "fleet_tokens", "fleet_deletion", "token_*")],
+        [
+            *(f"tests/api/test_{name}.py" for name in ("fleets", "fleet_tokens", "fleet_deletion", "token_*")),
+            "tests/unit/test_fleet_rules.py",
+        ],
     ),
     "identity": Package(
         [
@@ -120,24 +123,25 @@ PACKAGES: Final[Mapping[str, Package]] = {
     ),
     "runs": Package(
         [f"shared/headgate/runs/{name}.py" for name in ("lifecycle", "model", "queue", "service", "turns")],
-        [f"tests/api/test_{name}.py" for name in ("runs", "run_*", "jobs")],
+        [*(f"tests/api/test_{name}.py" for name in ("runs", "run_*", "jobs")), "tests/unit/test_run_queue.py"],
     ),
     "storage": Package(
         [
-            *(f"shared/headgate/storage/{name}.py" for name in ("items", "objects", "retry", "sealed", "table")),
-            "shared/headgate/http/pagination.py",
+            *(f"shared/headgate/storage/{name}.py" for name in ("items", "objects", "retry", "sealed", "stored")),
+            *("shared/headgate/storage/table.py", "shared/headgate/http/pagination.py"),
         ],
         [
             *(f"tests/api/test_{name}.py" for name in ("table", "objects", "conditional_saves", "http")),
-            *(f"tests/unit/test_{name}.py" for name in ("items", "pages_table")),
+            *(f"tests/unit/test_{name}.py" for name in ("items", "pages_table", "retry")),
+            *("tests/unit/test_stored_*.py", "tests/contract/test_sealed.py"),
         ],
     ),
     "captures": Package(
         [f"shared/headgate/captures/{name}.py" for name in ("hosts", "model", "samples", "service", "store")],
-        ["tests/api/test_captures.py", "tests/api/test_pages_captures.py"],
+        ["tests/api/test_captures.py", "tests/api/test_pages_captures.py", "tests/unit/test_capture_rules.py"],
     ),
     "archives": Package(
-        [f"shared/headgate/backup/{name}.py" for name in ("checks", "closed", "contents", "places", "seals")],
+        ["shared/headgate/backup"],
         [f"tests/{name}.py" for name in ("api/test_backup*", "unit/test_archive_values")],
     ),
 }

@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from configurations.app import router as configurations
 from fleets.app import routers as fleets_routers
 from headgate.backup import archive, restore, seals
+from headgate.fleets import keys as fleet_keys
 from headgate.foundation import clock
 from headgate.foundation.hashing import hash_of
 from headgate.foundation.ids import new_id
@@ -195,23 +197,59 @@ FORGERIES: dict[str, Callable[[list[Entry]], object]] = {
 }
 
 
+def without(table: str, start: str, name: str) -> Callable[[list[Entry]], object]:
+    return lambda entries: of(entries, table, start).pop(name)
+
+
+def with_components(entries: list[Entry]) -> None:
+    place = fleet_keys.components(of(entries, "fleets", "fleet#")["fleet_id"]["S"])
+    entries.append(item("fleets", **place, revision=1, lists={"0" * 64: zlib.compress(b"otlp")}))
+
+
+def lists(levels: int) -> items.Value:
+    return [lists(levels - 1)] if levels else []
+
+
+REFUSALS: dict[str, tuple[Callable[[list[Entry]], object], str]] = {
+    "an audit record without its actor": (without("identity", "20", "actor"), "Audit record: it lacks actor"),
+    "a group without its revision": (without("fleets", "deployment#", "revision"), "Deployment: it lacks revision"),
+    "two fleets of which one is there": (setting("fleets", "count", fleets=2), "Number of fleets: the archive has"),
+    "an Admin who is none": (setting("identity", "member#usr_", role="contributor"), "another number of Admins"),
+    "a version without text": (without("versions", "yaml#", "content"), "it has no text, or two"),
+    "a version with two texts": (
+        setting("versions", "yaml#", content_key=f"versions/{'1' * 64}"),
+        "it has no text, or two",
+    ),
+    "components under the hash of others": (with_components, "a list of components is not named by its hash"),
+    "a group that runs version 9": (setting("fleets", "deployment#", version_number=9), "not hold 'version 9 of cfg_"),
+    "a number of 39 digits": (setting("fleets", "count", fleets=10**38), "an attribute has the type 'N'"),
+    "33 lists in each other": (setting("fleets", "count", fleets=lists(33)), "an attribute has the type 'L'"),
+}
+
+
+def test_a_forged_archive_is_refused_with_the_reason(exported: Path, tmp_path: Path) -> None:
+    said = {name: outcome_of(change, exported, tmp_path) for name, (change, _) in REFUSALS.items()}
+
+    assert {name: text for name, text in said.items() if REFUSALS[name][1] not in text} == {}
+
+
 def test_forged_archives_are_refused_before_anything_is_written(exported: Path, tmp_path: Path) -> None:
     before = contents()
-    taken = {name: outcome for name in FORGERIES if (outcome := outcome_of(name, exported, tmp_path)) != "refused"}
+    taken = [name for name, change in FORGERIES.items() if outcome_of(change, exported, tmp_path) == "taken"]
 
-    assert taken == {}
+    assert taken == []
     assert contents() == before
     assert aws.s3().list_objects_v2(Bucket=settings().bucket)["KeyCount"] == 0
 
 
-def outcome_of(name: str, exported: Path, folder: Path) -> str:
+def outcome_of(change: Callable[[list[Entry]], object], exported: Path, folder: Path) -> str:
     path = folder / "forged"
     path.write_bytes(exported.read_bytes())
-    forge(path, FORGERIES[name])
+    forge(path, change)
     try:
         restore.restore(path, quietly)
-    except archive.BadArchive:
-        return "refused"
+    except archive.BadArchive as refusal:
+        return str(refusal)
     return "taken"
 
 

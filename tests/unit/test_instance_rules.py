@@ -6,8 +6,9 @@ from typing import Final
 
 import pytest
 
+from headgate.deployments.programs import Program
 from headgate.deployments.versions import Assignment
-from headgate.instances.desired.model import Desired
+from headgate.instances.desired.model import ConfigOutcome, Desired
 from headgate.instances.model import Contact, Instance
 from headgate.instances.reported.model import AgentReport, Health, ReportedConfig, Status
 from headgate.instances.state import model, transitions
@@ -84,6 +85,34 @@ def test_a_version_is_applied_only_in_health_and_has_failed_only_with_an_error(
     judged = transitions.judged(reporting(DESIRED.config_hash, health=Health(healthy, error)), DESIRED)
 
     assert (judged.standing.state, judged.standing.message) == (state, error if state == "apply_failed" else None)
+
+
+@pytest.mark.parametrize(
+    ("status", "state"), [("applied", "applied"), ("applying", "applying"), ("failed", "applying")]
+)
+def test_a_failure_of_an_unclear_cause_counts_only_as_long_as_the_host_reports_one(status: Status, state: str) -> None:
+    unclear = replace(ConfigOutcome.of(DESIRED, "offered"), unclear_since=AT)
+    instance = reporting(DESIRED.config_hash, status=status, health=Health(healthy=True))
+    instance = replace(instance, trials=instance.trials.with_outcome(unclear))
+
+    assert transitions.judged(instance, DESIRED).standing.state == state
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "message"),
+    [
+        ("applied", "applying", "The host has not been seen to run collector 0.158.0; it runs none"),
+        ("applying", "applying", None),
+        ("failed", "pending_pickup", None),
+    ],
+)
+def test_an_applied_version_waits_until_its_collector_is_seen(status: Status, state: str, message: str | None) -> None:
+    upgrade = replace(DESIRED, collector=Program("0.158.0", {}))
+    instance = reporting(upgrade.config_hash, status=status, health=Health(healthy=True))
+
+    standing = transitions.judged(instance, upgrade).standing
+
+    assert (standing.state, standing.message) == (state, message)
 
 
 @pytest.mark.parametrize(("status", "state"), [("applied", "idle"), ("applying", "pending_pickup")])
